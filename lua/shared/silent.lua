@@ -1,14 +1,14 @@
--- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
--- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
 -- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
 --   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
 --   401 to 800   the second in which it was told once more, for it had not asked for a while
 local SILENT_S = 4
 local LOOKED_S = 400
 -- @include shared/send-back
 
--- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
 -- `own` looks.
 local function is_silent(queue, ticket, own, now_ms)
   if process_of({ id = own }) == process_of(ticket) then
@@ -24,7 +24,8 @@ local function is_silent(queue, ticket, own, now_ms)
     return true
   end
   local noted_now = told * LOOKED_S + second + 1
-  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
 end
 

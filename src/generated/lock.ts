@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '300f04042ec1e87b151d74504ddd9167fde9c775',
+    sha1: 'db6e44ff3987db3afff68168abeb34fbc217b5ab',
     reads: false,
     bytes: false,
     source: `--[[
@@ -399,7 +399,8 @@ local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it; one that may not be told asks by itself. Answers false, and has only removed the ticket, when the process is gone.
+-- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
+-- the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -417,7 +418,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
   if not publish_to(ticket, message, how) then
-    return true
+    return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
@@ -436,7 +437,7 @@ end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
-  return true
+  return 'granted'
 end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
@@ -537,8 +538,8 @@ end
 -- Readers who stand one behind the other are let in together.
 local MOST_LET_IN = 100
 
--- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers false when the
--- process is gone, and nil when it may not be told: it asks by itself.
+-- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
+-- be told, and so asks by itself, and false when the process is gone.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -550,11 +551,11 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   local token = next_token(lock.token, now_us)
   local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
   if not publish_to(ticket, message, how) then
-    return nil
+    return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
   add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  return true
+  return 'granted'
 end
 
 -- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
@@ -586,11 +587,11 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       else
         local passed = false
         if looks then
--- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
--- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
 -- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
 --   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
 --   401 to 800   the second in which it was told once more, for it had not asked for a while
 local SILENT_S = 4
 local LOOKED_S = 400
@@ -633,7 +634,7 @@ local function send_back(queue, late, own, how)
   end
 end
 
--- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
 -- \`own\` looks.
 local function is_silent(queue, ticket, own, now_ms)
   if process_of({ id = own }) == process_of(ticket) then
@@ -649,7 +650,8 @@ local function is_silent(queue, ticket, own, now_ms)
     return true
   end
   local noted_now = told * LOOKED_S + second + 1
-  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
 end
 
@@ -682,19 +684,104 @@ end
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
-    elseif ticket.kind == 's' then
-      local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-      if came == nil then
-        return 'served'
-      end
-      let = came and let + 1 or let
-      asleep = came and process_of(ticket) or asleep
     elseif ticket.kind == 'b' then
       if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
       end
-    elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-      return 'served'
+    else
+      local reads = ticket.kind == 's'
+      local came
+      if reads then
+        came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+      else
+        came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
+      end
+      if came == 'granted' then
+        if not reads then
+          return 'served'
+        end
+        let, asleep = let + 1, process_of(ticket)
+      elseif came == 'untold' then
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+        if not pass_silent(queue, ticket, own, now_ms, how) then
+          return 'served'
+        end
+      end
     end
   end
   return 'more'
@@ -749,21 +836,25 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [330, 'lua/shared/lock/readers.lua', 61],
     [344, 'lua/shared/lock/called.lua', 1],
     [359, 'lua/shared/lock/hand-over.lua', 1],
-    [383, 'lua/shared/call-other.lua', 1],
-    [392, 'lua/shared/lock/hand-over.lua', 26],
-    [411, 'lua/shared/call-other.lua', 1],
-    [420, 'lua/shared/lock/hand-over.lua', 46],
-    [435, 'lua/shared/note-late.lua', 1],
-    [443, 'lua/shared/send-back.lua', 1],
-    [481, 'lua/shared/lock/hand-over.lua', 63],
-    [495, 'lua/shared/lock/serve-shared.lua', 1],
-    [547, 'lua/shared/silent.lua', 1],
-    [555, 'lua/shared/send-back.lua', 1],
-    [593, 'lua/shared/silent.lua', 10],
-    [622, 'lua/shared/lock/serve-shared.lua', 54],
-    [626, 'lua/shared/call-other.lua', 1],
-    [635, 'lua/shared/lock/serve-shared.lua', 59],
-    [660, 'lua/lock/abandon-shared.lua', 34],
+    [384, 'lua/shared/call-other.lua', 1],
+    [393, 'lua/shared/lock/hand-over.lua', 27],
+    [412, 'lua/shared/call-other.lua', 1],
+    [421, 'lua/shared/lock/hand-over.lua', 47],
+    [436, 'lua/shared/note-late.lua', 1],
+    [444, 'lua/shared/send-back.lua', 1],
+    [482, 'lua/shared/lock/hand-over.lua', 64],
+    [496, 'lua/shared/lock/serve-shared.lua', 1],
+    [548, 'lua/shared/silent.lua', 1],
+    [556, 'lua/shared/send-back.lua', 1],
+    [594, 'lua/shared/silent.lua', 10],
+    [624, 'lua/shared/lock/serve-shared.lua', 54],
+    [628, 'lua/shared/call-other.lua', 1],
+    [637, 'lua/shared/lock/serve-shared.lua', 59],
+    [663, 'lua/shared/silent.lua', 1],
+    [671, 'lua/shared/send-back.lua', 1],
+    [709, 'lua/shared/silent.lua', 10],
+    [739, 'lua/shared/lock/serve-shared.lua', 86],
+    [747, 'lua/lock/abandon-shared.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -824,7 +915,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: 'a344546b30a35c4895b53dc8b6c1ebcbbc95672a',
+    sha1: '6b1ab2d00ade7404b191f870d9702327f937ddd4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1125,7 +1216,8 @@ local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it; one that may not be told asks by itself. Answers false, and has only removed the ticket, when the process is gone.
+-- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
+-- the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -1143,7 +1235,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
   if not publish_to(ticket, message, how) then
-    return true
+    return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
@@ -1162,7 +1254,7 @@ end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
-  return true
+  return 'granted'
 end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
@@ -1261,8 +1353,8 @@ end
   end
 end
 -- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
--- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, and
--- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
+-- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, 'untold' when
+-- the first may not be told, and 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
@@ -1284,8 +1376,91 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
       if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'told'
       end
-    elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-      return 'granted'
+    else
+      local came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
+      if came == 'granted' then
+        return 'granted'
+      elseif came == 'untold' then
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+        if not pass_silent(queue, ticket, own, now_ms, how) then
+          return 'untold'
+        end
+      end
     end
   end
   return 'more'
@@ -1346,15 +1521,19 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [270, 'lua/shared/lock/grant.lua', 1],
     [283, 'lua/shared/lock/called.lua', 1],
     [298, 'lua/shared/lock/hand-over.lua', 1],
-    [322, 'lua/shared/call-other.lua', 1],
-    [331, 'lua/shared/lock/hand-over.lua', 26],
-    [350, 'lua/shared/call-other.lua', 1],
-    [359, 'lua/shared/lock/hand-over.lua', 46],
-    [374, 'lua/shared/note-late.lua', 1],
-    [382, 'lua/shared/send-back.lua', 1],
-    [420, 'lua/shared/lock/hand-over.lua', 63],
-    [434, 'lua/shared/lock/serve.lua', 1],
-    [464, 'lua/lock/abandon.lua', 32],
+    [323, 'lua/shared/call-other.lua', 1],
+    [332, 'lua/shared/lock/hand-over.lua', 27],
+    [351, 'lua/shared/call-other.lua', 1],
+    [360, 'lua/shared/lock/hand-over.lua', 47],
+    [375, 'lua/shared/note-late.lua', 1],
+    [383, 'lua/shared/send-back.lua', 1],
+    [421, 'lua/shared/lock/hand-over.lua', 64],
+    [435, 'lua/shared/lock/serve.lua', 1],
+    [464, 'lua/shared/silent.lua', 1],
+    [472, 'lua/shared/send-back.lua', 1],
+    [510, 'lua/shared/silent.lua', 10],
+    [540, 'lua/shared/lock/serve.lua', 31],
+    [548, 'lua/lock/abandon.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1665,7 +1844,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '1332e915f384b0bbea2d3c96febc1e2147bf851d',
+    sha1: '361e0bbcac7d021866ea6c90278fc55fdbcd3a57',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2081,7 +2260,8 @@ local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it; one that may not be told asks by itself. Answers false, and has only removed the ticket, when the process is gone.
+-- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
+-- the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -2099,7 +2279,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
   if not publish_to(ticket, message, how) then
-    return true
+    return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
@@ -2118,7 +2298,7 @@ end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
-  return true
+  return 'granted'
 end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
@@ -2219,8 +2399,8 @@ end
 -- Readers who stand one behind the other are let in together.
 local MOST_LET_IN = 100
 
--- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers false when the
--- process is gone, and nil when it may not be told: it asks by itself.
+-- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
+-- be told, and so asks by itself, and false when the process is gone.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -2232,11 +2412,11 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   local token = next_token(lock.token, now_us)
   local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
   if not publish_to(ticket, message, how) then
-    return nil
+    return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
   add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  return true
+  return 'granted'
 end
 
 -- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
@@ -2268,11 +2448,11 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       else
         local passed = false
         if looks then
--- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
--- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
 -- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
 --   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
 --   401 to 800   the second in which it was told once more, for it had not asked for a while
 local SILENT_S = 4
 local LOOKED_S = 400
@@ -2315,7 +2495,7 @@ local function send_back(queue, late, own, how)
   end
 end
 
--- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
 -- \`own\` looks.
 local function is_silent(queue, ticket, own, now_ms)
   if process_of({ id = own }) == process_of(ticket) then
@@ -2331,7 +2511,8 @@ local function is_silent(queue, ticket, own, now_ms)
     return true
   end
   local noted_now = told * LOOKED_S + second + 1
-  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
 end
 
@@ -2364,19 +2545,104 @@ end
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
-    elseif ticket.kind == 's' then
-      local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-      if came == nil then
-        return 'served'
-      end
-      let = came and let + 1 or let
-      asleep = came and process_of(ticket) or asleep
     elseif ticket.kind == 'b' then
       if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
       end
-    elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-      return 'served'
+    else
+      local reads = ticket.kind == 's'
+      local came
+      if reads then
+        came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+      else
+        came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
+      end
+      if came == 'granted' then
+        if not reads then
+          return 'served'
+        end
+        let, asleep = let + 1, process_of(ticket)
+      elseif came == 'untold' then
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+        if not pass_silent(queue, ticket, own, now_ms, how) then
+          return 'served'
+        end
+      end
     end
   end
   return 'more'
@@ -2467,21 +2733,25 @@ return { 'held', recheck_ms, more }
     [358, 'lua/shared/lock/readers.lua', 35],
     [398, 'lua/shared/lock/called.lua', 1],
     [413, 'lua/shared/lock/hand-over.lua', 1],
-    [437, 'lua/shared/call-other.lua', 1],
-    [446, 'lua/shared/lock/hand-over.lua', 26],
-    [465, 'lua/shared/call-other.lua', 1],
-    [474, 'lua/shared/lock/hand-over.lua', 46],
-    [489, 'lua/shared/note-late.lua', 1],
-    [497, 'lua/shared/send-back.lua', 1],
-    [535, 'lua/shared/lock/hand-over.lua', 63],
-    [549, 'lua/shared/lock/serve-shared.lua', 1],
-    [601, 'lua/shared/silent.lua', 1],
-    [609, 'lua/shared/send-back.lua', 1],
-    [647, 'lua/shared/silent.lua', 10],
-    [676, 'lua/shared/lock/serve-shared.lua', 54],
-    [680, 'lua/shared/call-other.lua', 1],
-    [689, 'lua/shared/lock/serve-shared.lua', 59],
-    [714, 'lua/lock/acquire-shared.lua', 40],
+    [438, 'lua/shared/call-other.lua', 1],
+    [447, 'lua/shared/lock/hand-over.lua', 27],
+    [466, 'lua/shared/call-other.lua', 1],
+    [475, 'lua/shared/lock/hand-over.lua', 47],
+    [490, 'lua/shared/note-late.lua', 1],
+    [498, 'lua/shared/send-back.lua', 1],
+    [536, 'lua/shared/lock/hand-over.lua', 64],
+    [550, 'lua/shared/lock/serve-shared.lua', 1],
+    [602, 'lua/shared/silent.lua', 1],
+    [610, 'lua/shared/send-back.lua', 1],
+    [648, 'lua/shared/silent.lua', 10],
+    [678, 'lua/shared/lock/serve-shared.lua', 54],
+    [682, 'lua/shared/call-other.lua', 1],
+    [691, 'lua/shared/lock/serve-shared.lua', 59],
+    [717, 'lua/shared/silent.lua', 1],
+    [725, 'lua/shared/send-back.lua', 1],
+    [763, 'lua/shared/silent.lua', 10],
+    [793, 'lua/shared/lock/serve-shared.lua', 86],
+    [801, 'lua/lock/acquire-shared.lua', 40],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2566,7 +2836,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '93b69e54d793d917b5d60a77a7e7ab8e5cd9599c',
+    sha1: 'ab191c847aa2ddd5e46bd1222cef765a22cb4152',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3002,7 +3272,8 @@ local function call_next(queue, ticket, recheck_ms, how)
   return call_first(queue, recheck_ms, how)
 end
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it; one that may not be told asks by itself. Answers false, and has only removed the ticket, when the process is gone.
+-- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
+-- the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -3020,7 +3291,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
   if not publish_to(ticket, message, how) then
-    return true
+    return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
@@ -3039,7 +3310,7 @@ end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
-  return true
+  return 'granted'
 end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
@@ -3138,8 +3409,8 @@ end
   end
 end
 -- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
--- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, and
--- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
+-- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, 'untold' when
+-- the first may not be told, and 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
@@ -3161,8 +3432,91 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
       if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'told'
       end
-    elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-      return 'granted'
+    else
+      local came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
+      if came == 'granted' then
+        return 'granted'
+      elseif came == 'untold' then
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+        if not pass_silent(queue, ticket, own, now_ms, how) then
+          return 'untold'
+        end
+      end
     end
   end
   return 'more'
@@ -3239,15 +3593,19 @@ return { 'held', recheck_ms, more }
     [325, 'lua/shared/tell.lua', 1],
     [382, 'lua/shared/line.lua', 1],
     [433, 'lua/shared/lock/hand-over.lua', 1],
-    [457, 'lua/shared/call-other.lua', 1],
-    [466, 'lua/shared/lock/hand-over.lua', 26],
-    [485, 'lua/shared/call-other.lua', 1],
-    [494, 'lua/shared/lock/hand-over.lua', 46],
-    [509, 'lua/shared/note-late.lua', 1],
-    [517, 'lua/shared/send-back.lua', 1],
-    [555, 'lua/shared/lock/hand-over.lua', 63],
-    [569, 'lua/shared/lock/serve.lua', 1],
-    [599, 'lua/lock/acquire.lua', 101],
+    [458, 'lua/shared/call-other.lua', 1],
+    [467, 'lua/shared/lock/hand-over.lua', 27],
+    [486, 'lua/shared/call-other.lua', 1],
+    [495, 'lua/shared/lock/hand-over.lua', 47],
+    [510, 'lua/shared/note-late.lua', 1],
+    [518, 'lua/shared/send-back.lua', 1],
+    [556, 'lua/shared/lock/hand-over.lua', 64],
+    [570, 'lua/shared/lock/serve.lua', 1],
+    [599, 'lua/shared/silent.lua', 1],
+    [607, 'lua/shared/send-back.lua', 1],
+    [645, 'lua/shared/silent.lua', 10],
+    [675, 'lua/shared/lock/serve.lua', 31],
+    [683, 'lua/lock/acquire.lua', 101],
   ],
   encode(args) {
     return withoutDefaults([
@@ -4289,7 +4647,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: 'ecce39e2d7e0b747a55f936765726cfbe14a6a99',
+    sha1: 'ca7af45a5da9cf70cb01c765ae0e0699dc6b862f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4626,7 +4984,8 @@ local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it; one that may not be told asks by itself. Answers false, and has only removed the ticket, when the process is gone.
+-- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
+-- the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -4644,7 +5003,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
   if not publish_to(ticket, message, how) then
-    return true
+    return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
@@ -4663,7 +5022,7 @@ end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
-  return true
+  return 'granted'
 end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
@@ -4764,8 +5123,8 @@ end
 -- Readers who stand one behind the other are let in together.
 local MOST_LET_IN = 100
 
--- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers false when the
--- process is gone, and nil when it may not be told: it asks by itself.
+-- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
+-- be told, and so asks by itself, and false when the process is gone.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -4777,11 +5136,11 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   local token = next_token(lock.token, now_us)
   local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
   if not publish_to(ticket, message, how) then
-    return nil
+    return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
   add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  return true
+  return 'granted'
 end
 
 -- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
@@ -4813,11 +5172,11 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       else
         local passed = false
         if looks then
--- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
--- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
 -- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
 --   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
 --   401 to 800   the second in which it was told once more, for it had not asked for a while
 local SILENT_S = 4
 local LOOKED_S = 400
@@ -4860,7 +5219,7 @@ local function send_back(queue, late, own, how)
   end
 end
 
--- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
 -- \`own\` looks.
 local function is_silent(queue, ticket, own, now_ms)
   if process_of({ id = own }) == process_of(ticket) then
@@ -4876,7 +5235,8 @@ local function is_silent(queue, ticket, own, now_ms)
     return true
   end
   local noted_now = told * LOOKED_S + second + 1
-  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
 end
 
@@ -4909,19 +5269,104 @@ end
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
-    elseif ticket.kind == 's' then
-      local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-      if came == nil then
-        return 'served'
-      end
-      let = came and let + 1 or let
-      asleep = came and process_of(ticket) or asleep
     elseif ticket.kind == 'b' then
       if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
       end
-    elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-      return 'served'
+    else
+      local reads = ticket.kind == 's'
+      local came
+      if reads then
+        came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+      else
+        came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
+      end
+      if came == 'granted' then
+        if not reads then
+          return 'served'
+        end
+        let, asleep = let + 1, process_of(ticket)
+      elseif came == 'untold' then
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+        if not pass_silent(queue, ticket, own, now_ms, how) then
+          return 'served'
+        end
+      end
     end
   end
   return 'more'
@@ -4973,21 +5418,25 @@ return { 'released', served == 'more' and 1 or 0 }
     [305, 'lua/shared/lock/readers.lua', 61],
     [319, 'lua/shared/lock/called.lua', 1],
     [334, 'lua/shared/lock/hand-over.lua', 1],
-    [358, 'lua/shared/call-other.lua', 1],
-    [367, 'lua/shared/lock/hand-over.lua', 26],
-    [386, 'lua/shared/call-other.lua', 1],
-    [395, 'lua/shared/lock/hand-over.lua', 46],
-    [410, 'lua/shared/note-late.lua', 1],
-    [418, 'lua/shared/send-back.lua', 1],
-    [456, 'lua/shared/lock/hand-over.lua', 63],
-    [470, 'lua/shared/lock/serve-shared.lua', 1],
-    [522, 'lua/shared/silent.lua', 1],
-    [530, 'lua/shared/send-back.lua', 1],
-    [568, 'lua/shared/silent.lua', 10],
-    [597, 'lua/shared/lock/serve-shared.lua', 54],
-    [601, 'lua/shared/call-other.lua', 1],
-    [610, 'lua/shared/lock/serve-shared.lua', 59],
-    [635, 'lua/lock/release-shared.lua', 32],
+    [359, 'lua/shared/call-other.lua', 1],
+    [368, 'lua/shared/lock/hand-over.lua', 27],
+    [387, 'lua/shared/call-other.lua', 1],
+    [396, 'lua/shared/lock/hand-over.lua', 47],
+    [411, 'lua/shared/note-late.lua', 1],
+    [419, 'lua/shared/send-back.lua', 1],
+    [457, 'lua/shared/lock/hand-over.lua', 64],
+    [471, 'lua/shared/lock/serve-shared.lua', 1],
+    [523, 'lua/shared/silent.lua', 1],
+    [531, 'lua/shared/send-back.lua', 1],
+    [569, 'lua/shared/silent.lua', 10],
+    [599, 'lua/shared/lock/serve-shared.lua', 54],
+    [603, 'lua/shared/call-other.lua', 1],
+    [612, 'lua/shared/lock/serve-shared.lua', 59],
+    [638, 'lua/shared/silent.lua', 1],
+    [646, 'lua/shared/send-back.lua', 1],
+    [684, 'lua/shared/silent.lua', 10],
+    [714, 'lua/shared/lock/serve-shared.lua', 86],
+    [722, 'lua/lock/release-shared.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5040,7 +5489,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: 'cf4e7f46503f6af767961d6f2389fae72d7a2cfa',
+    sha1: 'ba0de9b2233402b2fe26fd28106341ff080fc28a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5344,7 +5793,8 @@ local function grant(lock, id, holder, token, expires_at_ms)
   lock.holder = holder
 end
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it; one that may not be told asks by itself. Answers false, and has only removed the ticket, when the process is gone.
+-- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
+-- the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -5362,7 +5812,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
   if not publish_to(ticket, message, how) then
-    return true
+    return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
@@ -5381,7 +5831,7 @@ end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
-  return true
+  return 'granted'
 end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
@@ -5480,8 +5930,8 @@ end
   end
 end
 -- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
--- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, and
--- 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
+-- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, 'untold' when
+-- the first may not be told, and 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
   if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
@@ -5503,8 +5953,91 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
       if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'told'
       end
-    elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-      return 'granted'
+    else
+      local came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
+      if came == 'granted' then
+        return 'granted'
+      elseif came == 'untold' then
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+        if not pass_silent(queue, ticket, own, now_ms, how) then
+          return 'untold'
+        end
+      end
     end
   end
   return 'more'
@@ -5555,15 +6088,19 @@ return { 'released', served == 'more' and 1 or 0 }
     [278, 'lua/shared/lock/save.lua', 33],
     [288, 'lua/shared/lock/grant.lua', 1],
     [301, 'lua/shared/lock/hand-over.lua', 1],
-    [325, 'lua/shared/call-other.lua', 1],
-    [334, 'lua/shared/lock/hand-over.lua', 26],
-    [353, 'lua/shared/call-other.lua', 1],
-    [362, 'lua/shared/lock/hand-over.lua', 46],
-    [377, 'lua/shared/note-late.lua', 1],
-    [385, 'lua/shared/send-back.lua', 1],
-    [423, 'lua/shared/lock/hand-over.lua', 63],
-    [437, 'lua/shared/lock/serve.lua', 1],
-    [467, 'lua/lock/release.lua', 47],
+    [326, 'lua/shared/call-other.lua', 1],
+    [335, 'lua/shared/lock/hand-over.lua', 27],
+    [354, 'lua/shared/call-other.lua', 1],
+    [363, 'lua/shared/lock/hand-over.lua', 47],
+    [378, 'lua/shared/note-late.lua', 1],
+    [386, 'lua/shared/send-back.lua', 1],
+    [424, 'lua/shared/lock/hand-over.lua', 64],
+    [438, 'lua/shared/lock/serve.lua', 1],
+    [467, 'lua/shared/silent.lua', 1],
+    [475, 'lua/shared/send-back.lua', 1],
+    [513, 'lua/shared/silent.lua', 10],
+    [543, 'lua/shared/lock/serve.lua', 31],
+    [551, 'lua/lock/release.lua', 47],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5613,7 +6150,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: '8a413c5ab1d2e6a1dee5eaaa2318b5b7fa107e3a',
+    sha1: 'b6b45646e435cfae4e81b8104e602d7389730ffb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5958,7 +6495,8 @@ local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it; one that may not be told asks by itself. Answers false, and has only removed the ticket, when the process is gone.
+-- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
+-- the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -5976,7 +6514,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
   if not publish_to(ticket, message, how) then
-    return true
+    return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
@@ -5995,7 +6533,7 @@ end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
-  return true
+  return 'granted'
 end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
@@ -6096,8 +6634,8 @@ end
 -- Readers who stand one behind the other are let in together.
 local MOST_LET_IN = 100
 
--- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers false when the
--- process is gone, and nil when it may not be told: it asks by itself.
+-- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
+-- be told, and so asks by itself, and false when the process is gone.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -6109,11 +6647,11 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   local token = next_token(lock.token, now_us)
   local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
   if not publish_to(ticket, message, how) then
-    return nil
+    return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
   add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  return true
+  return 'granted'
 end
 
 -- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
@@ -6145,11 +6683,11 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       else
         local passed = false
         if looks then
--- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
--- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
 -- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
 --   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
 --   401 to 800   the second in which it was told once more, for it had not asked for a while
 local SILENT_S = 4
 local LOOKED_S = 400
@@ -6192,7 +6730,7 @@ local function send_back(queue, late, own, how)
   end
 end
 
--- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
 -- \`own\` looks.
 local function is_silent(queue, ticket, own, now_ms)
   if process_of({ id = own }) == process_of(ticket) then
@@ -6208,7 +6746,8 @@ local function is_silent(queue, ticket, own, now_ms)
     return true
   end
   local noted_now = told * LOOKED_S + second + 1
-  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
 end
 
@@ -6241,19 +6780,104 @@ end
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
-    elseif ticket.kind == 's' then
-      local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-      if came == nil then
-        return 'served'
-      end
-      let = came and let + 1 or let
-      asleep = came and process_of(ticket) or asleep
     elseif ticket.kind == 'b' then
       if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
       end
-    elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-      return 'served'
+    else
+      local reads = ticket.kind == 's'
+      local came
+      if reads then
+        came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+      else
+        came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
+      end
+      if came == 'granted' then
+        if not reads then
+          return 'served'
+        end
+        let, asleep = let + 1, process_of(ticket)
+      elseif came == 'untold' then
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+        if not pass_silent(queue, ticket, own, now_ms, how) then
+          return 'served'
+        end
+      end
     end
   end
   return 'more'
@@ -6297,21 +6921,25 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [313, 'lua/shared/lock/readers.lua', 61],
     [327, 'lua/shared/lock/called.lua', 1],
     [342, 'lua/shared/lock/hand-over.lua', 1],
-    [366, 'lua/shared/call-other.lua', 1],
-    [375, 'lua/shared/lock/hand-over.lua', 26],
-    [394, 'lua/shared/call-other.lua', 1],
-    [403, 'lua/shared/lock/hand-over.lua', 46],
-    [418, 'lua/shared/note-late.lua', 1],
-    [426, 'lua/shared/send-back.lua', 1],
-    [464, 'lua/shared/lock/hand-over.lua', 63],
-    [478, 'lua/shared/lock/serve-shared.lua', 1],
-    [530, 'lua/shared/silent.lua', 1],
-    [538, 'lua/shared/send-back.lua', 1],
-    [576, 'lua/shared/silent.lua', 10],
-    [605, 'lua/shared/lock/serve-shared.lua', 54],
-    [609, 'lua/shared/call-other.lua', 1],
-    [618, 'lua/shared/lock/serve-shared.lua', 59],
-    [643, 'lua/lock/serve.lua', 29],
+    [367, 'lua/shared/call-other.lua', 1],
+    [376, 'lua/shared/lock/hand-over.lua', 27],
+    [395, 'lua/shared/call-other.lua', 1],
+    [404, 'lua/shared/lock/hand-over.lua', 47],
+    [419, 'lua/shared/note-late.lua', 1],
+    [427, 'lua/shared/send-back.lua', 1],
+    [465, 'lua/shared/lock/hand-over.lua', 64],
+    [479, 'lua/shared/lock/serve-shared.lua', 1],
+    [531, 'lua/shared/silent.lua', 1],
+    [539, 'lua/shared/send-back.lua', 1],
+    [577, 'lua/shared/silent.lua', 10],
+    [607, 'lua/shared/lock/serve-shared.lua', 54],
+    [611, 'lua/shared/call-other.lua', 1],
+    [620, 'lua/shared/lock/serve-shared.lua', 59],
+    [646, 'lua/shared/silent.lua', 1],
+    [654, 'lua/shared/send-back.lua', 1],
+    [692, 'lua/shared/silent.lua', 10],
+    [722, 'lua/shared/lock/serve-shared.lua', 86],
+    [730, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([

@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: '1203f0721a8c3b5d7c2c384ad003ba2821e64726',
+    sha1: 'fa831a2527377f30f11c8a0b47bf0e58163a2438',
     reads: false,
     bytes: false,
     source: `--[[
@@ -526,11 +526,11 @@ end
       else
         local passed = false
         if looks then
--- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
--- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
 -- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
 --   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
 --   401 to 800   the second in which it was told once more, for it had not asked for a while
 local SILENT_S = 4
 local LOOKED_S = 400
@@ -573,7 +573,7 @@ local function send_back(queue, late, own, how)
   end
 end
 
--- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
 -- \`own\` looks.
 local function is_silent(queue, ticket, own, now_ms)
   if process_of({ id = own }) == process_of(ticket) then
@@ -589,7 +589,8 @@ local function is_silent(queue, ticket, own, now_ms)
     return true
   end
   local noted_now = told * LOOKED_S + second + 1
-  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
 end
 
@@ -629,8 +630,89 @@ end
       redis.call('ZREM', queue, ticket.text)
     else
       local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-      if came == 'called' or came == 'untold' then
+      if came == 'called' then
         return 'served'
+      elseif came == 'untold' then
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+        if not pass_silent(queue, ticket, own, now_ms, how) then
+          return 'served'
+        end
+        behind = nil
       elseif came ~= 'gone' then
         granted = granted + 1
         asleep = came == 'offered' and process_of(ticket) or nil
@@ -697,10 +779,14 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [485, 'lua/shared/silent.lua', 1],
     [493, 'lua/shared/send-back.lua', 1],
     [531, 'lua/shared/silent.lua', 10],
-    [560, 'lua/shared/semaphore/serve.lua', 83],
-    [565, 'lua/shared/call-other.lua', 1],
-    [574, 'lua/shared/semaphore/serve.lua', 89],
-    [602, 'lua/semaphore/abandon.lua', 34],
+    [561, 'lua/shared/semaphore/serve.lua', 83],
+    [566, 'lua/shared/call-other.lua', 1],
+    [575, 'lua/shared/semaphore/serve.lua', 89],
+    [592, 'lua/shared/silent.lua', 1],
+    [600, 'lua/shared/send-back.lua', 1],
+    [638, 'lua/shared/silent.lua', 10],
+    [668, 'lua/shared/semaphore/serve.lua', 107],
+    [684, 'lua/semaphore/abandon.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -771,7 +857,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '5acb623f08ac4c452fdfe5426a36a6ccbec57b66',
+    sha1: '9c2c90d030642f8c1e69267f8e7a049e541a6e2f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1343,11 +1429,11 @@ end
       else
         local passed = false
         if looks then
--- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
--- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
 -- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
 --   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
 --   401 to 800   the second in which it was told once more, for it had not asked for a while
 local SILENT_S = 4
 local LOOKED_S = 400
@@ -1390,7 +1476,7 @@ local function send_back(queue, late, own, how)
   end
 end
 
--- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
 -- \`own\` looks.
 local function is_silent(queue, ticket, own, now_ms)
   if process_of({ id = own }) == process_of(ticket) then
@@ -1406,7 +1492,8 @@ local function is_silent(queue, ticket, own, now_ms)
     return true
   end
   local noted_now = told * LOOKED_S + second + 1
-  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
 end
 
@@ -1446,8 +1533,89 @@ end
       redis.call('ZREM', queue, ticket.text)
     else
       local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-      if came == 'called' or came == 'untold' then
+      if came == 'called' then
         return 'served'
+      elseif came == 'untold' then
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+        if not pass_silent(queue, ticket, own, now_ms, how) then
+          return 'served'
+        end
+        behind = nil
       elseif came ~= 'gone' then
         granted = granted + 1
         asleep = came == 'offered' and process_of(ticket) or nil
@@ -1522,10 +1690,14 @@ return { 'full', recheck_ms }
     [570, 'lua/shared/silent.lua', 1],
     [578, 'lua/shared/send-back.lua', 1],
     [616, 'lua/shared/silent.lua', 10],
-    [645, 'lua/shared/semaphore/serve.lua', 83],
-    [650, 'lua/shared/call-other.lua', 1],
-    [659, 'lua/shared/semaphore/serve.lua', 89],
-    [687, 'lua/semaphore/acquire.lua', 78],
+    [646, 'lua/shared/semaphore/serve.lua', 83],
+    [651, 'lua/shared/call-other.lua', 1],
+    [660, 'lua/shared/semaphore/serve.lua', 89],
+    [677, 'lua/shared/silent.lua', 1],
+    [685, 'lua/shared/send-back.lua', 1],
+    [723, 'lua/shared/silent.lua', 10],
+    [753, 'lua/shared/semaphore/serve.lua', 107],
+    [769, 'lua/semaphore/acquire.lua', 78],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2248,7 +2420,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: '979ac59ea682db610436800cb13bfe9baca49961',
+    sha1: '30d752f599bcc82e1a38a0abc692fc006f5095db',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2706,11 +2878,11 @@ end
       else
         local passed = false
         if looks then
--- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
--- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
 -- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
 --   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
 --   401 to 800   the second in which it was told once more, for it had not asked for a while
 local SILENT_S = 4
 local LOOKED_S = 400
@@ -2753,7 +2925,7 @@ local function send_back(queue, late, own, how)
   end
 end
 
--- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
 -- \`own\` looks.
 local function is_silent(queue, ticket, own, now_ms)
   if process_of({ id = own }) == process_of(ticket) then
@@ -2769,7 +2941,8 @@ local function is_silent(queue, ticket, own, now_ms)
     return true
   end
   local noted_now = told * LOOKED_S + second + 1
-  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
 end
 
@@ -2809,8 +2982,89 @@ end
       redis.call('ZREM', queue, ticket.text)
     else
       local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-      if came == 'called' or came == 'untold' then
+      if came == 'called' then
         return 'served'
+      elseif came == 'untold' then
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+        if not pass_silent(queue, ticket, own, now_ms, how) then
+          return 'served'
+        end
+        behind = nil
       elseif came ~= 'gone' then
         granted = granted + 1
         asleep = came == 'offered' and process_of(ticket) or nil
@@ -2871,10 +3125,14 @@ return { 'released', served == 'more' and 1 or 0 }
     [456, 'lua/shared/silent.lua', 1],
     [464, 'lua/shared/send-back.lua', 1],
     [502, 'lua/shared/silent.lua', 10],
-    [531, 'lua/shared/semaphore/serve.lua', 83],
-    [536, 'lua/shared/call-other.lua', 1],
-    [545, 'lua/shared/semaphore/serve.lua', 89],
-    [573, 'lua/semaphore/release.lua', 31],
+    [532, 'lua/shared/semaphore/serve.lua', 83],
+    [537, 'lua/shared/call-other.lua', 1],
+    [546, 'lua/shared/semaphore/serve.lua', 89],
+    [563, 'lua/shared/silent.lua', 1],
+    [571, 'lua/shared/send-back.lua', 1],
+    [609, 'lua/shared/silent.lua', 10],
+    [639, 'lua/shared/semaphore/serve.lua', 107],
+    [655, 'lua/semaphore/release.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2926,7 +3184,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: '4ea214e649188dcf43cbc28b4d61d8d971d7b9cd',
+    sha1: 'ec843c785f1dbb49d1a0b1ddb8931510c5529717',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3376,11 +3634,11 @@ end
       else
         local passed = false
         if looks then
--- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
--- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
 -- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
 --   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
 --   401 to 800   the second in which it was told once more, for it had not asked for a while
 local SILENT_S = 4
 local LOOKED_S = 400
@@ -3423,7 +3681,7 @@ local function send_back(queue, late, own, how)
   end
 end
 
--- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
 -- \`own\` looks.
 local function is_silent(queue, ticket, own, now_ms)
   if process_of({ id = own }) == process_of(ticket) then
@@ -3439,7 +3697,8 @@ local function is_silent(queue, ticket, own, now_ms)
     return true
   end
   local noted_now = told * LOOKED_S + second + 1
-  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
 end
 
@@ -3479,8 +3738,89 @@ end
       redis.call('ZREM', queue, ticket.text)
     else
       local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-      if came == 'called' or came == 'untold' then
+      if came == 'called' then
         return 'served'
+      elseif came == 'untold' then
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+        if not pass_silent(queue, ticket, own, now_ms, how) then
+          return 'served'
+        end
+        behind = nil
       elseif came ~= 'gone' then
         granted = granted + 1
         asleep = came == 'offered' and process_of(ticket) or nil
@@ -3546,10 +3886,14 @@ return { 'resized', served == 'more' and 1 or 0 }
     [448, 'lua/shared/silent.lua', 1],
     [456, 'lua/shared/send-back.lua', 1],
     [494, 'lua/shared/silent.lua', 10],
-    [523, 'lua/shared/semaphore/serve.lua', 83],
-    [528, 'lua/shared/call-other.lua', 1],
-    [537, 'lua/shared/semaphore/serve.lua', 89],
-    [565, 'lua/semaphore/resize.lua', 31],
+    [524, 'lua/shared/semaphore/serve.lua', 83],
+    [529, 'lua/shared/call-other.lua', 1],
+    [538, 'lua/shared/semaphore/serve.lua', 89],
+    [555, 'lua/shared/silent.lua', 1],
+    [563, 'lua/shared/send-back.lua', 1],
+    [601, 'lua/shared/silent.lua', 10],
+    [631, 'lua/shared/semaphore/serve.lua', 107],
+    [647, 'lua/semaphore/resize.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3597,7 +3941,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: '0b7a79514edd2164f23ca8a8a8c3d118163ece8c',
+    sha1: 'a0d691939947af8352ae976150e5a7a65f0ef95b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4050,11 +4394,11 @@ end
       else
         local passed = false
         if looks then
--- One that stands first and has to wait although something is free keeps all others waiting: it wants more than that, or to have a lock
--- alone. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
 -- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
 --   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
 --   401 to 800   the second in which it was told once more, for it had not asked for a while
 local SILENT_S = 4
 local LOOKED_S = 400
@@ -4097,7 +4441,7 @@ local function send_back(queue, late, own, how)
   end
 end
 
--- Answers whether this ticket, which was told just now that it is the first, has not asked although it was told twice before.
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
 -- \`own\` looks.
 local function is_silent(queue, ticket, own, now_ms)
   if process_of({ id = own }) == process_of(ticket) then
@@ -4113,7 +4457,8 @@ local function is_silent(queue, ticket, own, now_ms)
     return true
   end
   local noted_now = told * LOOKED_S + second + 1
-  redis.call('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
 end
 
@@ -4153,8 +4498,89 @@ end
       redis.call('ZREM', queue, ticket.text)
     else
       local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-      if came == 'called' or came == 'untold' then
+      if came == 'called' then
         return 'served'
+      elseif came == 'untold' then
+-- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
+-- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
+-- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
+--   0            nobody has looked since it asked
+--   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
+--   401 to 800   the second in which it was told once more, for it had not asked for a while
+local SILENT_S = 4
+local LOOKED_S = 400
+-- Processes that did not take what they were offered.
+local MOST_SENT_BACK = '1999'
+
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
+  local told = math.ceil(noted / LOOKED_S)
+  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * LOOKED_S + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+        if not pass_silent(queue, ticket, own, now_ms, how) then
+          return 'served'
+        end
+        behind = nil
       elseif came ~= 'gone' then
         granted = granted + 1
         asleep = came == 'offered' and process_of(ticket) or nil
@@ -4212,10 +4638,14 @@ return { 'served', served == 'more' and 1 or 0 }
     [451, 'lua/shared/silent.lua', 1],
     [459, 'lua/shared/send-back.lua', 1],
     [497, 'lua/shared/silent.lua', 10],
-    [526, 'lua/shared/semaphore/serve.lua', 83],
-    [531, 'lua/shared/call-other.lua', 1],
-    [540, 'lua/shared/semaphore/serve.lua', 89],
-    [568, 'lua/semaphore/serve.lua', 28],
+    [527, 'lua/shared/semaphore/serve.lua', 83],
+    [532, 'lua/shared/call-other.lua', 1],
+    [541, 'lua/shared/semaphore/serve.lua', 89],
+    [558, 'lua/shared/silent.lua', 1],
+    [566, 'lua/shared/send-back.lua', 1],
+    [604, 'lua/shared/silent.lua', 10],
+    [634, 'lua/shared/semaphore/serve.lua', 107],
+    [650, 'lua/semaphore/serve.lua', 28],
   ],
   encode(args) {
     return withoutDefaults([

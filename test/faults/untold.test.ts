@@ -3,14 +3,15 @@
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { type Lease, type Perilune, perilune } from 'perilune'
+import { type Duration, type Lease, type Perilune, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { expect, onTestFinished, test } from 'vitest'
-import { until } from '../servers/ask.ts'
+import { until, withClient } from '../servers/ask.ts'
 import { startRedis } from '../servers/redis.ts'
+import { sleeper } from './sleeper.ts'
 
 /** One instance of a user who may do everything, and one of a user who may not publish. */
-async function setup(): Promise<{ heard: Perilune; mute: Perilune; name: string }> {
+async function setup(): Promise<{ heard: Perilune; mute: Perilune; name: string; port: number }> {
   const server = await startRedis()
   const admin = new Redis(server.port)
   await admin.call('ACL', 'SETUSER', 'mute', 'on', '>secret', '~*', '+@all', 'resetchannels')
@@ -21,11 +22,11 @@ async function setup(): Promise<{ heard: Perilune; mute: Perilune; name: string 
     for (const client of [admin, user]) client.disconnect()
     await server.stop()
   })
-  return { heard, mute, name: randomUUID() }
+  return { heard, mute, name: randomUUID(), port: server.port }
 }
 
 interface Held {
-  acquire(options?: { wait: '20s' }): Promise<Lease>
+  acquire(options?: { wait: Duration }): Promise<Lease>
 }
 
 const kinds: [string, (redis: Perilune, name: string) => { held: Held; waiting: Held }][] = [
@@ -55,10 +56,59 @@ test.each(kinds)(
   },
 )
 
+const asleep: [string, (redis: Perilune, name: string) => Held, (redis: Perilune, name: string) => Held][] = [
+  ['lock', (redis, name) => redis.lock(name), (redis, name) => redis.lock(name)],
+  ['lock that both read', (redis, name) => redis.lock(name).shared, (redis, name) => redis.lock(name).shared],
+  ['lock that it reads', (redis, name) => redis.lock(name).shared, (redis, name) => redis.lock(name)],
+  ['lock that the other reads', (redis, name) => redis.lock(name), (redis, name) => redis.lock(name).shared],
+  ['semaphore', permitOf, permitOf],
+]
+
+function permitOf(redis: Perilune, name: string): Held {
+  return redis.semaphore(name, { limit: 1 })
+}
+
+test.each(asleep)(
+  'a %s is not kept by one that is asleep from another that may not tell it',
+  { timeout: 60_000 },
+  async (kind, ofAsleep, ofAwake) => {
+    const { mute, heard, name, port } = await setup()
+    const held = await (kind === 'semaphore' ? permitOf(mute, name) : mute.lock(name)).acquire()
+    const other = sleeper(port)
+    ofAsleep(other.redis, name)
+      .acquire({ wait: '1h' })
+      .catch(() => undefined)
+    await until('one waits', async () => (await waitingFor(heard, name)) === 1)
+    other.fallAsleep()
+    const waiting = ofAwake(mute, name).acquire({ wait: '20s' })
+    await until('another waits', async () => (await waitingFor(heard, name)) === 2)
+
+    await held.release()
+
+    await (await waiting).release()
+  },
+)
+
 async function waitingFor(redis: Perilune, name: string): Promise<number> {
   const [lock, semaphore] = [redis.lock(name), redis.semaphore(name, { limit: 1 })]
   return (await lock.inspect()).waiting + (await semaphore.inspect()).waiting
 }
+
+test.each(kinds)(
+  'a %s is given back by one who may not tell others to a server that is out of memory',
+  async (_, of) => {
+    const { heard, mute, name, port } = await setup()
+    const held = await of(mute, name).held.acquire()
+    const waiting = of(heard, name).waiting.acquire({ wait: '20s' })
+    await until('one waits', async () => (await waitingFor(heard, name)) === 1)
+    await withClient(port, (client) => client.config('SET', 'maxmemory', '1'))
+
+    await held.release()
+
+    await withClient(port, (client) => client.config('SET', 'maxmemory', '0'))
+    await (await waiting).release()
+  },
+)
 
 test('a reader who was let in by one who may not tell it does not read beside a writer', async () => {
   const { heard, mute, name } = await setup()

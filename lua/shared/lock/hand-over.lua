@@ -1,5 +1,6 @@
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
--- it; one that may not be told asks by itself. Answers false, and has only removed the ticket, when the process is gone.
+-- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
+-- the process is gone.
 local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -17,7 +18,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
     message = message .. '\n' .. first_message(next_ticket, lease_ms)
   end
   if not publish_to(ticket, message, how) then
-    return true
+    return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
@@ -28,7 +29,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
-  return true
+  return 'granted'
 end
 
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who

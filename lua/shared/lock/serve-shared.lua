@@ -1,8 +1,8 @@
 -- Readers who stand one behind the other are let in together.
 local MOST_LET_IN = 100
 
--- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers false when the
--- process is gone, and nil when it may not be told: it asks by itself.
+-- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
+-- be told, and so asks by itself, and false when the process is gone.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
   local heard = listens_here(ticket, how)
   if heard == false then
@@ -14,11 +14,11 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   local token = next_token(lock.token, now_us)
   local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
   if not publish_to(ticket, message, how) then
-    return nil
+    return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
   add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  return true
+  return 'granted'
 end
 
 -- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
@@ -64,19 +64,29 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     elseif let == MOST_LET_IN then
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
-    elseif ticket.kind == 's' then
-      local came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-      if came == nil then
-        return 'served'
-      end
-      let = came and let + 1 or let
-      asleep = came and process_of(ticket) or asleep
     elseif ticket.kind == 'b' then
       if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
       end
-    elseif hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
-      return 'served'
+    else
+      local reads = ticket.kind == 's'
+      local came
+      if reads then
+        came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+      else
+        came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
+      end
+      if came == 'granted' then
+        if not reads then
+          return 'served'
+        end
+        let, asleep = let + 1, process_of(ticket)
+      elseif came == 'untold' then
+        -- @include shared/silent
+        if not pass_silent(queue, ticket, own, now_ms, how) then
+          return 'served'
+        end
+      end
     end
   end
   return 'more'

@@ -100,8 +100,14 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       redis.call('ZREM', queue, ticket.text)
     else
       local came = hand_permit(semaphore, queue, permits, ids, ticket, behind, claim_ms, now_us, how)
-      if came == 'called' or came == 'untold' then
+      if came == 'called' then
         return 'served'
+      elseif came == 'untold' then
+        -- @include shared/silent
+        if not pass_silent(queue, ticket, own, now_ms, how) then
+          return 'served'
+        end
+        behind = nil
       elseif came ~= 'gone' then
         granted = granted + 1
         asleep = came == 'offered' and process_of(ticket) or nil
