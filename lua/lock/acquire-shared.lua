@@ -64,7 +64,9 @@ local served = 'nobody'
 if lock.last_ticket > 0 and lock.mode ~= 'x' then
   served = serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
 end
-local fits = lock.mode ~= 'x' and (served == 'own' or lock.last_ticket == 0)
+-- One that was told to come has left the line, and stands before all that are in it.
+local is_awaited = is_free(lock) and is_called(lock.called, now_ms)
+local fits = lock.mode ~= 'x' and not is_awaited and (served == 'own' or lock.last_ticket == 0)
 if fits then
   if not is_called(lock.called, now_ms) then
     lock.called = '0'

@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: 'db6e44ff3987db3afff68168abeb34fbc217b5ab',
+    sha1: 'd969a8d95b81dd6f7d0fac3fa61bed611295cc6a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -577,7 +577,10 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     end
     local ticket = parse_ticket(pair[1])
     local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
-    if ticket.text == own and fits then
+    if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, now_ms) then
+      -- One that was told to come has left the line, and stands before these.
+      return 'served'
+    elseif ticket.text == own and fits then
       return 'own'
     elseif not fits then
       local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
@@ -685,7 +688,7 @@ end
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
     elseif ticket.kind == 'b' then
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+      if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
       end
     else
@@ -844,17 +847,17 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [444, 'lua/shared/send-back.lua', 1],
     [482, 'lua/shared/lock/hand-over.lua', 64],
     [496, 'lua/shared/lock/serve-shared.lua', 1],
-    [548, 'lua/shared/silent.lua', 1],
-    [556, 'lua/shared/send-back.lua', 1],
-    [594, 'lua/shared/silent.lua', 10],
-    [624, 'lua/shared/lock/serve-shared.lua', 54],
-    [628, 'lua/shared/call-other.lua', 1],
-    [637, 'lua/shared/lock/serve-shared.lua', 59],
-    [663, 'lua/shared/silent.lua', 1],
-    [671, 'lua/shared/send-back.lua', 1],
-    [709, 'lua/shared/silent.lua', 10],
-    [739, 'lua/shared/lock/serve-shared.lua', 86],
-    [747, 'lua/lock/abandon-shared.lua', 34],
+    [551, 'lua/shared/silent.lua', 1],
+    [559, 'lua/shared/send-back.lua', 1],
+    [597, 'lua/shared/silent.lua', 10],
+    [627, 'lua/shared/lock/serve-shared.lua', 57],
+    [631, 'lua/shared/call-other.lua', 1],
+    [640, 'lua/shared/lock/serve-shared.lua', 62],
+    [666, 'lua/shared/silent.lua', 1],
+    [674, 'lua/shared/send-back.lua', 1],
+    [712, 'lua/shared/silent.lua', 10],
+    [742, 'lua/shared/lock/serve-shared.lua', 89],
+    [750, 'lua/lock/abandon-shared.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1844,7 +1847,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '361e0bbcac7d021866ea6c90278fc55fdbcd3a57',
+    sha1: 'fe1d81a11755a03db95feb8d7f13f6a08f9fb92a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2438,7 +2441,10 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     end
     local ticket = parse_ticket(pair[1])
     local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
-    if ticket.text == own and fits then
+    if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, now_ms) then
+      -- One that was told to come has left the line, and stands before these.
+      return 'served'
+    elseif ticket.text == own and fits then
       return 'own'
     elseif not fits then
       local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
@@ -2546,7 +2552,7 @@ end
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
     elseif ticket.kind == 'b' then
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+      if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
       end
     else
@@ -2674,7 +2680,9 @@ local served = 'nobody'
 if lock.last_ticket > 0 and lock.mode ~= 'x' then
   served = serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
 end
-local fits = lock.mode ~= 'x' and (served == 'own' or lock.last_ticket == 0)
+-- One that was told to come has left the line, and stands before all that are in it.
+local is_awaited = is_free(lock) and is_called(lock.called, now_ms)
+local fits = lock.mode ~= 'x' and not is_awaited and (served == 'own' or lock.last_ticket == 0)
 if fits then
   if not is_called(lock.called, now_ms) then
     lock.called = '0'
@@ -2741,17 +2749,17 @@ return { 'held', recheck_ms, more }
     [498, 'lua/shared/send-back.lua', 1],
     [536, 'lua/shared/lock/hand-over.lua', 64],
     [550, 'lua/shared/lock/serve-shared.lua', 1],
-    [602, 'lua/shared/silent.lua', 1],
-    [610, 'lua/shared/send-back.lua', 1],
-    [648, 'lua/shared/silent.lua', 10],
-    [678, 'lua/shared/lock/serve-shared.lua', 54],
-    [682, 'lua/shared/call-other.lua', 1],
-    [691, 'lua/shared/lock/serve-shared.lua', 59],
-    [717, 'lua/shared/silent.lua', 1],
-    [725, 'lua/shared/send-back.lua', 1],
-    [763, 'lua/shared/silent.lua', 10],
-    [793, 'lua/shared/lock/serve-shared.lua', 86],
-    [801, 'lua/lock/acquire-shared.lua', 40],
+    [605, 'lua/shared/silent.lua', 1],
+    [613, 'lua/shared/send-back.lua', 1],
+    [651, 'lua/shared/silent.lua', 10],
+    [681, 'lua/shared/lock/serve-shared.lua', 57],
+    [685, 'lua/shared/call-other.lua', 1],
+    [694, 'lua/shared/lock/serve-shared.lua', 62],
+    [720, 'lua/shared/silent.lua', 1],
+    [728, 'lua/shared/send-back.lua', 1],
+    [766, 'lua/shared/silent.lua', 10],
+    [796, 'lua/shared/lock/serve-shared.lua', 89],
+    [804, 'lua/lock/acquire-shared.lua', 40],
   ],
   encode(args) {
     return withoutDefaults([
@@ -4647,7 +4655,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: 'ca7af45a5da9cf70cb01c765ae0e0699dc6b862f',
+    sha1: 'b8d7d52d705e2386c5a7f214865a5342b4fa47e9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5162,7 +5170,10 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     end
     local ticket = parse_ticket(pair[1])
     local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
-    if ticket.text == own and fits then
+    if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, now_ms) then
+      -- One that was told to come has left the line, and stands before these.
+      return 'served'
+    elseif ticket.text == own and fits then
       return 'own'
     elseif not fits then
       local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
@@ -5270,7 +5281,7 @@ end
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
     elseif ticket.kind == 'b' then
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+      if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
       end
     else
@@ -5426,17 +5437,17 @@ return { 'released', served == 'more' and 1 or 0 }
     [419, 'lua/shared/send-back.lua', 1],
     [457, 'lua/shared/lock/hand-over.lua', 64],
     [471, 'lua/shared/lock/serve-shared.lua', 1],
-    [523, 'lua/shared/silent.lua', 1],
-    [531, 'lua/shared/send-back.lua', 1],
-    [569, 'lua/shared/silent.lua', 10],
-    [599, 'lua/shared/lock/serve-shared.lua', 54],
-    [603, 'lua/shared/call-other.lua', 1],
-    [612, 'lua/shared/lock/serve-shared.lua', 59],
-    [638, 'lua/shared/silent.lua', 1],
-    [646, 'lua/shared/send-back.lua', 1],
-    [684, 'lua/shared/silent.lua', 10],
-    [714, 'lua/shared/lock/serve-shared.lua', 86],
-    [722, 'lua/lock/release-shared.lua', 32],
+    [526, 'lua/shared/silent.lua', 1],
+    [534, 'lua/shared/send-back.lua', 1],
+    [572, 'lua/shared/silent.lua', 10],
+    [602, 'lua/shared/lock/serve-shared.lua', 57],
+    [606, 'lua/shared/call-other.lua', 1],
+    [615, 'lua/shared/lock/serve-shared.lua', 62],
+    [641, 'lua/shared/silent.lua', 1],
+    [649, 'lua/shared/send-back.lua', 1],
+    [687, 'lua/shared/silent.lua', 10],
+    [717, 'lua/shared/lock/serve-shared.lua', 89],
+    [725, 'lua/lock/release-shared.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -6150,7 +6161,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: 'b6b45646e435cfae4e81b8104e602d7389730ffb',
+    sha1: '7ca7b4e6e13100eb8027d1131de85188f4759d2d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6673,7 +6684,10 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     end
     local ticket = parse_ticket(pair[1])
     local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
-    if ticket.text == own and fits then
+    if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, now_ms) then
+      -- One that was told to come has left the line, and stands before these.
+      return 'served'
+    elseif ticket.text == own and fits then
       return 'own'
     elseif not fits then
       local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
@@ -6781,7 +6795,7 @@ end
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
     elseif ticket.kind == 'b' then
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+      if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
       end
     else
@@ -6929,17 +6943,17 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [427, 'lua/shared/send-back.lua', 1],
     [465, 'lua/shared/lock/hand-over.lua', 64],
     [479, 'lua/shared/lock/serve-shared.lua', 1],
-    [531, 'lua/shared/silent.lua', 1],
-    [539, 'lua/shared/send-back.lua', 1],
-    [577, 'lua/shared/silent.lua', 10],
-    [607, 'lua/shared/lock/serve-shared.lua', 54],
-    [611, 'lua/shared/call-other.lua', 1],
-    [620, 'lua/shared/lock/serve-shared.lua', 59],
-    [646, 'lua/shared/silent.lua', 1],
-    [654, 'lua/shared/send-back.lua', 1],
-    [692, 'lua/shared/silent.lua', 10],
-    [722, 'lua/shared/lock/serve-shared.lua', 86],
-    [730, 'lua/lock/serve.lua', 29],
+    [534, 'lua/shared/silent.lua', 1],
+    [542, 'lua/shared/send-back.lua', 1],
+    [580, 'lua/shared/silent.lua', 10],
+    [610, 'lua/shared/lock/serve-shared.lua', 57],
+    [614, 'lua/shared/call-other.lua', 1],
+    [623, 'lua/shared/lock/serve-shared.lua', 62],
+    [649, 'lua/shared/silent.lua', 1],
+    [657, 'lua/shared/send-back.lua', 1],
+    [695, 'lua/shared/silent.lua', 10],
+    [725, 'lua/shared/lock/serve-shared.lua', 89],
+    [733, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([

@@ -161,7 +161,8 @@ export class LockModel {
   #join(one: Attempt, waits: boolean): unknown[] {
     this.#readers = this.#live
     const served = this.#isHeld ? 'served' : this.#serveShared(one.id)
-    if (this.#isHeld || (served !== 'own' && this.#line.length > 0)) return this.#refuse(one, waits, false)
+    const isKept = this.#isHeld || (this.#isFree && this.#isCalled)
+    if (isKept || (served !== 'own' && this.#line.length > 0)) return this.#refuse(one, waits, false)
     this.#leaveLine(one.id)
     this.#letIn(one, one.leaseMs)
     const answer = this.#granted(this.#reading(one.id))
@@ -219,9 +220,9 @@ export class LockModel {
     this.#missOverdue()
     for (let first = this.#line[0]; first !== undefined; first = this.#line[0]) {
       const fits = this.#isFree || first.kind === 's'
+      if (first.kind !== 'x' && this.#isFree && this.#isCalled) return 'served'
       if (first.id === own && fits) return 'own'
       if (!fits && !first.dead && !this.#isSilent(first, own)) return 'served'
-      if (fits && first.kind === 'b' && this.#isCalled) return 'served'
       this.#line.shift()
       if (first.dead || !fits) continue
       if (first.kind === 's') {

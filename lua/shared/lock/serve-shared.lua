@@ -40,7 +40,10 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
     end
     local ticket = parse_ticket(pair[1])
     local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
-    if ticket.text == own and fits then
+    if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, now_ms) then
+      -- One that was told to come has left the line, and stands before these.
+      return 'served'
+    elseif ticket.text == own and fits then
       return 'own'
     elseif not fits then
       local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
@@ -65,7 +68,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       tell_process(ticket, 'come ' .. ticket.id, how)
       return 'served'
     elseif ticket.kind == 'b' then
-      if is_called(lock.called, now_ms) or call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+      if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
       end
     else
