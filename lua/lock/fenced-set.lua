@@ -1,15 +1,18 @@
 --[[
 Stores a value, unless a greater token has written it before: whoever was overtaken in its sleep is refused.
-The same token may write again.
+The same token may write again. A call that comes when a later one of its process has written under the same token was
+overtaken by it: it changes nothing.
 
 @returns stored
 @returns refused  token:integer
 @cost    O(1)
 ]]
-local fenced = KEYS[1] -- hash: layout, codec, token and value
+local fenced = KEYS[1] -- hash: layout, codec, token and value, and the call that wrote it
 local codec = ARGV[1] -- text: name of the codec that made the value
 local token = tonumber(ARGV[2]) -- integer: of the lease under which it is written
 local value = ARGV[3] -- bytes: the value
+local caller = ARGV[4] -- text: process and slot; empty: later copies are not told from calls
+local call = tonumber(ARGV[5]) -- integer: number of the call, which rises in that process
 
 -- @include shared/exact
 -- @include shared/lock/fenced
@@ -24,5 +27,22 @@ end
 if stored.token > token then
   return { 'refused', stored.token }
 end
-redis.call('HSET', fenced, 'layout', FENCED_LAYOUT, 'codec', codec, 'token', exact(token), 'value', value)
+local process = string.match(caller, '^[^.]*')
+if stored.token == token and process ~= '' and process == stored.process and call <= stored.call then
+  return { 'stored' }
+end
+redis.call(
+  'HSET',
+  fenced,
+  'layout',
+  FENCED_LAYOUT,
+  'codec',
+  codec,
+  'token',
+  exact(token),
+  'value',
+  value,
+  'by',
+  process .. ' ' .. exact(call)
+)
 return { 'stored' }

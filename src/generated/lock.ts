@@ -4280,7 +4280,7 @@ export type FencedGetAnswer =
 export const fencedGet: Operation<FencedGetArguments, FencedGetAnswer> = {
   script: {
     name: 'lock/fenced-get',
-    sha1: '8be2200dc7c6804c195bb536e0a662db9f03c516',
+    sha1: 'a96f1ef1c2268f166a6a383e36be141ada11cc13',
     reads: true,
     bytes: true,
     source: `--[[
@@ -4294,16 +4294,19 @@ Reads a value that was stored under a token.
 local fenced = KEYS[1] -- hash: layout, codec, token and value
 local codec = ARGV[1] -- text: name of the codec that reads the value
 
--- A value that remembers the greatest token that wrote it.
+-- A value that remembers the greatest token that wrote it, and which call of which process did: '<process> <number>'.
 local FENCED_LAYOUT = '1'
 
 local function open_fenced(fenced)
-  local stored = redis.call('HMGET', fenced, 'layout', 'codec', 'token', 'value')
+  local stored = redis.call('HMGET', fenced, 'layout', 'codec', 'token', 'value', 'by')
+  local process, call = string.match(stored[5] or '', '^(%S*) (%d+)$')
   return {
     layout = stored[1] or FENCED_LAYOUT,
     codec = stored[2],
     token = tonumber(stored[3] or 0),
     value = stored[4],
+    process = process,
+    call = tonumber(call),
   }
 end
 
@@ -4324,7 +4327,7 @@ return { 'found', stored.token, stored.value }
   lines: [
     [1, 'lua/lock/fenced-get.lua', 1],
     [12, 'lua/shared/lock/fenced.lua', 1],
-    [24, 'lua/lock/fenced-get.lua', 13],
+    [27, 'lua/lock/fenced-get.lua', 13],
   ],
   encode(args) {
     return [
@@ -4355,6 +4358,10 @@ export interface FencedSetArguments {
   readonly token: number
   /** the value */
   readonly value: string | Uint8Array
+  /** process and slot; empty: later copies are not told from calls */
+  readonly caller: string
+  /** number of the call, which rises in that process */
+  readonly call: number
 }
 
 export type FencedSetAnswer =
@@ -4363,28 +4370,31 @@ export type FencedSetAnswer =
 
 
 /**
- * Stores a value, unless a greater token has written it before: whoever was overtaken in its sleep is refused. The same token may write again.
+ * Stores a value, unless a greater token has written it before: whoever was overtaken in its sleep is refused. The same token may write again. A call that comes when a later one of its process has written under the same token was overtaken by it: it changes nothing.
  *
  * Cost: O(1).
  */
 export const fencedSet: Operation<FencedSetArguments, FencedSetAnswer> = {
   script: {
     name: 'lock/fenced-set',
-    sha1: 'f089657fe3dd45e646ddc2687793ad2440d61ce8',
+    sha1: '68318b8c4097eda51b3facf834c8a5f1c5cf15b0',
     reads: false,
     bytes: false,
     source: `--[[
 Stores a value, unless a greater token has written it before: whoever was overtaken in its sleep is refused.
-The same token may write again.
+The same token may write again. A call that comes when a later one of its process has written under the same token was
+overtaken by it: it changes nothing.
 
 @returns stored
 @returns refused  token:integer
 @cost    O(1)
 ]]
-local fenced = KEYS[1] -- hash: layout, codec, token and value
+local fenced = KEYS[1] -- hash: layout, codec, token and value, and the call that wrote it
 local codec = ARGV[1] -- text: name of the codec that made the value
 local token = tonumber(ARGV[2]) -- integer: of the lease under which it is written
 local value = ARGV[3] -- bytes: the value
+local caller = ARGV[4] -- text: process and slot; empty: later copies are not told from calls
+local call = tonumber(ARGV[5]) -- integer: number of the call, which rises in that process
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -4396,16 +4406,19 @@ local function exact(number)
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
--- A value that remembers the greatest token that wrote it.
+-- A value that remembers the greatest token that wrote it, and which call of which process did: '<process> <number>'.
 local FENCED_LAYOUT = '1'
 
 local function open_fenced(fenced)
-  local stored = redis.call('HMGET', fenced, 'layout', 'codec', 'token', 'value')
+  local stored = redis.call('HMGET', fenced, 'layout', 'codec', 'token', 'value', 'by')
+  local process, call = string.match(stored[5] or '', '^(%S*) (%d+)$')
   return {
     layout = stored[1] or FENCED_LAYOUT,
     codec = stored[2],
     token = tonumber(stored[3] or 0),
     value = stored[4],
+    process = process,
+    call = tonumber(call),
   }
 end
 
@@ -4419,22 +4432,41 @@ end
 if stored.token > token then
   return { 'refused', stored.token }
 end
-redis.call('HSET', fenced, 'layout', FENCED_LAYOUT, 'codec', codec, 'token', exact(token), 'value', value)
+local process = string.match(caller, '^[^.]*')
+if stored.token == token and process ~= '' and process == stored.process and call <= stored.call then
+  return { 'stored' }
+end
+redis.call(
+  'HSET',
+  fenced,
+  'layout',
+  FENCED_LAYOUT,
+  'codec',
+  codec,
+  'token',
+  exact(token),
+  'value',
+  value,
+  'by',
+  process .. ' ' .. exact(call)
+)
 return { 'stored' }
 `,
   },
   parts: ['fenced'],
   lines: [
     [1, 'lua/lock/fenced-set.lua', 1],
-    [14, 'lua/shared/exact.lua', 1],
-    [24, 'lua/shared/lock/fenced.lua', 1],
-    [36, 'lua/lock/fenced-set.lua', 16],
+    [17, 'lua/shared/exact.lua', 1],
+    [27, 'lua/shared/lock/fenced.lua', 1],
+    [42, 'lua/lock/fenced-set.lua', 19],
   ],
   encode(args) {
     return [
       args.codec,
       args.token,
       args.value,
+      args.caller,
+      args.call,
     ]
   },
   decode(reply) {

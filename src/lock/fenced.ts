@@ -35,7 +35,13 @@ export class Fenced<Value> {
       token: checkToken(token),
       value: this.#codec.encode(value),
     }
-    return (await this.#unit.run(fencedSet, args)).status === 'stored'
+    // A copy that comes late does not undo what this process has written since.
+    const answer = await this.#unit.runOnce(fencedSet, ({ caller, call }) => ({
+      ...args,
+      caller,
+      call: Number(call),
+    }))
+    return answer.status === 'stored'
   }
 
   /** The value and the token that wrote it, or null. */

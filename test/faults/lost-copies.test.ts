@@ -116,3 +116,14 @@ test('of locks that were had together and given back', async () => {
     (await other.lock(name, options).inspect()).mode === 'free'
   await until('both are free again', async () => (await isFree('a')) && (await isFree('b')))
 })
+
+test('of a fenced value that its process has written since changes nothing', async () => {
+  const { slow, other, arrive } = scene('lock/fenced-set')
+  const fenced = slow.fenced<string>('price')
+  expect(await fenced.set('old', 5)).toBe(true)
+  expect(await fenced.set('new', 5)).toBe(true)
+
+  expect(await arrive()).toEqual([['stored']])
+
+  expect(await other.fenced('price').get()).toEqual({ value: 'new', token: 5 })
+})
