@@ -181,11 +181,12 @@ test('a set is had although somebody waited for one of its locks and was killed'
   const own = await ownPort()
   const group = randomUUID()
   const { lock, redis, name } = await setup({ clock: 'real', port: own, group })
-  const held = await redis.lock(name, { group, lease: '1s', maxHold: '0s' }).acquire()
+  const held = await redis.lock(name, { group, lease: '1m', maxHold: '0s' }).acquire()
   const dead = new LockProcess({ port: own, name, waiters: 1, group })
   await until('one waits', async () => (await lock.inspect()).waiting === 1)
   await dead.kill()
   await until('the server has noticed', async () => (await listeners(own)) === 0)
+  await held.extend('50ms')
   await until('the lease has ended', async () => held.remainingMs === 0)
 
   const set = redis.locks([`${name}:a`, name], { group })
