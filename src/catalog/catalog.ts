@@ -1,5 +1,6 @@
 import { get, list, put, remove, replace } from '../generated/catalog.ts'
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
+import { toJson } from '../runtime/codec.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
@@ -88,8 +89,8 @@ export class Catalog<Document> {
 }
 
 function encode(document: unknown): string {
-  const text = JSON.stringify(document)
-  if (text === undefined || Buffer.byteLength(text) > MAX_DOCUMENT_BYTES) {
+  const text = toJson('document', document)
+  if (Buffer.byteLength(text) > MAX_DOCUMENT_BYTES) {
     throw new InvalidArgumentError('document', `must be JSON of at most ${MAX_DOCUMENT_BYTES} bytes`)
   }
   return text

@@ -16,12 +16,27 @@ export function json<Value>(): Codec<Value> {
 export function jsonOf<Value>(argument: string): Codec<Value> {
   return {
     name: 'json',
-    encode(value) {
-      const text = JSON.stringify(value)
-      if (text === undefined) throw new InvalidArgumentError(argument, 'must be a value that JSON can hold')
-      return text
-    },
+    encode: (value) => toJson(argument, value),
     decode: (bytes) => JSON.parse(bytes.toString('utf8')) as Value,
+  }
+}
+
+/** JSON of a value that errors call by the name of this argument. Throws InvalidArgumentError for what JSON cannot hold. */
+export function toJson(argument: string, value: unknown): string {
+  const text = stringify(argument, value) as string | undefined
+  if (text === undefined) throw new InvalidArgumentError(argument, 'must be a value that JSON can hold')
+  return text
+}
+
+/** A BigInt, or what contains itself, is a TypeError of the language, which names no argument. */
+function stringify(argument: string, value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause
+    const refusal = new InvalidArgumentError(argument, 'must be a value that JSON can hold')
+    refusal.cause = cause
+    throw refusal
   }
 }
 
