@@ -1,3 +1,4 @@
+import { checkWellFormed } from './arguments.ts'
 import { InvalidArgumentError } from './errors.ts'
 
 /** How values become bytes. The name is stored with the structure; another codec is then refused. */
@@ -16,13 +17,21 @@ export function json<Value>(): Codec<Value> {
 export function jsonOf<Value>(argument: string): Codec<Value> {
   return {
     name: 'json',
-    encode(value) {
-      const text = JSON.stringify(value)
-      if (text === undefined) throw new InvalidArgumentError(argument, 'must be a value that JSON can hold')
-      return text
-    },
+    encode: (value) => toJson(argument, value),
     decode: (bytes) => JSON.parse(bytes.toString('utf8')) as Value,
   }
+}
+
+function toJson(argument: string, value: unknown): string {
+  let why = ''
+  try {
+    const text = JSON.stringify(value)
+    if (text !== undefined) return text
+  } catch (error) {
+    // A circle, a bigint, or what a `toJSON` throws.
+    why = `: ${error instanceof Error ? error.message : String(error)}`
+  }
+  throw new InvalidArgumentError(argument, `must be a value that JSON can hold${why}`)
 }
 
 /** JSON that is text already: it is stored and comes back to the letter, numbers and spaces included. */
@@ -32,10 +41,10 @@ export const jsonText: Codec<string> = {
   decode: (bytes) => bytes.toString('utf8'),
 }
 
-/** Text as it is, in UTF-8. */
+/** Text as it is, in UTF-8. Throws InvalidArgumentError for what is no text, and for text that UTF-8 cannot hold. */
 export const text: Codec<string> = {
   name: 'text',
-  encode: (value) => value,
+  encode: (value) => checkWellFormed('text', value),
   decode: (bytes) => bytes.toString('utf8'),
 }
 
