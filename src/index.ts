@@ -173,6 +173,7 @@ export type {
   JobListOptions,
   JobPage,
   ParentsChanged,
+  RequeueOutcome,
   SearchOptions,
   StateListOptions,
 } from './queue/jobs.ts'

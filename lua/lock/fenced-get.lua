@@ -6,7 +6,7 @@ Reads a value that was stored under a token.
 @cost    O(1)
 @reads
 ]]
-local fenced = KEYS[1] -- hash: layout, codec, token and value
+local fenced = KEYS[1] -- hash: layout, codec, token and value, and the call that wrote it
 local codec = ARGV[1] -- text: name of the codec that reads the value
 
 -- @include shared/lock/fenced

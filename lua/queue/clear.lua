@@ -1,5 +1,5 @@
 --[[
-Removes everything of the queue. Workers that have jobs lose them. Safe to repeat.
+Removes everything of the queue, but for those who listen to its events. Workers that have jobs lose them. Safe to repeat.
 
 @returns cleared  existed:flag
 @cost    O(keys); Redis frees the memory in the background
@@ -48,6 +48,7 @@ end
 -- The others look by themselves.
 local MOST_CALLED = 100
 local waiting = { idle = redis.call('ZCARD', idle) }
+local existed = math.min(waiting.idle, 1)
 local how = { channel = channel, sharded = sharded, counted = counted }
 for _ = 1, MOST_CALLED do
   local worker = pop_idle(idle, waiting)
@@ -57,7 +58,6 @@ for _ = 1, MOST_CALLED do
   tell_idle(worker, how)
 end
 local keys = {
-  meta,
   jobs,
   ready,
   prioritized,
@@ -82,20 +82,34 @@ local keys = {
   recurring,
   short,
   results,
-  listeners,
   tagged,
   notes,
   stats,
 }
-local heard = redis.call('HMGET', listeners, 'channel', 'number')
-local existed = 0
-for _, key in ipairs(keys) do
-  existed = math.max(existed, redis.call('UNLINK', key))
+-- One with a state that nobody has begun is none: somebody listens.
+if redis.call('HEXISTS', meta, 'codec') == 1 or redis.call('HEXISTS', meta, 'state') == 0 then
+  existed = math.max(existed, redis.call('EXISTS', meta))
 end
-if heard[1] then
+redis.call('UNLINK', meta)
+if redis.call('UNLINK', unpack(keys)) > 0 then
+  existed = 1
+end
+-- Those who listen hear of what comes next, too.
+if redis.call('EXISTS', listeners) == 1 then
   -- @include shared/clock
-  -- @include shared/queue/message
-  local events = { { 'cleared', '0', '', '', 0, 0, 0, '' } }
-  send_message(heard[1], (heard[2] or 0) + 1, events, math.floor(clock_us() / 1000))
+  -- @include shared/queue/state
+  -- @include shared/queue/save
+  -- @include shared/queue/listeners
+  -- @include shared/queue/publish
+  local now_ms = math.floor(clock_us() / 1000)
+  local _, last_ms = look_at_listeners(listeners, '', now_ms)
+  if last_ms > now_ms then
+    publish(listeners, { { 'cleared', '0', '', '', 0, 0, 0, '' } }, now_ms)
+    local queue = open_queue(meta, '', '')
+    queue.listened_ms = last_ms
+    save_queue(meta, queue)
+  else
+    redis.call('UNLINK', listeners)
+  end
 end
 return { 'cleared', existed }

@@ -29,7 +29,9 @@ if queue.codec ~= codec then
 end
 local now_ms = math.floor(clock_us() / 1000)
 local count, last_ms = look_at_listeners(listeners, name, now_ms)
-if listen_ms == 0 then
+if listen_ms == 0 and last_ms == 0 then
+  redis.call('UNLINK', listeners)
+elseif listen_ms == 0 then
   redis.call('HDEL', listeners, 'l' .. name)
 elseif count >= MOST_LISTENERS then
   return { 'full' }

@@ -9,6 +9,8 @@ The parents of a job, and how they ended: `pending`, `done` with a result, `dead
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
 local ids = KEYS[3] -- hash: ids and unique keys of users
+local children = KEYS[4] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[5] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local id = ARGV[2] -- text: the job
 
@@ -31,7 +33,10 @@ local stored = seq and redis.call('HGET', jobs, 'd' .. seq)
 local told = {}
 if stored then
   for ref in each_ref(stored) do
-    tell_parent(told, jobs, ref)
+    -- It has ended before, and was requeued: this child waits for it to end again.
+    local waits = redis.call('ZSCORE', children, ref .. '\0' .. seq)
+      and tonumber(redis.call('ZSCORE', parents, ref) or 1) > 0
+    tell_parent(told, jobs, ref, waits)
   end
 end
 return { 'parents', told }

@@ -1,9 +1,9 @@
 --[[
 Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest
 first, so many a call. `left` is how many there still are: call again. `chores` is what some process has
-to see to; 0: nothing. Safe to repeat.
+to see to; 0: nothing. `kept` stay dead, for other jobs have their unique keys: the next call skips them. Safe to repeat.
 
-@returns requeued  count:integer left:integer chores:integer
+@returns requeued  count:integer left:integer chores:integer kept:integer
 @cost    O(limit x log n),
          and at times 16 kB of notes for the statistics
 ]]
@@ -35,6 +35,7 @@ local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tel
 local kind = ARGV[4] -- text: of their failure
 local limit = tonumber(ARGV[5]) -- integer: how many at most
 local drops = ARGV[6] == '1' -- flag: whether to remove them
+local skip = tonumber(ARGV[7] or 0) -- integer: how many of the oldest calls before have kept
 
 -- @include shared/clock
 -- @include shared/tell
@@ -56,6 +57,7 @@ local drops = ARGV[6] == '1' -- flag: whether to remove them
 -- @include shared/queue/ready
 -- @include shared/queue/dead
 -- @include shared/queue/end
+-- @include shared/queue/hold-again
 -- @include shared/queue/begin-again
 -- @include shared/queue/idle
 -- @include shared/queue/kind
@@ -90,21 +92,26 @@ if queue.listened_ms > now_ms then
   queue.events = {}
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
-local numbers = dead_of_kind(failed, kinds, kind, limit)
+local numbers = dead_of_kind(failed, kinds, kind, skip, limit)
+local kept = 0
 for _, seq in ipairs(numbers) do
   local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
-  leave_dead(keys, queue, seq, run)
   if drops then
+    leave_dead(keys, queue, seq, run)
     happened(queue, 'cancelled', seq, job, run, '')
     erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
     count_job(queue, 'c', run.name)
-  else
+  elseif hold_again(ids, job, seq, now_ms) then
+    leave_dead(keys, queue, seq, run)
     begin_again(keys, queue, seq, job, run, now_us)
+  else
+    kept = kept + 1
   end
 end
-local standing = drops and 0 or #numbers
+local count = #numbers - kept
+local standing = drops and 0 or count
 if queue.settling then
   -- @include shared/queue/settle
   -- @include shared/queue/see-to-rest
@@ -125,4 +132,4 @@ if queue.events then
 end
 save_queue(meta, queue)
 local _, left = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) ')
-return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
+return { 'requeued', count, tonumber(left or 0), queue.chores, kept }

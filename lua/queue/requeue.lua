@@ -1,6 +1,7 @@
 --[[
 Makes jobs ready now, whatever they waited for: scheduled ones, blocked ones, dead ones, and ones that are done and kept.
-Their attempts count from the start again. `requeued`, or why not: `ready`, `claimed`, or `absent`. Repeating the call changes nothing
+Their attempts count from the start again, and their unique keys are theirs again. `requeued`, or why not: `ready`, `claimed`,
+`absent`, or `duplicate`: another job has its unique key. Repeating the call changes nothing
 more, and says `ready` or `claimed` of what it requeued. Where that takes long there are fewer outcomes than ids: the others are
 for the next call.
 
@@ -51,6 +52,7 @@ local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 -- @include shared/queue/dead
 -- @include shared/queue/find
 -- @include shared/queue/displace
+-- @include shared/queue/hold-again
 -- @include shared/queue/begin-again
 -- @include shared/queue/idle
 
@@ -91,10 +93,13 @@ for at = wanted_at, #wanted, 1 do
     outcome = 'claimed'
   elseif seq and outcome ~= 'ready' and outcome ~= 'claimed' then
     local job = read_job(record, queue.usual)
-    displace(keys, queue, seq, job, run, size_of(record, run), now_us)
-    begin_again(keys, queue, seq, job, run, now_us)
-    outcome = 'requeued'
-    requeued = requeued + 1
+    outcome = 'duplicate'
+    if hold_again(ids, job, seq, now_ms) then
+      displace(keys, queue, seq, job, run, size_of(record, run), now_us)
+      begin_again(keys, queue, seq, job, run, now_us)
+      outcome = 'requeued'
+      requeued = requeued + 1
+    end
   end
   outcomes[#outcomes + 1] = outcome
 end

@@ -24,12 +24,19 @@ local children = KEYS[15] -- sorted set: ref of a parent and child that waits fo
 local parents = KEYS[16] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local outbox = KEYS[17] -- sorted set: what goes to other queues -> its number
 local tagged = KEYS[18] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
-local notes = KEYS[19] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
-local stats = KEYS[20] -- hash: statistics of minutes, hours and days
+local idle = KEYS[19] -- sorted set: workers that wait -> their number
+local results = KEYS[20] -- hash: ends of jobs, for those who ask
+local listeners = KEYS[21] -- hash: who listens to events, where, and the number of the newest message
+local notes = KEYS[22] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
+local stats = KEYS[23] -- hash: statistics of minutes, hours and days
 local target = ARGV[1] -- text: name of the other queue
-local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
+local channel = ARGV[2] -- text: beginning of the channels of processes
+local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
+local wanted, wanted_at = ARGV, 5 -- repeated (id:text): the jobs
 
 -- @include shared/clock
+-- @include shared/tell
 -- @include shared/queue/state
 -- @include shared/queue/count-job
 -- @include shared/queue/save
@@ -42,6 +49,8 @@ local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 -- @include shared/queue/parents
 -- @include shared/queue/note-due
 -- @include shared/queue/link
+-- @include shared/queue/idle
+-- @include shared/queue/tell-others
 
 local keys = {
   jobs = jobs,
@@ -61,6 +70,10 @@ local keys = {
   parents = parents,
   outbox = outbox,
   tagged = tagged,
+  results = results,
+  listeners = listeners,
+  notes = notes,
+  stats = stats,
 }
 
 local queue = open_queue(meta, '', '')
@@ -69,6 +82,10 @@ if queue.layout ~= QUEUE_LAYOUT then
 end
 
 local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local absent = {}
 for at = wanted_at, #wanted, 1 do
   local seq = link_here(keys, queue, wanted[at])
@@ -80,12 +97,14 @@ for at = wanted_at, #wanted, 1 do
 end
 if queue.settling then
   -- @include shared/queue/settle
-  settle_children(keys, queue, now_us, 100)
-end
-if queue.counted then
-  -- @include shared/queue/leave-notes
-  -- @include shared/queue/packed-notes
-  leave_notes(notes, stats, queue, packed_notes(queue), math.floor(now_us / 1000))
+  -- @include shared/queue/see-to-rest
+  local became_ready = settle_children(keys, queue, now_us, 100)
+  local how = { channel = channel, sharded = sharded, counted = counted }
+  if queue.idle > 0 then
+    call_idle(idle, queue, math.min(became_ready, 8), now_ms, how)
+    see_to_rest(idle, queue, now_ms, how)
+  end
+  tell_others(keys, queue, now_ms, how)
 end
 save_queue(meta, queue)
 return { 'watched', queue.chores, absent }

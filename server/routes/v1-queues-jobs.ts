@@ -128,7 +128,7 @@ function singleJobs(app: App, { limits }: Parts, open: Open): void {
   const again = {
     ...one,
     summary: 'Requeue',
-    response: answers(outcome('requeued', 'ready', 'claimed'), 404),
+    response: answers(outcome('requeued', 'ready', 'claimed', 'duplicate'), 404),
   }
   app.post(`${url}/requeue`, { schema: again, bodyLimit: limits.maxOtherBytes }, async (request) => {
     const { id } = request.params
@@ -173,7 +173,7 @@ function manyJobs(app: App, { limits }: Parts, open: Open): void {
     ...many,
     summary: 'Requeue many',
     body: Ids,
-    response: answers(outcomes('requeued', 'ready', 'claimed'), ...BODY),
+    response: answers(outcomes('requeued', 'ready', 'claimed', 'duplicate'), ...BODY),
   }
   app.post(`${url}/requeue`, { schema: again, bodyLimit }, async (request) => {
     const { ids } = request.body

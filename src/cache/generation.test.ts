@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { type Process, setup } from '../../test/cache-fixture.ts'
 import { ConnectionLostError } from '../driver.ts'
@@ -9,7 +10,8 @@ function hideGeneration({ runtime }: Process<string>): void {
   const read = driver.read.bind(driver)
   driver.read = (calls) =>
     calls.map(async (call) => {
-      if (String(call.args[0]).endsWith(':generation')) throw new ConnectionLostError('gone', false)
+      const isAsked = call.args.some((key) => String(key).endsWith(':generation'))
+      if (isAsked) throw new ConnectionLostError('gone', false)
       return (await read([call])[0]) ?? null
     })
 }
@@ -29,4 +31,22 @@ test('a process that never knew the generation serves nothing without it', async
   hideGeneration(made)
 
   expect(await made.cache.get('a', () => 'loaded')).toBe('loaded')
+})
+
+test('a process that nobody answered, and that was idle then, serves nothing of before a clear', async () => {
+  const made = await setup<string>({ storeWithin: '200ms', clock: 'real', freshFor: '1h' })
+  const other = made.another()
+  await made.cache.get('a', () => 'kept')
+  const { driver } = made.runtime.runner
+  const { read } = driver
+  await sleep(KNOWN_FOR_MS + 100)
+  hideGeneration(made)
+  expect(await made.cache.get('a', () => 'again')).toBe('kept')
+  // What it asks beside is not answered, either.
+  await sleep(KNOWN_FOR_MS / 2)
+  driver.read = read
+  await sleep(KNOWN_FOR_MS)
+
+  await other.cache.clear()
+  expect(await made.cache.get('a', () => 'new')).toBe('new')
 })

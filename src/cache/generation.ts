@@ -3,6 +3,8 @@
 // all have had to ask again.
 //
 //   asked ──known──half of its time──known, asks beside──over──the next get asks and waits
+//
+// Where nobody answers, what is known serves on, as long as the asking goes on without a pause: whoever was idle asks and waits.
 
 import { isOutage } from '../runtime/outage.ts'
 import { tagBlock } from './tags.ts'
@@ -19,8 +21,10 @@ export class Generation {
   #askedAt = -Infinity
   #notedAt = -Infinity
   #asking: Promise<void> | null = null
-  /** It is known, but could not be asked for again: what is known serves on. */
-  #stranded = false
+  /** Until then what is known serves on, for nobody answered when it was asked for again. */
+  #strandedUntil = -Infinity
+  /** What is known serves on while it is asked for. */
+  #bridges = false
 
   constructor(read: (withinMs: number) => Promise<Buffer | null>) {
     this.#read = read
@@ -30,13 +34,17 @@ export class Generation {
   known(withinMs: number, now: number): Buffer | null {
     const ageMs = now - this.#askedAt
     if (ageMs > KNOWN_FOR_MS / 2) this.#ask(withinMs).catch(() => undefined)
-    return ageMs < KNOWN_FOR_MS || this.#stranded ? this.#block : null
+    return ageMs < KNOWN_FOR_MS || this.#servesOn(now) ? this.#block : null
+  }
+
+  #servesOn(now: number): boolean {
+    return now < this.#strandedUntil || this.#bridges
   }
 
   /** As `known`, after asking where that is needed. Rejects as reads do. */
   async get(withinMs: number): Promise<Buffer> {
     const since = performance.now() - KNOWN_FOR_MS
-    while (this.#askedAt < since && !this.#stranded) await this.#ask(withinMs)
+    while (this.#askedAt < since && !this.#servesOn(performance.now())) await this.#ask(withinMs)
     return this.#block
   }
 
@@ -47,8 +55,11 @@ export class Generation {
   }
 
   #ask(withinMs: number): Promise<void> {
-    this.#asking ??= this.#learn(withinMs).finally(() => {
+    if (this.#asking !== null) return this.#asking
+    this.#bridges = this.#servesOn(performance.now())
+    this.#asking = this.#learn(withinMs).finally(() => {
       this.#asking = null
+      this.#bridges = false
     })
     return this.#asking
   }
@@ -60,10 +71,10 @@ export class Generation {
       // What was noted meanwhile is newer.
       if (askedAt > this.#notedAt) this.#set(Number(bytes ?? 0))
       this.#askedAt = askedAt
-      this.#stranded = false
+      this.#strandedUntil = -Infinity
     } catch (error) {
       if (this.#askedAt === -Infinity || !isOutage(error)) throw error
-      this.#stranded = true
+      this.#strandedUntil = performance.now() + KNOWN_FOR_MS
     }
   }
 

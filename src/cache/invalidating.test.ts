@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { setup } from '../../test/cache-fixture.ts'
 import { instance } from '../../test/instance.ts'
 import { gate } from '../../test/once-fixture.ts'
+import { ConnectionLostError } from '../driver.ts'
 
 test('a get after an invalidation never joins the load that began before it', async () => {
   const { cache, another } = await setup<string>()
@@ -24,6 +25,37 @@ test('a get after an invalidation never joins the load that began before it', as
   expect(await afterElsewhere).toBe('new')
   expect((await cache.find('a'))?.value).toBe('new')
 })
+
+test.each(['invalidate', 'invalidate a tag', 'set', 'clear'])(
+  'a get after it does not join a load without Redis that began before: %s',
+  async (what) => {
+    const { cache, runtime } = await setup<string>({ storeWithin: '200ms' })
+    const { driver } = runtime.runner
+    const { read, run } = driver
+    const gone = new ConnectionLostError('gone', false)
+    driver.read = (calls) => calls.map(() => Promise.reject(gone))
+    driver.run = () => Promise.reject(gone)
+    const [began, held] = [gate(), gate()]
+    const before = cache.get('a', async () => {
+      began.open()
+      await held.opened
+      return 'old'
+    })
+    await began.opened
+    Object.assign(driver, { read, run })
+    if (what === 'set') await cache.set('b', 'else').then(() => cache.set('a', 'new', { freshFor: '1ms' }))
+    else if (what === 'clear') await cache.clear()
+    else await cache.invalidate(what === 'invalidate' ? 'a' : { tag: 't' })
+    // Redis is taken for away, still: this one loads by itself, too.
+    Object.assign(driver, { read: () => [Promise.reject(gone)], run: () => Promise.reject(gone) })
+    const after = await cache.get('a', () => 'new')
+    held.open()
+
+    expect(after).toBe('new')
+    expect(await before).toBe('old')
+    Object.assign(driver, { read, run })
+  },
+)
 
 test('a get after an invalidation does not join a load that was stored before it, either', async () => {
   const { redis, slowly, name } = instance()

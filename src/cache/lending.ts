@@ -161,6 +161,7 @@ export async function endLoad<Value>(
     ...(await learnTold(unit)),
     tags,
   })
+  source.shared.local.forget(key)
   if (answer.status === 'superseded') return { stored: false, version: answer.version }
   if (answer.status !== 'stored') throw new LeaseLostError(resourceOf(source, key), token)
   return { stored: true, freshUntilMs: answer.freshUntilMs, staleUntilMs: answer.staleUntilMs }

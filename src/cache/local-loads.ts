@@ -1,9 +1,9 @@
 // Loads without Redis: so many at once in this process, and one of a key at a time.
 
-import { inMaxLoad, LoadContext, type Loader } from './loader.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { closed } from '../runtime/runner.ts'
 import type { Runtime } from '../runtime/runtime.ts'
+import { inMaxLoad, LoadContext, type Loader } from './loader.ts'
 import type { Terms } from './options.ts'
 
 interface LocalTerms {
@@ -22,9 +22,21 @@ export class LocalLoads<Value> {
   load(key: string, loader: Loader<Value>, terms: LocalTerms): Promise<Value> {
     const joined = this.#underWay.get(key)
     if (joined !== undefined) return joined
-    const loading = this.#inTurn(key, loader, terms).finally(() => this.#underWay.delete(key))
+    const loading = this.#inTurn(key, loader, terms).finally(() => {
+      if (this.#underWay.get(key) === loading) this.#underWay.delete(key)
+    })
     this.#underWay.set(key, loading)
     return loading
+  }
+
+  /** Nobody joins what is under way: what this process has set or invalidated since is newer. */
+  forget(key: string): void {
+    this.#underWay.delete(key)
+  }
+
+  /** As `forget`, of all keys. */
+  clear(): void {
+    this.#underWay.clear()
   }
 
   async #inTurn(

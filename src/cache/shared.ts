@@ -62,6 +62,18 @@ export class Shared<Value> {
     }
   }
 
+  /** A value was set, or invalidated, or may have been: this process has nothing older of it any more. */
+  forget(key: string): void {
+    this.#level?.forget(key)
+    this.local.forget(key)
+  }
+
+  /** As `forget`, of all values. */
+  forgetAll(): void {
+    this.#level?.clear()
+    this.local.clear()
+  }
+
   /** True while there is no point in asking for another value than this one: somebody loads, or it failed just now. */
   isQuiet(name: string, token: number): boolean {
     const quiet = this.#quiet.get(name)

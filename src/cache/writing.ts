@@ -1,11 +1,11 @@
 // Setting and invalidating: what changes a cache without a load.
 
 import { invalidate, invalidateTag, set } from '../generated/cache.ts'
-import { learnTold } from '../runtime/told.ts'
 import { checkOptions } from '../runtime/arguments.ts'
 import { AmbiguousError, InvalidArgumentError } from '../runtime/errors.ts'
 import { rest } from '../runtime/in-time.ts'
 import { checkName } from '../runtime/keys.ts'
+import { learnTold } from '../runtime/told.ts'
 import { KNOWN_FOR_MS } from './generation.ts'
 import { checkVersion } from './loader.ts'
 import { readTags } from './looking.ts'
@@ -45,7 +45,7 @@ export async function setValue<Value>(
   const flags = encoded.flags + heldBy(level)
   const setting = unit.runOnce(set, (id) => ({ codec: source.codec.name, ...id, ...terms, flags }))
   // Also when it is not known whether it was set.
-  const answer = await setting.finally(() => level?.forget(key))
+  const answer = await setting.finally(() => source.shared.forget(key))
   if (answer.status === 'superseded') return { stored: false, version: answer.version }
   return { stored: true, freshUntilMs: answer.freshUntilMs, staleUntilMs: answer.staleUntilMs }
 }
@@ -76,17 +76,19 @@ async function invalidateKey<Value>(source: Source<Value>, key: string): Promise
     return (await unit.run(invalidate, { channel, sharded })).existed
   } finally {
     // Before anybody can know that it was invalidated; also when it is not known whether it was.
-    source.shared.level?.forget(key)
+    source.shared.forget(key)
   }
 }
 
 async function invalidateTagged<Value>(source: Source<Value>, tag: string): Promise<void> {
-  const { level } = source.shared
+  const { shared } = source
   try {
     const generation = await renew(source, tag)
-    level?.note(`${source.prefixOf(tag)}:generation`, generation)
+    shared.level?.note(`${source.prefixOf(tag)}:generation`, generation)
+    // Which of them have the tag is not known before they end.
+    shared.local.clear()
   } catch (error) {
-    level?.clear()
+    shared.forgetAll()
     throw error
   }
 }
@@ -100,9 +102,9 @@ async function renew<Value>(source: Source<Value>, tag?: string): Promise<number
 
 /** Resolves when no process goes any more by the generation that it knew before. */
 export async function clearAll<Value>(source: Source<Value>): Promise<void> {
-  const { generation, level } = source.shared
-  generation.note(await renew(source))
-  level?.clear()
+  const { shared } = source
+  shared.generation.note(await renew(source))
+  shared.forgetAll()
   await rest(KNOWN_FOR_MS * CLOCKS_APART, source.runtime.runner.deadlines).catch((cause: unknown) => {
     throw new AmbiguousError('cache clear', { cause })
   })

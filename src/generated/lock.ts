@@ -4280,7 +4280,7 @@ export type FencedGetAnswer =
 export const fencedGet: Operation<FencedGetArguments, FencedGetAnswer> = {
   script: {
     name: 'lock/fenced-get',
-    sha1: 'a96f1ef1c2268f166a6a383e36be141ada11cc13',
+    sha1: 'ddf33e114353a38a7e91629978d3cb7bb62fc049',
     reads: true,
     bytes: true,
     source: `--[[
@@ -4291,7 +4291,7 @@ Reads a value that was stored under a token.
 @cost    O(1)
 @reads
 ]]
-local fenced = KEYS[1] -- hash: layout, codec, token and value
+local fenced = KEYS[1] -- hash: layout, codec, token and value, and the call that wrote it
 local codec = ARGV[1] -- text: name of the codec that reads the value
 
 -- A value that remembers the greatest token that wrote it, and which call of which process did: '<process> <number>'.

@@ -15367,18 +15367,18 @@ export type ClearAnswer =
 
 
 /**
- * Removes everything of the queue. Workers that have jobs lose them. Safe to repeat.
+ * Removes everything of the queue, but for those who listen to its events. Workers that have jobs lose them. Safe to repeat.
  *
  * Cost: O(keys); Redis frees the memory in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: '301a569d61f71564c753df9ed034cb8efca4051c',
+    sha1: '4ab77e25ab8111e05191e5d4903fd96cae3c22c0',
     reads: false,
     bytes: false,
     source: `--[[
-Removes everything of the queue. Workers that have jobs lose them. Safe to repeat.
+Removes everything of the queue, but for those who listen to its events. Workers that have jobs lose them. Safe to repeat.
 
 @returns cleared  existed:flag
 @cost    O(keys); Redis frees the memory in the background
@@ -15530,6 +15530,7 @@ end
 -- The others look by themselves.
 local MOST_CALLED = 100
 local waiting = { idle = redis.call('ZCARD', idle) }
+local existed = math.min(waiting.idle, 1)
 local how = { channel = channel, sharded = sharded, counted = counted }
 for _ = 1, MOST_CALLED do
   local worker = pop_idle(idle, waiting)
@@ -15539,7 +15540,6 @@ for _ = 1, MOST_CALLED do
   tell_idle(worker, how)
 end
 local keys = {
-  meta,
   jobs,
   ready,
   prioritized,
@@ -15564,23 +15564,197 @@ local keys = {
   recurring,
   short,
   results,
-  listeners,
   tagged,
   notes,
   stats,
 }
-local heard = redis.call('HMGET', listeners, 'channel', 'number')
-local existed = 0
-for _, key in ipairs(keys) do
-  existed = math.max(existed, redis.call('UNLINK', key))
+-- One with a state that nobody has begun is none: somebody listens.
+if redis.call('HEXISTS', meta, 'codec') == 1 or redis.call('HEXISTS', meta, 'state') == 0 then
+  existed = math.max(existed, redis.call('EXISTS', meta))
 end
-if heard[1] then
+redis.call('UNLINK', meta)
+if redis.call('UNLINK', unpack(keys)) > 0 then
+  existed = 1
+end
+-- Those who listen hear of what comes next, too.
+if redis.call('EXISTS', listeners) == 1 then
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
+-- The main key of a queue: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the payloads
+--   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
+--   <caller>         the record of a slot; see shared/calls
+--   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
+--   state            the numbers below, as doubles one behind the other
+--     began_us       server microseconds at which the queue began
+--     last           the newest job: its server microsecond, or one more than the job before
+--     token          the newest token of an attempt
+--     groups, kinds  the newest numbers of a group of jobs and of a kind of failure
+--     idle, idlers   workers that wait to be woken, and the newest number of one
+--     watch_ms       when the one of them comes back that watches the time; 0: nobody watches
+--     turn           groups served since a job without one was
+--     ghosts         entries of the ready list whose jobs are elsewhere, or gone
+--     marks          what the queue was ever used for; see MARKS
+--     due_ms         no scheduled job is due and no lease ends before; see shared/queue/note-due
+--     arrival_us     theoretical arrival time of the queue's rate
+--     chores         what waits for some process to see to it; see CHORES in src/queue/chores.ts
+--     sent           the newest number of what goes to other queues
+--     listened_ms    until when somebody listens to events
+--     minute         to which the newest notes of the statistics belong; 0: there are none
+--     enqueued, acked, retried, buried, reclaimed, cancelled    how often
+--     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
+--     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
+local QUEUE_LAYOUT = '1'
+local NUMBERS_BYTES = 29 * 8
+
+-- A queue that does not exist yet has began_us 0 and takes the caller's codec.
+local function open_queue(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
+  local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
+  local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
+    struct.unpack('>dddddddd', readable)
+  local turn, ghosts, marks, due_ms, arrival_us, chores, sent, listened_ms, minute, rest =
+    struct.unpack('>ddddddddd', readable, more)
+  local enqueued, acked, retried, buried, reclaimed, cancelled, sizes =
+    struct.unpack('>dddddd', readable, rest)
+  local ready, scheduled, blocked, claimed, dead, done = struct.unpack('>dddddd', readable, sizes)
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    codec = stored[2] or codec,
+    packed = packed,
+    settings = stored[4],
+    record = stored[5],
+    partitions = tonumber(stored[6] or 0),
+    began_us = began_us,
+    last = last,
+    token = token,
+    groups = groups,
+    kinds = kinds,
+    idle = idle,
+    idlers = idlers,
+    watch_ms = watch_ms,
+    turn = turn,
+    ghosts = ghosts,
+    marks = marks,
+    due_ms = due_ms,
+    arrival_us = arrival_us,
+    chores = chores,
+    sent = sent,
+    listened_ms = listened_ms,
+    minute = minute,
+    enqueued = enqueued,
+    acked = acked,
+    retried = retried,
+    buried = buried,
+    reclaimed = reclaimed,
+    cancelled = cancelled,
+    ready = ready,
+    scheduled = scheduled,
+    blocked = blocked,
+    claimed = claimed,
+    dead = dead,
+    done = done,
+    usual = string.sub(readable, NUMBERS_BYTES + 1),
+  }
+end
+-- Changes to the main key of a queue; see shared/queue/state for its fields.
+
+local function packed_state(queue)
+  return struct.pack(
+    '>dddddddddddddddddddddddddddddc0',
+    queue.began_us,
+    queue.last,
+    queue.token,
+    queue.groups,
+    queue.kinds,
+    queue.idle,
+    queue.idlers,
+    queue.watch_ms,
+    queue.turn,
+    queue.ghosts,
+    queue.marks,
+    queue.due_ms,
+    queue.arrival_us,
+    queue.chores,
+    queue.sent,
+    queue.listened_ms,
+    queue.minute,
+    queue.enqueued,
+    queue.acked,
+    queue.retried,
+    queue.buried,
+    queue.reclaimed,
+    queue.cancelled,
+    queue.ready,
+    queue.scheduled,
+    queue.blocked,
+    queue.claimed,
+    queue.dead,
+    queue.done,
+    queue.usual
+  )
+end
+
+-- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
+local function write_state(meta, queue, packed, caller, record)
+  if queue.began_us == 0 then
+-- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
+-- known of these goes with the last of them, and by itself should none come back: they look again far more often.
+local AWAITED_KEPT_MS = '7200000'
+
+local function save_awaited(meta, queue, packed, caller, record)
+  if queue.idle == 0 and queue.listened_ms == 0 then
+    redis.call('UNLINK', meta)
+    return
+  end
+  redis.call('HSET', meta, 'layout', queue.layout, 'state', packed)
+  if caller then
+    redis.call('HSET', meta, caller, record)
+  end
+  redis.call('PEXPIRE', meta, AWAITED_KEPT_MS)
+end
+    save_awaited(meta, queue, packed, caller, record)
+    return 0
+  elseif caller then
+    return redis.call('HSET', meta, 'state', packed, caller, record)
+  end
+  return redis.call('HSET', meta, 'state', packed)
+end
+
+-- Writes the state if it has changed.
+local function save_queue(meta, queue)
+  local packed = packed_state(queue)
+  if packed ~= queue.packed then
+    write_state(meta, queue, packed)
+  end
+end
+-- Those who listen to events; see shared/queue/message.
+local MOST_LISTENERS = 1000
+local LISTENERS_KEPT_MS = '7200000'
+
+-- Drops those whose time is over. Answers how many others there are, and until when the last of them listens.
+local function look_at_listeners(listeners, name, now_ms)
+  local stored = redis.call('HGETALL', listeners)
+  local count, last_ms = 0, 0
+  for at = 1, #stored, 2 do
+    local other = string.match(stored[at], '^l(.*)$')
+    local until_ms = other and tonumber(stored[at + 1])
+    if until_ms and until_ms <= now_ms then
+      redis.call('HDEL', listeners, stored[at])
+    elseif until_ms and other ~= name then
+      count, last_ms = count + 1, math.max(last_ms, until_ms)
+    end
+  end
+  return count, last_ms
+end
+-- Tells those who listen what happened in a call; see shared/queue/message.
 -- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
 -- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
 -- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
@@ -15638,8 +15812,22 @@ local function send_message(stored, number, events, now_ms)
   end
   send(stored, table.concat(lines, '\\n'))
 end
-  local events = { { 'cleared', '0', '', '', 0, 0, 0, '' } }
-  send_message(heard[1], (heard[2] or 0) + 1, events, math.floor(clock_us() / 1000))
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  end
+end
+  local now_ms = math.floor(clock_us() / 1000)
+  local _, last_ms = look_at_listeners(listeners, '', now_ms)
+  if last_ms > now_ms then
+    publish(listeners, { { 'cleared', '0', '', '', 0, 0, 0, '' } }, now_ms)
+    local queue = open_queue(meta, '', '')
+    queue.listened_ms = last_ms
+    save_queue(meta, queue)
+  else
+    redis.call('UNLINK', listeners)
+  end
 end
 return { 'cleared', existed }
 `,
@@ -15651,12 +15839,20 @@ return { 'cleared', existed }
     [50, 'lua/shared/tell.lua', 15],
     [93, 'lua/shared/queue/idle.lua', 1],
     [146, 'lua/queue/clear.lua', 43],
-    [199, 'lua/shared/clock.lua', 1],
-    [205, 'lua/shared/queue/message.lua', 1],
-    [215, 'lua/shared/queue/spelled.lua', 1],
-    [223, 'lua/shared/queue/send.lua', 1],
-    [239, 'lua/shared/queue/message.lua', 13],
-    [262, 'lua/queue/clear.lua', 98],
+    [202, 'lua/shared/clock.lua', 1],
+    [208, 'lua/shared/queue/state.lua', 1],
+    [288, 'lua/shared/queue/save.lua', 1],
+    [290, 'lua/shared/queue/save.lua', 15],
+    [329, 'lua/shared/queue/save-awaited.lua', 1],
+    [344, 'lua/shared/queue/save.lua', 55],
+    [359, 'lua/shared/queue/listeners.lua', 1],
+    [378, 'lua/shared/queue/publish.lua', 1],
+    [379, 'lua/shared/queue/message.lua', 1],
+    [389, 'lua/shared/queue/spelled.lua', 1],
+    [397, 'lua/shared/queue/send.lua', 1],
+    [413, 'lua/shared/queue/message.lua', 13],
+    [436, 'lua/shared/queue/publish.lua', 3],
+    [442, 'lua/queue/clear.lua', 104],
   ],
   encode(args) {
     return withoutDefaults([
@@ -24145,7 +24341,7 @@ export type ListenAnswer =
 export const listen: Operation<ListenArguments, ListenAnswer> = {
   script: {
     name: 'queue/listen',
-    sha1: 'cf129ef09082f66503b7bb552c1a0b59651c908d',
+    sha1: '7d16b9017e82ecab264de5cf0f38b3f30f70625c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24351,7 +24547,9 @@ if queue.codec ~= codec then
 end
 local now_ms = math.floor(clock_us() / 1000)
 local count, last_ms = look_at_listeners(listeners, name, now_ms)
-if listen_ms == 0 then
+if listen_ms == 0 and last_ms == 0 then
+  redis.call('UNLINK', listeners)
+elseif listen_ms == 0 then
   redis.call('HDEL', listeners, 'l' .. name)
 elseif count >= MOST_LISTENERS then
   return { 'full' }
@@ -25190,7 +25388,7 @@ function readParentsOfParentsParents(part: Reply | undefined): ({ readonly queue
 export const parents: Operation<ParentsArguments, ParentsAnswer> = {
   script: {
     name: 'queue/parents',
-    sha1: 'a4dabd8283e64312794ad950e36a90738cf13887',
+    sha1: '295c84bab1e1b964022763705d8d930b6ed4a966',
     reads: true,
     bytes: true,
     source: `--[[
@@ -25204,6 +25402,8 @@ The parents of a job, and how they ended: \`pending\`, \`done\` with a result, \
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
 local ids = KEYS[3] -- hash: ids and unique keys of users
+local children = KEYS[4] -- sorted set: ref of a parent and child that waits for it
+local parents = KEYS[5] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local id = ARGV[2] -- text: the job
 
@@ -25427,10 +25627,11 @@ end
 
 local ENDS = { f = 'done', d = 'dead', x = 'cancelled', a = 'absent' }
 
-local function tell_parent(told, jobs, ref)
+-- \`waits\`: it has not ended for this child.
+local function tell_parent(told, jobs, ref, waits)
   local name, id = split_ref(jobs, ref)
   local state, result, kind, message = 'pending', '', '', ''
-  local packed = redis.call('HGET', jobs, 'z' .. ref)
+  local packed = not waits and redis.call('HGET', jobs, 'z' .. ref)
   if packed then
     local letter, own, text_at = struct.unpack('>c1Hc0', packed)
     state, id = ENDS[letter], own
@@ -25458,26 +25659,29 @@ local stored = seq and redis.call('HGET', jobs, 'd' .. seq)
 local told = {}
 if stored then
   for ref in each_ref(stored) do
-    tell_parent(told, jobs, ref)
+    -- It has ended before, and was requeued: this child waits for it to end again.
+    local waits = redis.call('ZSCORE', children, ref .. '\\0' .. seq)
+      and tonumber(redis.call('ZSCORE', parents, ref) or 1) > 0
+    tell_parent(told, jobs, ref, waits)
   end
 end
 return { 'parents', told }
 `,
   },
-  parts: ['meta', 'jobs', 'ids'],
+  parts: ['meta', 'jobs', 'ids', 'children', 'parents'],
   lines: [
     [1, 'lua/queue/parents.lua', 1],
-    [15, 'lua/shared/queue/state.lua', 1],
-    [95, 'lua/shared/queue/job.lua', 1],
-    [107, 'lua/shared/queue/plain-head.lua', 1],
-    [110, 'lua/shared/queue/plain-head.lua', 8],
-    [118, 'lua/shared/queue/job.lua', 14],
-    [119, 'lua/shared/queue/job.lua', 45],
-    [165, 'lua/shared/queue/run.lua', 1],
-    [177, 'lua/shared/queue/run.lua', 17],
-    [190, 'lua/shared/queue/find.lua', 1],
-    [216, 'lua/shared/queue/refs.lua', 1],
-    [252, 'lua/queue/parents.lua', 20],
+    [17, 'lua/shared/queue/state.lua', 1],
+    [97, 'lua/shared/queue/job.lua', 1],
+    [109, 'lua/shared/queue/plain-head.lua', 1],
+    [112, 'lua/shared/queue/plain-head.lua', 8],
+    [120, 'lua/shared/queue/job.lua', 14],
+    [121, 'lua/shared/queue/job.lua', 45],
+    [167, 'lua/shared/queue/run.lua', 1],
+    [179, 'lua/shared/queue/run.lua', 17],
+    [192, 'lua/shared/queue/find.lua', 1],
+    [218, 'lua/shared/queue/refs.lua', 1],
+    [255, 'lua/queue/parents.lua', 22],
   ],
   encode(args) {
     return [
@@ -33299,29 +33503,31 @@ export interface RequeueFailedArguments {
   readonly limit: number
   /** whether to remove them */
   readonly drops: boolean
+  /** how many of the oldest calls before have kept */
+  readonly skip: number
 }
 
 export type RequeueFailedAnswer =
-  | { readonly status: 'requeued'; readonly count: number; readonly left: number; readonly chores: number }
+  | { readonly status: 'requeued'; readonly count: number; readonly left: number; readonly chores: number; readonly kept: number }
 
 
 /**
- * Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest first, so many a call. `left` is how many there still are: call again. `chores` is what some process has to see to; 0: nothing. Safe to repeat.
+ * Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest first, so many a call. `left` is how many there still are: call again. `chores` is what some process has to see to; 0: nothing. `kept` stay dead, for other jobs have their unique keys: the next call skips them. Safe to repeat.
  *
  * Cost: O(limit x log n), and at times 16 kB of notes for the statistics.
  */
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: 'fdf682448c8e6274cb4f195de627bba108fce50c',
+    sha1: 'dd22b8f23a82d578adc2cbeed1829752cdefe0cc',
     reads: false,
     bytes: false,
     source: `--[[
 Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest
 first, so many a call. \`left\` is how many there still are: call again. \`chores\` is what some process has
-to see to; 0: nothing. Safe to repeat.
+to see to; 0: nothing. \`kept\` stay dead, for other jobs have their unique keys: the next call skips them. Safe to repeat.
 
-@returns requeued  count:integer left:integer chores:integer
+@returns requeued  count:integer left:integer chores:integer kept:integer
 @cost    O(limit x log n),
          and at times 16 kB of notes for the statistics
 ]]
@@ -33333,7 +33539,7 @@ local jobs = KEYS[2] -- hash: all that is stored of each job
 -- KEYS[6] groups: hash: the groups
 -- KEYS[7] turns: list: groups that may be served, in turn
 -- KEYS[8] held: sorted set: groups that their rate holds back -> until when, in ms
--- KEYS[9] ids: hash: ids and unique keys of users
+local ids = KEYS[9] -- hash: ids and unique keys of users
 -- KEYS[10] dead: sorted set: dead jobs -> when they died, in ms
 local failed = KEYS[11] -- sorted set: dead jobs -> number of the kind of their failure
 local kinds = KEYS[12] -- hash: kinds of failures
@@ -33353,6 +33559,7 @@ local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tel
 local kind = ARGV[4] -- text: of their failure
 local limit = tonumber(ARGV[5]) -- integer: how many at most
 local drops = ARGV[6] == '1' -- flag: whether to remove them
+local skip = tonumber(ARGV[7] or 0) -- integer: how many of the oldest calls before have kept
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -33892,6 +34099,19 @@ end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
 
+-- The number of the job that a key of users belongs to, or nil.
+local function holder_of_unique(ids, key, now_ms)
+  local seq, till, ends_ms = string.match(redis.call('HGET', ids, 'u' .. key) or '', '^(%d+) (%a) (%d+)$')
+  if not seq or (till == 'w' and tonumber(ends_ms) <= now_ms) then
+    return nil
+  end
+  return seq
+end
+
+local function hold_unique(ids, key, seq, till, ends_ms)
+  redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
+end
+
 -- Frees the key of a job, where it is the job's own; \`all\`: also one that is held until the job is done.
 local function free_unique(ids, job, seq, all)
   local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
@@ -34192,6 +34412,19 @@ end
   end
 end
 
+-- The unique key of a job that begins again is its own again, until it starts or is done. Answers false where another job has it.
+local function hold_again(ids, job, seq, now_ms)
+  local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
+  if till ~= 's' and till ~= 'd' then
+    return true
+  end
+  local holder = holder_of_unique(ids, key, now_ms)
+  if holder and holder ~= seq then
+    return false
+  end
+  hold_unique(ids, key, seq, till, 0)
+  return true
+end
 -- A job that stands nowhere is ready now, as if it had never been claimed but for its token, which stays so that tokens
 -- of its attempts rise. What is known of its last failure stays too.
 local function begin_again(keys, queue, seq, job, run, now_us)
@@ -34399,13 +34632,18 @@ local function see_to(idle, queue, due_ms, now_ms, how)
   end
 end
 
--- The oldest dead jobs whose failure was of a kind.
-local function dead_of_kind(failed, kinds, kind, limit)
+-- The oldest dead jobs whose failure was of a kind, behind the first \`skip\` of them.
+local function dead_of_kind(failed, kinds, kind, skip, limit)
   local number = string.match(redis.call('HGET', kinds, kind) or '', '^%d+')
   if not number then
     return {}
   end
-  return redis.call('ZRANGEBYSCORE', failed, number, number, 'LIMIT', '0', limit)
+  local first = redis.call('ZCOUNT', failed, '-inf', '(' .. number) + skip
+  local last = redis.call('ZCOUNT', failed, '-inf', number) - 1
+  if first > last then
+    return {}
+  end
+  return redis.call('ZRANGE', failed, first, math.min(last, first + limit - 1))
 end
 
 local keys = {
@@ -34420,7 +34658,7 @@ local keys = {
   failed = failed,
   kinds = kinds,
   scheduled = KEYS[14],
-  ids = KEYS[9],
+  ids = ids,
   blocked = KEYS[15],
   children = KEYS[16],
   parents = KEYS[17],
@@ -34438,21 +34676,26 @@ if queue.listened_ms > now_ms then
   queue.events = {}
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
-local numbers = dead_of_kind(failed, kinds, kind, limit)
+local numbers = dead_of_kind(failed, kinds, kind, skip, limit)
+local kept = 0
 for _, seq in ipairs(numbers) do
   local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
-  leave_dead(keys, queue, seq, run)
   if drops then
+    leave_dead(keys, queue, seq, run)
     happened(queue, 'cancelled', seq, job, run, '')
     erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
     count_job(queue, 'c', run.name)
-  else
+  elseif hold_again(ids, job, seq, now_ms) then
+    leave_dead(keys, queue, seq, run)
     begin_again(keys, queue, seq, job, run, now_us)
+  else
+    kept = kept + 1
   end
 end
-local standing = drops and 0 or #numbers
+local count = #numbers - kept
+local standing = drops and 0 or count
 if queue.settling then
 -- Telling children that their parents have ended; see shared/queue/parents.
 -- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
@@ -34980,82 +35223,83 @@ end
 end
 save_queue(meta, queue)
 local _, left = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) ')
-return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
+return { 'requeued', count, tonumber(left or 0), queue.chores, kept }
 `,
   },
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'scheduled', 'blocked', 'children', 'parents', 'outbox', 'listeners', 'tagged', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/requeue-failed.lua', 1],
-    [39, 'lua/shared/clock.lua', 1],
-    [45, 'lua/shared/tell.lua', 1],
-    [55, 'lua/shared/tell.lua', 15],
-    [98, 'lua/shared/queue/state.lua', 1],
-    [178, 'lua/shared/queue/count-job.lua', 1],
-    [191, 'lua/shared/queue/save.lua', 1],
-    [193, 'lua/shared/queue/save.lua', 15],
-    [232, 'lua/shared/queue/save-awaited.lua', 1],
-    [247, 'lua/shared/queue/save.lua', 55],
-    [262, 'lua/shared/queue/marks.lua', 1],
-    [278, 'lua/shared/queue/rate.lua', 1],
-    [299, 'lua/shared/queue/rate.lua', 37],
-    [305, 'lua/shared/queue/job.lua', 1],
-    [317, 'lua/shared/queue/plain-head.lua', 1],
-    [320, 'lua/shared/queue/plain-head.lua', 8],
-    [328, 'lua/shared/queue/job.lua', 14],
-    [329, 'lua/shared/queue/job.lua', 45],
-    [375, 'lua/shared/queue/flags.lua', 1],
-    [406, 'lua/shared/queue/run.lua', 1],
-    [435, 'lua/shared/queue/parents.lua', 1],
-    [516, 'lua/shared/queue/parents.lua', 92],
-    [530, 'lua/shared/queue/happened.lua', 1],
-    [542, 'lua/shared/queue/entries.lua', 1],
-    [560, 'lua/shared/queue/history.lua', 1],
-    [574, 'lua/shared/queue/names.lua', 1],
-    [577, 'lua/shared/queue/names.lua', 27],
-    [595, 'lua/shared/queue/failure.lua', 1],
-    [605, 'lua/shared/queue/groups.lua', 1],
-    [651, 'lua/shared/queue/burst.lua', 1],
-    [663, 'lua/shared/queue/groups.lua', 48],
-    [734, 'lua/shared/queue/ready.lua', 1],
-    [741, 'lua/shared/queue/in-front.lua', 1],
-    [743, 'lua/shared/queue/ready.lua', 9],
-    [764, 'lua/shared/queue/dead.lua', 1],
-    [833, 'lua/shared/queue/end.lua', 1],
-    [857, 'lua/shared/queue/leave-tags.lua', 1],
-    [867, 'lua/shared/queue/end.lua', 26],
-    [877, 'lua/shared/queue/begin-again.lua', 1],
-    [896, 'lua/shared/queue/idle.lua', 1],
-    [963, 'lua/shared/listening.lua', 1],
-    [982, 'lua/shared/queue/idle.lua', 69],
-    [1073, 'lua/shared/queue/idle.lua', 171],
-    [1084, 'lua/shared/queue/kind.lua', 1],
-    [1092, 'lua/queue/requeue-failed.lua', 62],
-    [1139, 'lua/shared/queue/settle.lua', 1],
-    [1140, 'lua/shared/queue/note-due.lua', 1],
-    [1148, 'lua/shared/queue/backoff.lua', 1],
-    [1150, 'lua/shared/queue/backoff.lua', 22],
-    [1169, 'lua/shared/queue/unblock.lua', 1],
-    [1175, 'lua/shared/queue/outbox.lua', 1],
-    [1186, 'lua/shared/queue/note-end.lua', 1],
-    [1216, 'lua/shared/queue/cancel.lua', 1],
-    [1224, 'lua/shared/queue/settle.lua', 18],
-    [1298, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1304, 'lua/queue/requeue-failed.lua', 111],
-    [1311, 'lua/shared/queue/leave-notes.lua', 1],
-    [1333, 'lua/shared/queue/fold.lua', 1],
-    [1334, 'lua/shared/queue/statistics.lua', 1],
-    [1567, 'lua/shared/queue/fold.lua', 3],
-    [1578, 'lua/shared/queue/leave-notes.lua', 24],
-    [1585, 'lua/shared/queue/packed-notes.lua', 1],
-    [1586, 'lua/shared/queue/packed-notes.lua', 3],
-    [1594, 'lua/queue/requeue-failed.lua', 120],
-    [1597, 'lua/shared/queue/publish.lua', 1],
-    [1598, 'lua/shared/queue/message.lua', 1],
-    [1608, 'lua/shared/queue/spelled.lua', 1],
-    [1616, 'lua/shared/queue/send.lua', 1],
-    [1632, 'lua/shared/queue/message.lua', 13],
-    [1655, 'lua/shared/queue/publish.lua', 3],
-    [1661, 'lua/queue/requeue-failed.lua', 124],
+    [40, 'lua/shared/clock.lua', 1],
+    [46, 'lua/shared/tell.lua', 1],
+    [56, 'lua/shared/tell.lua', 15],
+    [99, 'lua/shared/queue/state.lua', 1],
+    [179, 'lua/shared/queue/count-job.lua', 1],
+    [192, 'lua/shared/queue/save.lua', 1],
+    [194, 'lua/shared/queue/save.lua', 15],
+    [233, 'lua/shared/queue/save-awaited.lua', 1],
+    [248, 'lua/shared/queue/save.lua', 55],
+    [263, 'lua/shared/queue/marks.lua', 1],
+    [279, 'lua/shared/queue/rate.lua', 1],
+    [300, 'lua/shared/queue/rate.lua', 37],
+    [306, 'lua/shared/queue/job.lua', 1],
+    [318, 'lua/shared/queue/plain-head.lua', 1],
+    [321, 'lua/shared/queue/plain-head.lua', 8],
+    [329, 'lua/shared/queue/job.lua', 14],
+    [330, 'lua/shared/queue/job.lua', 45],
+    [376, 'lua/shared/queue/flags.lua', 1],
+    [407, 'lua/shared/queue/run.lua', 1],
+    [436, 'lua/shared/queue/parents.lua', 1],
+    [517, 'lua/shared/queue/parents.lua', 92],
+    [531, 'lua/shared/queue/happened.lua', 1],
+    [543, 'lua/shared/queue/entries.lua', 1],
+    [561, 'lua/shared/queue/history.lua', 1],
+    [575, 'lua/shared/queue/names.lua', 1],
+    [591, 'lua/shared/queue/names.lua', 27],
+    [609, 'lua/shared/queue/failure.lua', 1],
+    [619, 'lua/shared/queue/groups.lua', 1],
+    [665, 'lua/shared/queue/burst.lua', 1],
+    [677, 'lua/shared/queue/groups.lua', 48],
+    [748, 'lua/shared/queue/ready.lua', 1],
+    [755, 'lua/shared/queue/in-front.lua', 1],
+    [757, 'lua/shared/queue/ready.lua', 9],
+    [778, 'lua/shared/queue/dead.lua', 1],
+    [847, 'lua/shared/queue/end.lua', 1],
+    [871, 'lua/shared/queue/leave-tags.lua', 1],
+    [881, 'lua/shared/queue/end.lua', 26],
+    [891, 'lua/shared/queue/hold-again.lua', 1],
+    [904, 'lua/shared/queue/begin-again.lua', 1],
+    [923, 'lua/shared/queue/idle.lua', 1],
+    [990, 'lua/shared/listening.lua', 1],
+    [1009, 'lua/shared/queue/idle.lua', 69],
+    [1100, 'lua/shared/queue/idle.lua', 171],
+    [1111, 'lua/shared/queue/kind.lua', 1],
+    [1124, 'lua/queue/requeue-failed.lua', 64],
+    [1176, 'lua/shared/queue/settle.lua', 1],
+    [1177, 'lua/shared/queue/note-due.lua', 1],
+    [1185, 'lua/shared/queue/backoff.lua', 1],
+    [1187, 'lua/shared/queue/backoff.lua', 22],
+    [1206, 'lua/shared/queue/unblock.lua', 1],
+    [1212, 'lua/shared/queue/outbox.lua', 1],
+    [1223, 'lua/shared/queue/note-end.lua', 1],
+    [1253, 'lua/shared/queue/cancel.lua', 1],
+    [1261, 'lua/shared/queue/settle.lua', 18],
+    [1335, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1341, 'lua/queue/requeue-failed.lua', 118],
+    [1348, 'lua/shared/queue/leave-notes.lua', 1],
+    [1370, 'lua/shared/queue/fold.lua', 1],
+    [1371, 'lua/shared/queue/statistics.lua', 1],
+    [1604, 'lua/shared/queue/fold.lua', 3],
+    [1615, 'lua/shared/queue/leave-notes.lua', 24],
+    [1622, 'lua/shared/queue/packed-notes.lua', 1],
+    [1623, 'lua/shared/queue/packed-notes.lua', 3],
+    [1631, 'lua/queue/requeue-failed.lua', 127],
+    [1634, 'lua/shared/queue/publish.lua', 1],
+    [1635, 'lua/shared/queue/message.lua', 1],
+    [1645, 'lua/shared/queue/spelled.lua', 1],
+    [1653, 'lua/shared/queue/send.lua', 1],
+    [1669, 'lua/shared/queue/message.lua', 13],
+    [1692, 'lua/shared/queue/publish.lua', 3],
+    [1698, 'lua/queue/requeue-failed.lua', 131],
   ],
   encode(args) {
     return withoutDefaults([
@@ -35065,7 +35309,8 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
       args.kind,
       args.limit,
       args.drops ? 1 : 0,
-    ], [0])
+      args.skip,
+    ], [0, 0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -35076,6 +35321,7 @@ return { 'requeued', #numbers, tonumber(left or 0), queue.chores }
           count: asInteger(parts[1]),
           left: asInteger(parts[2]),
           chores: asInteger(parts[3]),
+          kept: asInteger(parts[4]),
         }
       default:
         return unexpected('the answer requeued', parts[0])
@@ -35107,19 +35353,20 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 }
 
 /**
- * Makes jobs ready now, whatever they waited for: scheduled ones, blocked ones, dead ones, and ones that are done and kept. Their attempts count from the start again. `requeued`, or why not: `ready`, `claimed`, or `absent`. Repeating the call changes nothing more, and says `ready` or `claimed` of what it requeued. Where that takes long there are fewer outcomes than ids: the others are for the next call.
+ * Makes jobs ready now, whatever they waited for: scheduled ones, blocked ones, dead ones, and ones that are done and kept. Their attempts count from the start again, and their unique keys are theirs again. `requeued`, or why not: `ready`, `claimed`, `absent`, or `duplicate`: another job has its unique key. Repeating the call changes nothing more, and says `ready` or `claimed` of what it requeued. Where that takes long there are fewer outcomes than ids: the others are for the next call.
  *
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and parents.
  */
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: 'bd8846969268daf1b5a363d03b78ad30b8fc2bb8',
+    sha1: 'ac9561318bbd6c9173fa409f3351ec071928294b',
     reads: false,
     bytes: false,
     source: `--[[
 Makes jobs ready now, whatever they waited for: scheduled ones, blocked ones, dead ones, and ones that are done and kept.
-Their attempts count from the start again. \`requeued\`, or why not: \`ready\`, \`claimed\`, or \`absent\`. Repeating the call changes nothing
+Their attempts count from the start again, and their unique keys are theirs again. \`requeued\`, or why not: \`ready\`, \`claimed\`,
+\`absent\`, or \`duplicate\`: another job has its unique key. Repeating the call changes nothing
 more, and says \`ready\` or \`claimed\` of what it requeued. Where that takes long there are fewer outcomes than ids: the others are
 for the next call.
 
@@ -35628,6 +35875,19 @@ end
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
 -- unique '<job> <until> <ends_ms>'. \`until\`: s its job starts, d its job is done, w a time is over.
 
+-- The number of the job that a key of users belongs to, or nil.
+local function holder_of_unique(ids, key, now_ms)
+  local seq, till, ends_ms = string.match(redis.call('HGET', ids, 'u' .. key) or '', '^(%d+) (%a) (%d+)$')
+  if not seq or (till == 'w' and tonumber(ends_ms) <= now_ms) then
+    return nil
+  end
+  return seq
+end
+
+local function hold_unique(ids, key, seq, till, ends_ms)
+  redis.call('HSET', ids, 'u' .. key, string.format('%s %s %.0f', seq, till, ends_ms))
+end
+
 -- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
 
 local function unpack_failure(packed)
@@ -35889,6 +36149,19 @@ local function displace(keys, queue, seq, job, run, size, now_us)
     queue.ready = queue.ready - size
   end
 end
+-- The unique key of a job that begins again is its own again, until it starts or is done. Answers false where another job has it.
+local function hold_again(ids, job, seq, now_ms)
+  local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
+  if till ~= 's' and till ~= 'd' then
+    return true
+  end
+  local holder = holder_of_unique(ids, key, now_ms)
+  if holder and holder ~= seq then
+    return false
+  end
+  hold_unique(ids, key, seq, till, 0)
+  return true
+end
 -- A job that stands nowhere is ready now, as if it had never been claimed but for its token, which stays so that tokens
 -- of its attempts rise. What is known of its last failure stays too.
 local function begin_again(keys, queue, seq, job, run, now_us)
@@ -36122,10 +36395,13 @@ for at = wanted_at, #wanted, 1 do
     outcome = 'claimed'
   elseif seq and outcome ~= 'ready' and outcome ~= 'claimed' then
     local job = read_job(record, queue.usual)
-    displace(keys, queue, seq, job, run, size_of(record, run), now_us)
-    begin_again(keys, queue, seq, job, run, now_us)
-    outcome = 'requeued'
-    requeued = requeued + 1
+    outcome = 'duplicate'
+    if hold_again(ids, job, seq, now_ms) then
+      displace(keys, queue, seq, job, run, size_of(record, run), now_us)
+      begin_again(keys, queue, seq, job, run, now_us)
+      outcome = 'requeued'
+      requeued = requeued + 1
+    end
   end
   outcomes[#outcomes + 1] = outcome
 end
@@ -36212,58 +36488,59 @@ return { 'requeued', outcomes }
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'listeners'],
   lines: [
     [1, 'lua/queue/requeue.lua', 1],
-    [33, 'lua/shared/clock.lua', 1],
-    [39, 'lua/shared/tell.lua', 1],
-    [49, 'lua/shared/tell.lua', 15],
-    [92, 'lua/shared/queue/state.lua', 1],
-    [172, 'lua/shared/queue/save.lua', 1],
-    [174, 'lua/shared/queue/save.lua', 15],
-    [213, 'lua/shared/queue/save-awaited.lua', 1],
-    [228, 'lua/shared/queue/save.lua', 55],
-    [243, 'lua/shared/queue/marks.lua', 1],
-    [259, 'lua/shared/queue/rate.lua', 1],
-    [280, 'lua/shared/queue/rate.lua', 37],
-    [286, 'lua/shared/queue/job.lua', 1],
-    [298, 'lua/shared/queue/plain-head.lua', 1],
-    [301, 'lua/shared/queue/plain-head.lua', 8],
-    [309, 'lua/shared/queue/job.lua', 14],
-    [310, 'lua/shared/queue/job.lua', 45],
-    [356, 'lua/shared/queue/body.lua', 1],
-    [359, 'lua/shared/bytes.lua', 1],
-    [365, 'lua/shared/queue/flags.lua', 1],
-    [396, 'lua/shared/queue/body.lua', 7],
-    [397, 'lua/shared/queue/body.lua', 22],
-    [401, 'lua/shared/queue/run.lua', 1],
-    [430, 'lua/shared/queue/parents.lua', 1],
-    [444, 'lua/shared/queue/parents.lua', 32],
-    [465, 'lua/shared/queue/happened.lua', 1],
-    [477, 'lua/shared/queue/entries.lua', 1],
-    [495, 'lua/shared/queue/history.lua', 1],
-    [509, 'lua/shared/queue/names.lua', 1],
-    [512, 'lua/shared/queue/failure.lua', 1],
-    [514, 'lua/shared/queue/failure.lua', 7],
-    [518, 'lua/shared/queue/groups.lua', 1],
-    [564, 'lua/shared/queue/burst.lua', 1],
-    [576, 'lua/shared/queue/groups.lua', 48],
-    [658, 'lua/shared/queue/ready.lua', 1],
-    [665, 'lua/shared/queue/in-front.lua', 1],
-    [667, 'lua/shared/queue/ready.lua', 9],
-    [698, 'lua/shared/queue/dead.lua', 1],
-    [701, 'lua/shared/queue/dead.lua', 55],
-    [716, 'lua/shared/queue/find.lua', 1],
-    [745, 'lua/shared/queue/displace.lua', 1],
-    [773, 'lua/shared/queue/begin-again.lua', 1],
-    [792, 'lua/shared/queue/idle.lua', 1],
-    [859, 'lua/shared/listening.lua', 1],
-    [878, 'lua/shared/queue/idle.lua', 69],
-    [969, 'lua/queue/requeue.lua', 57],
-    [1023, 'lua/shared/queue/publish.lua', 1],
-    [1024, 'lua/shared/queue/message.lua', 1],
-    [1034, 'lua/shared/queue/spelled.lua', 1],
-    [1042, 'lua/shared/queue/send.lua', 1],
-    [1058, 'lua/shared/queue/message.lua', 13],
-    [1081, 'lua/shared/queue/publish.lua', 3],
-    [1087, 'lua/queue/requeue.lua', 112],
+    [34, 'lua/shared/clock.lua', 1],
+    [40, 'lua/shared/tell.lua', 1],
+    [50, 'lua/shared/tell.lua', 15],
+    [93, 'lua/shared/queue/state.lua', 1],
+    [173, 'lua/shared/queue/save.lua', 1],
+    [175, 'lua/shared/queue/save.lua', 15],
+    [214, 'lua/shared/queue/save-awaited.lua', 1],
+    [229, 'lua/shared/queue/save.lua', 55],
+    [244, 'lua/shared/queue/marks.lua', 1],
+    [260, 'lua/shared/queue/rate.lua', 1],
+    [281, 'lua/shared/queue/rate.lua', 37],
+    [287, 'lua/shared/queue/job.lua', 1],
+    [299, 'lua/shared/queue/plain-head.lua', 1],
+    [302, 'lua/shared/queue/plain-head.lua', 8],
+    [310, 'lua/shared/queue/job.lua', 14],
+    [311, 'lua/shared/queue/job.lua', 45],
+    [357, 'lua/shared/queue/body.lua', 1],
+    [360, 'lua/shared/bytes.lua', 1],
+    [366, 'lua/shared/queue/flags.lua', 1],
+    [397, 'lua/shared/queue/body.lua', 7],
+    [398, 'lua/shared/queue/body.lua', 22],
+    [402, 'lua/shared/queue/run.lua', 1],
+    [431, 'lua/shared/queue/parents.lua', 1],
+    [445, 'lua/shared/queue/parents.lua', 32],
+    [466, 'lua/shared/queue/happened.lua', 1],
+    [478, 'lua/shared/queue/entries.lua', 1],
+    [496, 'lua/shared/queue/history.lua', 1],
+    [510, 'lua/shared/queue/names.lua', 1],
+    [526, 'lua/shared/queue/failure.lua', 1],
+    [528, 'lua/shared/queue/failure.lua', 7],
+    [532, 'lua/shared/queue/groups.lua', 1],
+    [578, 'lua/shared/queue/burst.lua', 1],
+    [590, 'lua/shared/queue/groups.lua', 48],
+    [672, 'lua/shared/queue/ready.lua', 1],
+    [679, 'lua/shared/queue/in-front.lua', 1],
+    [681, 'lua/shared/queue/ready.lua', 9],
+    [712, 'lua/shared/queue/dead.lua', 1],
+    [715, 'lua/shared/queue/dead.lua', 55],
+    [730, 'lua/shared/queue/find.lua', 1],
+    [759, 'lua/shared/queue/displace.lua', 1],
+    [787, 'lua/shared/queue/hold-again.lua', 1],
+    [800, 'lua/shared/queue/begin-again.lua', 1],
+    [819, 'lua/shared/queue/idle.lua', 1],
+    [886, 'lua/shared/listening.lua', 1],
+    [905, 'lua/shared/queue/idle.lua', 69],
+    [996, 'lua/queue/requeue.lua', 59],
+    [1053, 'lua/shared/queue/publish.lua', 1],
+    [1054, 'lua/shared/queue/message.lua', 1],
+    [1064, 'lua/shared/queue/spelled.lua', 1],
+    [1072, 'lua/shared/queue/send.lua', 1],
+    [1088, 'lua/shared/queue/message.lua', 13],
+    [1111, 'lua/shared/queue/publish.lua', 3],
+    [1117, 'lua/queue/requeue.lua', 117],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -41354,6 +41631,12 @@ return { 'removed', existed > 0 and 1 or 0 }
 export interface WatchArguments {
   /** name of the other queue */
   readonly target: string
+  /** beginning of the channels of processes */
+  readonly channel: string
+  /** whether those are sharded channels */
+  readonly sharded: boolean
+  /** whether the number of those who hear tells who is gone */
+  readonly counted: boolean
   /** the jobs */
   readonly wanted: readonly (string)[]
 }
@@ -41378,7 +41661,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '2a1d744c68a14832969a876a351822e1d17abb92',
+    sha1: 'ac8bb461478bc8f16671827cee53f9bb3eb399b8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -41407,16 +41690,75 @@ local children = KEYS[15] -- sorted set: ref of a parent and child that waits fo
 -- KEYS[16] parents: sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 -- KEYS[17] outbox: sorted set: what goes to other queues -> its number
 -- KEYS[18] tagged: sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
-local notes = KEYS[19] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
-local stats = KEYS[20] -- hash: statistics of minutes, hours and days
+local idle = KEYS[19] -- sorted set: workers that wait -> their number
+-- KEYS[20] results: hash: ends of jobs, for those who ask
+-- KEYS[21] listeners: hash: who listens to events, where, and the number of the newest message
+-- KEYS[22] notes: string: what the statistics do not hold yet; see shared/queue/leave-notes
+-- KEYS[23] stats: hash: statistics of minutes, hours and days
 local target = ARGV[1] -- text: name of the other queue
-local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
+local channel = ARGV[2] -- text: beginning of the channels of processes
+local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
+local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
+local wanted, wanted_at = ARGV, 5 -- repeated (id:text): the jobs
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
+end
+-- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local counts
+  if how.sharded then
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+  else
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+  end
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.pcall('SPUBLISH', channel, message)
+  else
+    heard = redis.pcall('PUBLISH', channel, message)
+  end
+  return type(heard) == 'number'
+end
+
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads
@@ -41899,6 +42241,626 @@ local function link_here(keys, queue, id)
   return seq
 end
 
+-- Workers that found nothing, longest first. Each has a name, '<process>.<number>', and its process listens on
+-- '<channel>:<process>' for 'come <name> 0'; behind ':' it may say that it takes jobs by letter, see shared/queue/hand-over,
+-- which is no part of its name in letters. Whoever brings work calls one; one that finds more than it takes calls the
+-- next, so that as many come as there is work for. A process that does not listen is gone, and passed over.
+--
+-- Two of them watch the time, and stand behind the others, by greater scores:
+--   the first    comes back by itself when the next job is due or the next lease ends. When it goes nobody watches.
+--   the second   is of another process. It comes back at the time that its score tells, a second after the first one at
+--                the latest: whatever becomes of the first one's process, what is due is seen then.
+-- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
+-- job does not wait for a process that listens and does not come.
+local WATCHING = 1125899906842624
+local SECOND = 2251799813685248
+local IDLE_KEPT_MS = '7200000'
+local MOST_GONE = 500
+local MOST_LOOKED_AT = 500
+-- One that is so late will not come.
+local LATE_MS = 1000
+
+-- The first one watches no more.
+local function end_watch(queue, score)
+  if score >= WATCHING and score < SECOND then
+    queue.watch_ms = 0
+  end
+end
+
+-- The name of the one that waits longest; nil where nobody does. It waits no more.
+local function pop_idle(idle, queue)
+  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local name, score = popped[1], popped[2]
+  if not name then
+    queue.idle = 0
+    return nil
+  end
+  queue.idle = queue.idle - 1
+  end_watch(queue, tonumber(score))
+  return name
+end
+
+local function ticket_of(worker)
+  return { id = string.match(worker, '^[^:]*'), listens = 1 }
+end
+
+local function come_message(ticket)
+  return 'come ' .. ticket.id .. ' 0'
+end
+
+-- Calls it. False when it is certain that it is gone.
+local function tell_idle(worker, how)
+  local ticket = ticket_of(worker)
+  return tell_process(ticket, come_message(ticket), how)
+end
+
+-- Whether a second one that is not of this process comes by itself by then.
+local function has_second(idle, process, by_ms, now_ms, how)
+  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  for _, name in ipairs(names) do
+    local ticket = ticket_of(name)
+    if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
+      return true
+    end
+  end
+  return false
+end
+
+-- Removes those that are gone from the hundred that wait longest.
+local function drop_gone(idle, queue, how)
+-- Which of these processes listen on this node: a set; nil where that is not known.
+local function listening_here(processes, how)
+  if not how.counted then
+    return nil
+  end
+  local channels = {}
+  for at, process in ipairs(processes) do
+    channels[at] = how.channel .. ':' .. process
+  end
+  local counts = redis.pcall('PUBSUB', how.sharded and 'SHARDNUMSUB' or 'NUMSUB', unpack(channels))
+  if counts.err then
+    return nil
+  end
+  local listening = {}
+  for at, process in ipairs(processes) do
+    listening[process] = counts[at * 2] > 0
+  end
+  return listening
+end
+  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  for at = 1, #names, 2 do
+    processes[#processes + 1] = process_of({ id = names[at] })
+  end
+  local listening = processes[1] and listening_here(processes, how)
+  for at, process in ipairs(listening and processes or {}) do
+    if not listening[process] then
+      gone[#gone + 1] = names[at * 2 - 1]
+      end_watch(queue, tonumber(names[at * 2]))
+    end
+  end
+  if gone[1] then
+    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+  end
+end
+
+-- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
+-- waits no more. Nil where nobody waits, or too many are gone.
+local function pop_living(idle, queue, how)
+  for _ = 1, MOST_GONE, 100 do
+    local name = pop_idle(idle, queue)
+    local listens = name and listens_here(ticket_of(name), how)
+    if listens ~= false then
+      return name, listens
+    end
+    -- Others may be gone, too.
+    drop_gone(idle, queue, how)
+  end
+end
+
+-- Calls the first of these that is not of this process, and has it come back by then. Those that are gone, or were called so
+-- before and did not come, wait no more. Answers whether there was one, and how many are of this process.
+local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+  local own = 0
+  for at = 1, #some, 2 do
+    local name, score = some[at], tonumber(some[at + 1])
+    if process_of({ id = name }) == process then
+      own = own + 1
+    else
+      end_watch(queue, score)
+      local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
+      if not is_late and tell_idle(name, how) then
+        redis.call('ZADD', idle, SECOND + by_ms, name)
+        return true, own
+      end
+      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+    end
+  end
+  return false, own
+end
+
+-- Calls one that is not of this process, and has it come back by then: one of those that wait longest, or that watch.
+local function call_second(idle, queue, process, by_ms, now_ms, how)
+  local from, count = 0, 10
+  while from < MOST_LOOKED_AT do
+    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
+    if called or #some < 2 * count then
+      return
+    end
+    from, count = from + own, 100
+  end
+  -- Behind all others stand those that watch.
+  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
+end
+
+-- Sees to it that one that is not of this process comes by then.
+local function see_to_second(idle, queue, process, by_ms, now_ms, how)
+  if queue.idle > 0 and not has_second(idle, process, by_ms, now_ms, how) then
+    call_second(idle, queue, process, by_ms, now_ms, how)
+  end
+end
+
+local function call_idle(idle, queue, count, now_ms, how)
+  local first, several
+  for _ = 1, count do
+    local name = pop_living(idle, queue, how)
+    if not name then
+      break
+    end
+    local ticket = ticket_of(name)
+    publish_to(ticket, come_message(ticket), how)
+    local process = process_of(ticket)
+    several = several or (first and first ~= process)
+    first = first or process
+  end
+  if first and not several then
+    see_to_second(idle, queue, first, now_ms + LATE_MS, now_ms, how)
+  end
+end
+
+local function is_watched(queue, now_ms)
+  return queue.watch_ms + LATE_MS > now_ms
+end
+
+-- What comes at that time must be seen by somebody.
+local function see_to(idle, queue, due_ms, now_ms, how)
+  if queue.idle > 0 and (not is_watched(queue, now_ms) or due_ms < queue.watch_ms) then
+    call_idle(idle, queue, 1, now_ms, how)
+  end
+end
+
+-- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
+-- statistics are to know.
+-- What a call has noted for the statistics and counted.
+-- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
+-- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
+-- doubles a sum and the greatest.
+--   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
+--              shared/queue/bucket); in milliseconds
+--   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
+--   m          from here on notes are of the minute since 1970 that is in the place of the sum
+-- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
+-- no longer told: a queue that nobody uses any more keeps no statistics.
+local NOTE = '>Bc0BHdd'
+local MOST_NOTES = 16384
+-- A day more than are told.
+local NOTES_KEPT_MS = '7862400000'
+
+local function leave_notes(notes, stats, queue, noted, now_ms)
+  local minute = now_ms / 60000 - now_ms / 60000 % 1
+  local is_new = minute ~= queue.minute
+  if is_new then
+    queue.minute = minute
+    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
+  end
+  if redis.call('APPEND', notes, noted) > MOST_NOTES then
+-- Puts what is noted into the statistics.
+-- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
+--   names                       the first names that were met, each behind its length
+--   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
+--                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
+--                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
+--                               greatest, and of each bucket how many
+
+local MOST_NAMES = 100
+local PERIODS = {
+  minute = { letter = 'm', length_ms = 60000, slots = 120 },
+  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
+  day = { letter = 'd', length_ms = 86400000, slots = 90 },
+}
+local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
+local SPREAD = '>ddH'
+local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
+-- What a kind of note adds to: the place of a count, and one of two spreads.
+local KINDS = {
+  e = { place = 1 },
+  d = { place = 4 },
+  r = { place = 5 },
+  c = { place = 6 },
+  w = { spread = 'wait' },
+  a = { place = 2, spread = 'run' },
+  t = { place = 3, spread = 'run' },
+  b = { place = 4, spread = 'run' },
+}
+
+local function field_of(period, number, name)
+  return string.format('%s%d:%s', period.letter, number % period.slots, name)
+end
+
+local function add_to_bucket(spread, bucket, count)
+  local flat, place = spread.flat, spread.places[bucket]
+  if not place then
+    place = #flat + 2
+    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
+  end
+  flat[place] = flat[place] + count
+end
+
+local function new_spread()
+  return { sum = 0, greatest = 0, flat = {}, places = {} }
+end
+
+-- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
+-- not kept.
+local function new_tally(name)
+  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
+  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
+end
+
+-- Adds the buckets of a flat list: each, and how many.
+local function add_buckets(spread, list)
+  for at = 1, #list, 2 do
+    add_to_bucket(spread, list[at], list[at + 1])
+  end
+end
+
+local function add_span(spread, sum, greatest)
+  spread.sum = spread.sum + sum
+  if greatest > spread.greatest then
+    spread.greatest = greatest
+  end
+end
+
+-- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
+local function target_of(tallies, key)
+  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
+  local tally = tallies.by_name[name]
+  if not tally then
+    tally = new_tally(name)
+    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
+  end
+  local target =
+    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
+  tallies.by_key[key] = target
+  return target
+end
+
+-- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
+local function tallies_of_notes(notes)
+  -- What is of no minute is left out: the notes before it are gone.
+  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
+  local unpack_from = struct.unpack
+  while at <= last do
+    local key, bucket, count, sum, greatest
+    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
+    if key == 'm' then
+      if not minutes[sum] then
+        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
+      end
+      tallies = minutes[sum]
+    else
+      local target = tallies.by_key[key] or target_of(tallies, key)
+      local counts, place, spread = target.counts, target.place, target.spread
+      counts[place] = counts[place] + count
+      local flat, at_bucket = spread.flat, spread.places[bucket]
+      if at_bucket then
+        flat[at_bucket] = flat[at_bucket] + count
+      else
+        add_to_bucket(spread, bucket, count)
+      end
+      spread.sum = spread.sum + sum
+      if greatest > spread.greatest then
+        spread.greatest = greatest
+      end
+    end
+  end
+  return minutes
+end
+
+local function parse_names(packed)
+  local names, at = {}, 1
+  while at <= #packed do
+    local length = string.byte(packed, at)
+    names[#names + 1] = string.sub(packed, at + 1, at + length)
+    at = at + 1 + length
+  end
+  return names
+end
+
+-- The sum of several tallies; a single one is its own.
+local function sum_of(tallies)
+  if #tallies == 1 then
+    return tallies[1]
+  end
+  local all = new_tally('')
+  for _, tally in ipairs(tallies) do
+    for place, count in ipairs(tally.counts) do
+      all.counts[place] = all.counts[place] + count
+    end
+    for _, part in ipairs({ 'wait', 'run' }) do
+      local spread = tally.spreads[part]
+      add_span(all.spreads[part], spread.sum, spread.greatest)
+      add_buckets(all.spreads[part], spread.flat)
+    end
+  end
+  return all
+end
+
+-- A stored spread and where it ends, with more added to it.
+local function enlarge_spread(stored, at, spread)
+  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
+  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
+  local after = table.remove(flat)
+  if #spread.flat == 0 then
+    return string.sub(stored, at, after - 1), after
+  end
+  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
+  for place = 2, #flat, 2 do
+    enlarged.places[flat[place - 1]] = place
+  end
+  add_buckets(enlarged, spread.flat)
+  add_span(enlarged, spread.sum, spread.greatest)
+  local form = SPREAD .. string.rep('BI5', #flat / 2)
+  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
+end
+
+-- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
+-- the clock has stepped back.
+local function add_to_period(stored, number, tally)
+  local holds = stored and struct.unpack('>I4', stored) or 0
+  if holds ~= number then
+    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
+  end
+  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
+  for place = 1, 6 do
+    found[place + 1] = found[place + 1] + tally.counts[place]
+  end
+  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
+  found[8] = nil
+  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
+    .. waited
+    .. enlarge_spread(stored, next_at, tally.spreads.run)
+end
+
+-- The names that are told apart, as they are stored, and each as a field.
+local function read_names(packed)
+  local names = { packed = packed, count = 0, known = {} }
+  for _, name in ipairs(parse_names(packed)) do
+    names.known[name], names.count = true, names.count + 1
+  end
+  return names
+end
+
+-- Whether a name is told apart; a new one is as long as there is room.
+local function is_told_apart(names, name)
+  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
+    names.known[name], names.count = true, names.count + 1
+    names.packed = names.packed .. string.char(#name) .. name
+  end
+  return names.known[name]
+end
+
+-- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
+local function enter_period(entered, period, minute, name, tally)
+  local number = math.floor(minute * 60000 / period.length_ms)
+  local field = field_of(period, number, name)
+  local there = entered[field]
+  if not there or there.number ~= number then
+    there = { number = number, tallies = {} }
+    entered[field] = there
+  end
+  there.tallies[#there.tallies + 1] = tally
+end
+
+-- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
+local function changed_periods(stats, notes)
+  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+  local minutes = tallies_of_notes(notes)
+  for _, minute in ipairs(minutes) do
+    for _, tally in ipairs(minutes[minute]) do
+      local name = is_told_apart(names, tally.name) and tally.name
+      for _, period in pairs(PERIODS) do
+        enter_period(entered, period, minute, '', tally)
+        if name then
+          enter_period(entered, period, minute, name, tally)
+        end
+      end
+    end
+  end
+  local fields, changed = {}, { names = names.packed }
+  for field in pairs(entered) do
+    fields[#fields + 1] = field
+  end
+  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
+  for at, field in ipairs(fields) do
+    local there = entered[field]
+    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
+  end
+  return changed
+end
+
+local function fold(notes, stats)
+  local changed = changed_periods(stats, redis.call('GET', notes))
+  local pairs_of = {}
+  for field, value in pairs(changed) do
+    pairs_of[#pairs_of + 1] = field
+    pairs_of[#pairs_of + 1] = value
+  end
+  redis.call('HSET', stats, unpack(pairs_of))
+  redis.call('DEL', notes)
+end
+    fold(notes, stats)
+    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
+    queue.minute = 0
+  elseif is_new then
+    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
+  end
+end
+local function packed_notes(queue)
+  local packed = queue.noted or ''
+  local counted = queue.counted or {}
+  for _, key in ipairs(counted) do
+    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+  end
+  return packed
+end
+
+local function tell_others(keys, queue, now_ms, how)
+  if queue.ends then
+-- The end of a job, as it is kept: in the hash of results under 'v' and the id of its user how it ended, and under 'u' and the
+-- id until when.
+local function pack_result(result, now_ms)
+  return struct.pack(
+    '>c1ddHc0I4',
+    result.state,
+    tonumber(result.seq),
+    now_ms,
+    #result.kind,
+    result.kind,
+    #result.message
+  ) .. result.message .. result.result
+end
+
+-- Keeps the ends of jobs, and tells those who wait for them: 'ended <name> 0', one message a process.
+
+-- All of them are gone some time after the last.
+local SPARE_MS = 3600000
+
+-- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
+local function forget_old_results(results, count, now_ms)
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
+  local fields = {}
+  for at = 1, #sample do
+    fields[at] = 'u' .. string.sub(sample[at], 2)
+  end
+  if #fields == 0 then
+    return
+  end
+  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+    if until_ms and tonumber(until_ms) <= now_ms then
+      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+    end
+  end
+end
+
+local function keep_results(results, ended, now_ms)
+  local longest = 0
+  for _, each in ipairs(ended) do
+    redis.call(
+      'HSET',
+      results,
+      'v' .. each.id,
+      pack_result(each, now_ms),
+      'u' .. each.id,
+      string.format('%.0f', now_ms + each.keep_ms)
+    )
+    longest = math.max(longest, each.keep_ms)
+  end
+  if redis.call('PTTL', results) < longest + SPARE_MS then
+    redis.call('PEXPIRE', results, longest + 2 * SPARE_MS)
+  end
+  forget_old_results(results, #ended, now_ms)
+end
+
+local function tell_ends(results, ended, now_ms, how)
+  keep_results(results, ended, now_ms)
+  local letters = {}
+  for _, each in ipairs(ended) do
+    for name in string.gmatch(each.waiters, '%S+') do
+      local process = process_of({ id = name })
+      local before = letters[process]
+      letters[process] = (before and before .. '\\n' or '') .. 'ended ' .. name .. ' 0'
+    end
+  end
+  for process, letter in pairs(letters) do
+    tell_process({ id = process, listens = 1 }, letter, how)
+  end
+end
+    tell_ends(keys.results, queue.ends, now_ms, how)
+  end
+  if queue.noted or queue.counted then
+    leave_notes(keys.notes, keys.stats, queue, packed_notes(queue), now_ms)
+  end
+  if queue.events then
+-- Tells those who listen what happened in a call; see shared/queue/message.
+-- What happens in a queue, told to those who listen. The hash of listeners holds under 'l' and the name of one until when it
+-- listens, under 'channel' where ('<sharded>:<channel>'), and under 'number' the number of the newest message, so that one
+-- that is missed is noticed. A call publishes one message with all its events: a line '<number> <now_ms>', and a line for each
+--   <what> <job> <attempt> <token> <tracked> <id> <name> <more>
+-- with tabs between. Control characters and percent signs in the last three are told as '%09'; an empty id is the number of
+-- the job, and \`more\` the kind of a failure, or a line of a log. What happened to several plain jobs in their first attempt is
+-- one line, for a line each would cost more than all else that is done with them:
+--   *<what> <jobs> <tokens> <name> <name> …
+-- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
+-- one by one; none: they were never claimed. A single name is that of all.
+-- A text between tabs; see shared/queue/message.
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+-- Publishes a message to those who listen to a queue; see shared/queue/message.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function message_head(number, now_ms)
+  return string.format('%.0f %.0f', number, now_ms)
+end
+
+-- \`stored\`: where to. Where the user may not publish, listeners learn by the next number that they have missed something.
+local function send(stored, message)
+  local channel = string.sub(stored, 3)
+  if string.byte(stored) == 49 then
+    redis.pcall('SPUBLISH', channel, message)
+  else
+    redis.pcall('PUBLISH', channel, message)
+  end
+end
+
+local function event_line(event)
+  return string.format(
+    '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
+    event[1],
+    event[2],
+    event[5],
+    event[6],
+    event[7] % 32 >= 16 and 1 or 0,
+    spelled(event[3]),
+    spelled(event[4]),
+    spelled(event[8])
+  )
+end
+
+-- An event: what, number, id, name, attempt, token, flags, and more.
+local function send_message(stored, number, events, now_ms)
+  local lines = { message_head(number, now_ms) }
+  for at, event in ipairs(events) do
+    lines[at + 1] = event_line(event)
+  end
+  send(stored, table.concat(lines, '\\n'))
+end
+local function publish(listeners, events, now_ms)
+  local stored = redis.call('HGET', listeners, 'channel')
+  if #events > 0 and stored then
+    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  end
+end
+    publish(keys.listeners, queue.events, now_ms)
+  end
+end
+
 local keys = {
   jobs = KEYS[2],
   ready = KEYS[3],
@@ -41917,6 +42879,10 @@ local keys = {
   parents = KEYS[16],
   outbox = KEYS[17],
   tagged = KEYS[18],
+  results = KEYS[20],
+  listeners = KEYS[21],
+  notes = KEYS[22],
+  stats = KEYS[23],
 }
 
 local queue = open_queue(meta, '', '')
@@ -41925,6 +42891,10 @@ if queue.layout ~= QUEUE_LAYOUT then
 end
 
 local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if queue.listened_ms > now_ms then
+  queue.events = {}
+end
 local absent = {}
 for at = wanted_at, #wanted, 1 do
   local seq = link_here(keys, queue, wanted[at])
@@ -42435,362 +43405,110 @@ local function settle_children(keys, queue, now_us, most)
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
 end
-  settle_children(keys, queue, now_us, 100)
-end
-if queue.counted then
--- What calls leave for the statistics: notes, one behind the other. Each has the length of its key in a byte, the key, which
--- is a letter and the name of the jobs, or none where that is too long; a bucket in a byte, how many jobs in two, and as
--- doubles a sum and the greatest.
---   w a t b    jobs that waited, or ran until they were acked, retried, buried, all of them as long as the bucket says (see
---              shared/queue/bucket); in milliseconds
---   e d r c    jobs that were enqueued, died without having run to an end, were reclaimed, cancelled
---   m          from here on notes are of the minute since 1970 that is in the place of the sum
--- When there are many of them they are folded: put into the hash of statistics. Both are gone when the newest day that they know is
--- no longer told: a queue that nobody uses any more keeps no statistics.
-local NOTE = '>Bc0BHdd'
-local MOST_NOTES = 16384
--- A day more than are told.
-local NOTES_KEPT_MS = '7862400000'
-
-local function leave_notes(notes, stats, queue, noted, now_ms)
-  local minute = now_ms / 60000 - now_ms / 60000 % 1
-  local is_new = minute ~= queue.minute
-  if is_new then
-    queue.minute = minute
-    noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
-  end
-  if redis.call('APPEND', notes, noted) > MOST_NOTES then
--- Puts what is noted into the statistics.
--- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
---   names                       the first names that were met, each behind its length
---   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
---                               tells whether the slot has been taken over; how many were enqueued, acked, retried,
---                               buried, reclaimed and cancelled; what they waited and what they ran: the sum and the
---                               greatest, and of each bucket how many
-
-local MOST_NAMES = 100
-local PERIODS = {
-  minute = { letter = 'm', length_ms = 60000, slots = 120 },
-  hour = { letter = 'h', length_ms = 3600000, slots = 72 },
-  day = { letter = 'd', length_ms = 86400000, slots = 90 },
-}
-local NUMBER_AND_COUNTS = '>I4I5I5I5I5I5I5'
-local SPREAD = '>ddH'
-local NO_SPREAD = struct.pack(SPREAD, 0, 0, 0)
--- What a kind of note adds to: the place of a count, and one of two spreads.
-local KINDS = {
-  e = { place = 1 },
-  d = { place = 4 },
-  r = { place = 5 },
-  c = { place = 6 },
-  w = { spread = 'wait' },
-  a = { place = 2, spread = 'run' },
-  t = { place = 3, spread = 'run' },
-  b = { place = 4, spread = 'run' },
-}
-
-local function field_of(period, number, name)
-  return string.format('%s%d:%s', period.letter, number % period.slots, name)
-end
-
-local function add_to_bucket(spread, bucket, count)
-  local flat, place = spread.flat, spread.places[bucket]
-  if not place then
-    place = #flat + 2
-    flat[place - 1], flat[place], spread.places[bucket] = bucket, 0, place
-  end
-  flat[place] = flat[place] + count
-end
-
-local function new_spread()
-  return { sum = 0, greatest = 0, flat = {}, places = {} }
-end
-
--- What is counted of a name, or of all, and the spans; claims, the last of the counts, and the spans of mere counts are
--- not kept.
-local function new_tally(name)
-  local spreads = { wait = new_spread(), run = new_spread(), none = new_spread() }
-  return { name = name, counts = { 0, 0, 0, 0, 0, 0, 0 }, spreads = spreads }
-end
-
--- Adds the buckets of a flat list: each, and how many.
-local function add_buckets(spread, list)
-  for at = 1, #list, 2 do
-    add_to_bucket(spread, list[at], list[at + 1])
+-- Children of parents that have ended, beyond those that one call tells, are due at once: one that waits sees to them.
+local function see_to_rest(idle, queue, now_ms, how)
+  if queue.due_ms <= now_ms then
+    see_to(idle, queue, now_ms, now_ms, how)
   end
 end
-
-local function add_span(spread, sum, greatest)
-  spread.sum = spread.sum + sum
-  if greatest > spread.greatest then
-    spread.greatest = greatest
+  local became_ready = settle_children(keys, queue, now_us, 100)
+  local how = { channel = channel, sharded = sharded, counted = counted }
+  if queue.idle > 0 then
+    call_idle(idle, queue, math.min(became_ready, 8), now_ms, how)
+    see_to_rest(idle, queue, now_ms, how)
   end
-end
-
--- Where the notes of a key go; new tallies come to the list. What only counts has a spread that nobody looks at.
-local function target_of(tallies, key)
-  local kind, name = KINDS[string.sub(key, 1, 1)], string.sub(key, 2)
-  local tally = tallies.by_name[name]
-  if not tally then
-    tally = new_tally(name)
-    tallies.by_name[name], tallies[#tallies + 1] = tally, tally
-  end
-  local target =
-    { counts = tally.counts, place = kind.place or 7, spread = tally.spreads[kind.spread or 'none'] }
-  tallies.by_key[key] = target
-  return target
-end
-
--- What notes say of each name in each minute: minutes in the order in which they were met, and lists of tallies by minute.
-local function tallies_of_notes(notes)
-  -- What is of no minute is left out: the notes before it are gone.
-  local minutes, tallies, at, last = {}, { by_name = {}, by_key = {} }, 1, #notes
-  local unpack_from = struct.unpack
-  while at <= last do
-    local key, bucket, count, sum, greatest
-    key, bucket, count, sum, greatest, at = unpack_from('>Bc0BHdd', notes, at)
-    if key == 'm' then
-      if not minutes[sum] then
-        minutes[sum], minutes[#minutes + 1] = { by_name = {}, by_key = {} }, sum
-      end
-      tallies = minutes[sum]
-    else
-      local target = tallies.by_key[key] or target_of(tallies, key)
-      local counts, place, spread = target.counts, target.place, target.spread
-      counts[place] = counts[place] + count
-      local flat, at_bucket = spread.flat, spread.places[bucket]
-      if at_bucket then
-        flat[at_bucket] = flat[at_bucket] + count
-      else
-        add_to_bucket(spread, bucket, count)
-      end
-      spread.sum = spread.sum + sum
-      if greatest > spread.greatest then
-        spread.greatest = greatest
-      end
-    end
-  end
-  return minutes
-end
-
-local function parse_names(packed)
-  local names, at = {}, 1
-  while at <= #packed do
-    local length = string.byte(packed, at)
-    names[#names + 1] = string.sub(packed, at + 1, at + length)
-    at = at + 1 + length
-  end
-  return names
-end
-
--- The sum of several tallies; a single one is its own.
-local function sum_of(tallies)
-  if #tallies == 1 then
-    return tallies[1]
-  end
-  local all = new_tally('')
-  for _, tally in ipairs(tallies) do
-    for place, count in ipairs(tally.counts) do
-      all.counts[place] = all.counts[place] + count
-    end
-    for _, part in ipairs({ 'wait', 'run' }) do
-      local spread = tally.spreads[part]
-      add_span(all.spreads[part], spread.sum, spread.greatest)
-      add_buckets(all.spreads[part], spread.flat)
-    end
-  end
-  return all
-end
-
--- A stored spread and where it ends, with more added to it.
-local function enlarge_spread(stored, at, spread)
-  local sum, greatest, buckets, from = struct.unpack(SPREAD, stored, at)
-  local flat = { struct.unpack('>' .. string.rep('BI5', buckets), stored, from) }
-  local after = table.remove(flat)
-  if #spread.flat == 0 then
-    return string.sub(stored, at, after - 1), after
-  end
-  local enlarged = { sum = sum, greatest = greatest, flat = flat, places = {} }
-  for place = 2, #flat, 2 do
-    enlarged.places[flat[place - 1]] = place
-  end
-  add_buckets(enlarged, spread.flat)
-  add_span(enlarged, spread.sum, spread.greatest)
-  local form = SPREAD .. string.rep('BI5', #flat / 2)
-  return struct.pack(form, enlarged.sum, enlarged.greatest, #flat / 2, unpack(flat)), after
-end
-
--- A period as it is stored, with a tally added to it. It takes over a slot that holds another one; that is a later one where
--- the clock has stepped back.
-local function add_to_period(stored, number, tally)
-  local holds = stored and struct.unpack('>I4', stored) or 0
-  if holds ~= number then
-    stored = struct.pack(NUMBER_AND_COUNTS, number, 0, 0, 0, 0, 0, 0) .. NO_SPREAD .. NO_SPREAD
-  end
-  local found = { struct.unpack(NUMBER_AND_COUNTS, stored) }
-  for place = 1, 6 do
-    found[place + 1] = found[place + 1] + tally.counts[place]
-  end
-  local waited, next_at = enlarge_spread(stored, found[8], tally.spreads.wait)
-  found[8] = nil
-  return struct.pack(NUMBER_AND_COUNTS, unpack(found))
-    .. waited
-    .. enlarge_spread(stored, next_at, tally.spreads.run)
-end
-
--- The names that are told apart, as they are stored, and each as a field.
-local function read_names(packed)
-  local names = { packed = packed, count = 0, known = {} }
-  for _, name in ipairs(parse_names(packed)) do
-    names.known[name], names.count = true, names.count + 1
-  end
-  return names
-end
-
--- Whether a name is told apart; a new one is as long as there is room.
-local function is_told_apart(names, name)
-  if name ~= '' and not names.known[name] and names.count < MOST_NAMES then
-    names.known[name], names.count = true, names.count + 1
-    names.packed = names.packed .. string.char(#name) .. name
-  end
-  return names.known[name]
-end
-
--- Enters a tally of a minute for the period that it is in: by its field, the number and the tallies of the one met last.
-local function enter_period(entered, period, minute, name, tally)
-  local number = math.floor(minute * 60000 / period.length_ms)
-  local field = field_of(period, number, name)
-  local there = entered[field]
-  if not there or there.number ~= number then
-    there = { number = number, tallies = {} }
-    entered[field] = there
-  end
-  there.tallies[#there.tallies + 1] = tally
-end
-
--- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
-local function changed_periods(stats, notes)
-  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
-  local minutes = tallies_of_notes(notes)
-  for _, minute in ipairs(minutes) do
-    for _, tally in ipairs(minutes[minute]) do
-      local name = is_told_apart(names, tally.name) and tally.name
-      for _, period in pairs(PERIODS) do
-        enter_period(entered, period, minute, '', tally)
-        if name then
-          enter_period(entered, period, minute, name, tally)
-        end
-      end
-    end
-  end
-  local fields, changed = {}, { names = names.packed }
-  for field in pairs(entered) do
-    fields[#fields + 1] = field
-  end
-  local stored = #fields > 0 and redis.call('HMGET', stats, unpack(fields)) or {}
-  for at, field in ipairs(fields) do
-    local there = entered[field]
-    changed[field] = add_to_period(stored[at], there.number, sum_of(there.tallies))
-  end
-  return changed
-end
-
-local function fold(notes, stats)
-  local changed = changed_periods(stats, redis.call('GET', notes))
-  local pairs_of = {}
-  for field, value in pairs(changed) do
-    pairs_of[#pairs_of + 1] = field
-    pairs_of[#pairs_of + 1] = value
-  end
-  redis.call('HSET', stats, unpack(pairs_of))
-  redis.call('DEL', notes)
-end
-    fold(notes, stats)
-    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
-    queue.minute = 0
-  elseif is_new then
-    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
-  end
-end
--- What a call has noted for the statistics and counted.
-local function packed_notes(queue)
-  local packed = queue.noted or ''
-  local counted = queue.counted or {}
-  for _, key in ipairs(counted) do
-    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
-  end
-  return packed
-end
-  leave_notes(notes, stats, queue, packed_notes(queue), math.floor(now_us / 1000))
+  tell_others(keys, queue, now_ms, how)
 end
 save_queue(meta, queue)
 return { 'watched', queue.chores, absent }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'tagged', 'notes', 'stats'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'tagged', 'idle', 'results', 'listeners', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/watch.lua', 1],
-    [32, 'lua/shared/clock.lua', 1],
-    [38, 'lua/shared/queue/state.lua', 1],
-    [118, 'lua/shared/queue/count-job.lua', 1],
-    [131, 'lua/shared/queue/save.lua', 1],
-    [133, 'lua/shared/queue/save.lua', 15],
-    [172, 'lua/shared/queue/save-awaited.lua', 1],
-    [187, 'lua/shared/queue/save.lua', 55],
-    [202, 'lua/shared/queue/marks.lua', 1],
-    [218, 'lua/shared/queue/job.lua', 1],
-    [230, 'lua/shared/queue/plain-head.lua', 1],
-    [233, 'lua/shared/queue/plain-head.lua', 8],
-    [241, 'lua/shared/queue/job.lua', 14],
-    [242, 'lua/shared/queue/job.lua', 45],
-    [288, 'lua/shared/queue/flags.lua', 1],
-    [319, 'lua/shared/queue/run.lua', 1],
-    [348, 'lua/shared/queue/failure.lua', 1],
-    [358, 'lua/shared/queue/find.lua', 1],
-    [384, 'lua/shared/queue/parents.lua', 1],
-    [465, 'lua/shared/queue/parents.lua', 92],
-    [479, 'lua/shared/queue/note-due.lua', 1],
-    [487, 'lua/shared/queue/link.lua', 1],
-    [519, 'lua/queue/watch.lua', 46],
-    [555, 'lua/shared/queue/settle.lua', 1],
-    [556, 'lua/shared/queue/rate.lua', 1],
-    [577, 'lua/shared/queue/rate.lua', 37],
-    [583, 'lua/shared/queue/groups.lua', 1],
-    [629, 'lua/shared/queue/burst.lua', 1],
-    [641, 'lua/shared/queue/groups.lua', 48],
-    [712, 'lua/shared/queue/ready.lua', 1],
-    [719, 'lua/shared/queue/in-front.lua', 1],
-    [721, 'lua/shared/queue/ready.lua', 9],
-    [742, 'lua/shared/queue/names.lua', 1],
-    [745, 'lua/shared/queue/names.lua', 27],
-    [763, 'lua/shared/queue/dead.lua', 1],
-    [817, 'lua/shared/queue/end.lua', 1],
-    [841, 'lua/shared/queue/leave-tags.lua', 1],
-    [851, 'lua/shared/queue/end.lua', 26],
-    [861, 'lua/shared/queue/backoff.lua', 1],
-    [863, 'lua/shared/queue/backoff.lua', 22],
-    [882, 'lua/shared/queue/unblock.lua', 1],
-    [888, 'lua/shared/queue/outbox.lua', 1],
-    [899, 'lua/shared/queue/entries.lua', 1],
-    [917, 'lua/shared/queue/history.lua', 1],
-    [931, 'lua/shared/queue/happened.lua', 1],
-    [943, 'lua/shared/queue/note-end.lua', 1],
-    [973, 'lua/shared/queue/cancel.lua', 1],
-    [981, 'lua/shared/queue/settle.lua', 18],
-    [1055, 'lua/queue/watch.lua', 83],
-    [1058, 'lua/shared/queue/leave-notes.lua', 1],
-    [1080, 'lua/shared/queue/fold.lua', 1],
-    [1081, 'lua/shared/queue/statistics.lua', 1],
-    [1314, 'lua/shared/queue/fold.lua', 3],
-    [1325, 'lua/shared/queue/leave-notes.lua', 24],
-    [1332, 'lua/shared/queue/packed-notes.lua', 1],
-    [1333, 'lua/shared/queue/packed-notes.lua', 3],
-    [1341, 'lua/queue/watch.lua', 88],
+    [38, 'lua/shared/clock.lua', 1],
+    [44, 'lua/shared/tell.lua', 1],
+    [54, 'lua/shared/tell.lua', 15],
+    [97, 'lua/shared/queue/state.lua', 1],
+    [177, 'lua/shared/queue/count-job.lua', 1],
+    [190, 'lua/shared/queue/save.lua', 1],
+    [192, 'lua/shared/queue/save.lua', 15],
+    [231, 'lua/shared/queue/save-awaited.lua', 1],
+    [246, 'lua/shared/queue/save.lua', 55],
+    [261, 'lua/shared/queue/marks.lua', 1],
+    [277, 'lua/shared/queue/job.lua', 1],
+    [289, 'lua/shared/queue/plain-head.lua', 1],
+    [292, 'lua/shared/queue/plain-head.lua', 8],
+    [300, 'lua/shared/queue/job.lua', 14],
+    [301, 'lua/shared/queue/job.lua', 45],
+    [347, 'lua/shared/queue/flags.lua', 1],
+    [378, 'lua/shared/queue/run.lua', 1],
+    [407, 'lua/shared/queue/failure.lua', 1],
+    [417, 'lua/shared/queue/find.lua', 1],
+    [443, 'lua/shared/queue/parents.lua', 1],
+    [524, 'lua/shared/queue/parents.lua', 92],
+    [538, 'lua/shared/queue/note-due.lua', 1],
+    [546, 'lua/shared/queue/link.lua', 1],
+    [578, 'lua/shared/queue/idle.lua', 1],
+    [645, 'lua/shared/listening.lua', 1],
+    [664, 'lua/shared/queue/idle.lua', 69],
+    [755, 'lua/shared/queue/idle.lua', 171],
+    [766, 'lua/shared/queue/tell-others.lua', 1],
+    [768, 'lua/shared/queue/packed-notes.lua', 1],
+    [769, 'lua/shared/queue/leave-notes.lua', 1],
+    [791, 'lua/shared/queue/fold.lua', 1],
+    [792, 'lua/shared/queue/statistics.lua', 1],
+    [1025, 'lua/shared/queue/fold.lua', 3],
+    [1036, 'lua/shared/queue/leave-notes.lua', 24],
+    [1043, 'lua/shared/queue/packed-notes.lua', 3],
+    [1051, 'lua/shared/queue/tell-others.lua', 4],
+    [1054, 'lua/shared/queue/result.lua', 1],
+    [1068, 'lua/shared/queue/tell-ends.lua', 1],
+    [1124, 'lua/shared/queue/tell-others.lua', 9],
+    [1127, 'lua/shared/queue/tell-others.lua', 13],
+    [1130, 'lua/shared/queue/publish.lua', 1],
+    [1131, 'lua/shared/queue/message.lua', 1],
+    [1141, 'lua/shared/queue/spelled.lua', 1],
+    [1149, 'lua/shared/queue/send.lua', 1],
+    [1165, 'lua/shared/queue/message.lua', 13],
+    [1188, 'lua/shared/queue/publish.lua', 3],
+    [1194, 'lua/shared/queue/tell-others.lua', 17],
+    [1197, 'lua/queue/watch.lua', 54],
+    [1242, 'lua/shared/queue/settle.lua', 1],
+    [1243, 'lua/shared/queue/rate.lua', 1],
+    [1264, 'lua/shared/queue/rate.lua', 37],
+    [1270, 'lua/shared/queue/groups.lua', 1],
+    [1316, 'lua/shared/queue/burst.lua', 1],
+    [1328, 'lua/shared/queue/groups.lua', 48],
+    [1399, 'lua/shared/queue/ready.lua', 1],
+    [1406, 'lua/shared/queue/in-front.lua', 1],
+    [1408, 'lua/shared/queue/ready.lua', 9],
+    [1429, 'lua/shared/queue/names.lua', 1],
+    [1432, 'lua/shared/queue/names.lua', 27],
+    [1450, 'lua/shared/queue/dead.lua', 1],
+    [1504, 'lua/shared/queue/end.lua', 1],
+    [1528, 'lua/shared/queue/leave-tags.lua', 1],
+    [1538, 'lua/shared/queue/end.lua', 26],
+    [1548, 'lua/shared/queue/backoff.lua', 1],
+    [1550, 'lua/shared/queue/backoff.lua', 22],
+    [1569, 'lua/shared/queue/unblock.lua', 1],
+    [1575, 'lua/shared/queue/outbox.lua', 1],
+    [1586, 'lua/shared/queue/entries.lua', 1],
+    [1604, 'lua/shared/queue/history.lua', 1],
+    [1618, 'lua/shared/queue/happened.lua', 1],
+    [1630, 'lua/shared/queue/note-end.lua', 1],
+    [1660, 'lua/shared/queue/cancel.lua', 1],
+    [1668, 'lua/shared/queue/settle.lua', 18],
+    [1742, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1748, 'lua/queue/watch.lua', 101],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(1 + args.wanted.length)
+    const encoded = new Array<Argument>(4 + args.wanted.length)
     encoded[0] = args.target
-    let at = 1
+    encoded[1] = args.channel
+    encoded[2] = args.sharded ? 1 : 0
+    encoded[3] = args.counted ? 1 : 0
+    let at = 4
     for (const item of args.wanted) {
       encoded[at++] = item
     }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import { checkText } from '../runtime/arguments.ts'
+import { checkText, checkWellFormed } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 
 const MAX_FINGERPRINT_BYTES = 512
 
 /**
  * Tells requests apart: SHA-256 over the parts, each behind its length, so that `('ab', 'c')` and
- * `('a', 'bc')` differ. 64 hexadecimal digits.
+ * `('a', 'bc')` differ. 64 hexadecimal digits. Throws InvalidArgumentError for text that UTF-8 cannot hold.
  */
 export function fingerprintOf(...parts: readonly (string | Uint8Array)[]): string {
   const hash = createHash('sha256')
@@ -14,7 +14,7 @@ export function fingerprintOf(...parts: readonly (string | Uint8Array)[]): strin
     if (typeof part !== 'string' && !(part instanceof Uint8Array)) {
       throw new InvalidArgumentError('parts', 'must be strings or bytes')
     }
-    const bytes = typeof part === 'string' ? Buffer.from(part) : part
+    const bytes = typeof part === 'string' ? Buffer.from(checkWellFormed('parts', part)) : part
     hash.update(`${bytes.byteLength}:`).update(bytes)
   }
   return hash.digest('hex')

@@ -3,8 +3,7 @@
 //   CLAIMED ──ack, retry, bury──► SETTLED
 //      └──the lease ended, or the job was taken away──► LOST: the signal aborts
 //
-// Who claims by hand asks for the signal, or not: where nobody did, nothing watches the lease. That the signal has aborted at
-// the end of the lease changes nothing else: whether the job is lost the server decides when it is settled.
+// Who claims by hand asks for the signal, or not: where nobody did, nothing watches the lease. That it aborts changes nothing else.
 
 import { checkOptions } from '../runtime/arguments.ts'
 import { Countdown } from '../runtime/countdown.ts'
@@ -53,7 +52,6 @@ export interface Settling {
 
 /** What may become of an attempt. */
 export type Outcome = 'acked' | 'retried' | 'buried' | 'released'
-
 const NO_TAGS: readonly string[] = Object.freeze([])
 
 /**
@@ -70,10 +68,9 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   readonly attempt: number
   readonly maxAttempts: number
   readonly priority: number
-  /** Empty: none. */
+  /** Empty: none; the trace, too. */
   readonly group: string
   readonly tags: readonly string[]
-  /** Empty: none. */
   readonly trace: string
   /** How long this attempt may take; 0: no bound. */
   readonly maxRunMs: number
@@ -91,6 +88,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   #acking: Told[] | null = null
   #state: 'claimed' | 'settled' | 'lost' = 'claimed'
   #lostBecause: LossReason = 'lost'
+  #isGivenUp = false
   #stopped: Error | null = null
   #outcome: Outcome | null = null
 
@@ -174,6 +172,15 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     return this.#outcome
   }
 
+  /** @internal One that was cancelled at work goes now, and not with its lease, for nobody works on it. Rejects never; why it is lost. */
+  async giveUp(): Promise<LeaseLostError> {
+    if (this.#state === 'lost' && this.#lostBecause === 'cancelled' && !this.#isGivenUp) {
+      this.#isGivenUp = true
+      await this.#settling.release(this, 0).catch(() => undefined)
+    }
+    return this.#lostError()
+  }
+
   /** The job is done. A second call does nothing. Throws LeaseLostError when it was lost before. */
   ack(result?: unknown): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -185,7 +192,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   ackThen(result: unknown, told: Told): void {
     if (this.#outcome === 'acked') return told(null)
     if (this.#acking !== null) return void this.#acking.push(told)
-    if (!this.isClaimed) return told(this.#lostError())
+    if (!this.isClaimed) return void this.giveUp().then(told)
     this.#beginSettling()
     this.#acking = [told]
     try {
@@ -339,7 +346,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   }
 
   async #settle<Result>(send: () => Promise<Result>): Promise<Result> {
-    if (this.#state !== 'claimed') throw this.#lostError()
+    if (this.#state !== 'claimed') throw await this.giveUp()
     this.#beginSettling()
     try {
       return await send()

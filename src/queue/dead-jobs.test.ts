@@ -29,3 +29,40 @@ test('dead jobs of a kind are listed page by page, each once though others come 
     argument: 'after',
   })
 })
+
+test('a job that begins again has its unique key again, and stays dead where another job has it', async () => {
+  const { queue } = await setup()
+  const mail = async (unique: string) => (await queue.enqueue('mail', { to: 'somebody' }, { unique })).id
+  const first = await mail('k')
+  const [job] = await queue.claim()
+  await job?.bury({ kind: 'Odd' })
+  const second = await mail('k')
+
+  expect(await queue.jobs.requeue([first])).toEqual(['duplicate'])
+  expect(await queue.jobs.requeueFailed('Odd')).toBe(0)
+  expect((await queue.jobs.find(first))?.state).toBe('dead')
+  await (await queue.claim())[0]?.ack()
+  expect(await queue.jobs.find(second)).toBe(null)
+
+  expect(await queue.jobs.requeue([first, first])).toEqual(['requeued', 'ready'])
+  expect(await queue.enqueue('mail', { to: 'else' }, { unique: 'k' })).toMatchObject({
+    id: first,
+    duplicate: true,
+  })
+})
+
+test('those whose unique keys other jobs have stay dead when all of a kind begin again, and hold up no other', async () => {
+  const { queue } = await setup()
+  const jobs = Array.from({ length: 200 }, (_, at) => ({
+    name: 'mail' as const,
+    payload: { to: 'somebody' },
+    ...(at % 2 === 0 ? { unique: `k${at}` } : {}),
+  }))
+  await queue.enqueueMany(jobs)
+  for (const job of await queue.claim({ limit: 200 })) await job.bury({ kind: 'Odd' })
+  await queue.enqueueMany(jobs.filter(({ unique }) => unique !== undefined))
+
+  expect(await queue.jobs.requeueFailed('Odd')).toBe(100)
+  expect(await queue.settings.inspect()).toMatchObject({ dead: 100, ready: 200 })
+  expect(await queue.jobs.dropFailed('Odd')).toBe(100)
+})

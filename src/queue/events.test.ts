@@ -210,15 +210,57 @@ describe('events', () => {
 
   test('go on when the queue is cleared', async () => {
     const place = await setup()
-    const { queue, client, name } = place
+    const { queue } = place
     const { kinds } = await hear(place)
     await queue.enqueue('mail', { to })
     await until(() => kinds().length === 1)
-    await queue.clear()
-    await until(() => kinds().includes('cleared'))
-    await until(async () => (await client.exists(`queue-test:{queue:${name}}:listeners`)) === 1)
+    expect(await queue.clear()).toBe(true)
+    // At once: those who listen need not come again.
     await queue.enqueue('mail', { to })
-    await until(() => kinds().filter((kind) => kind === 'enqueued').length === 2)
+    await until(() => kinds().length === 3)
+    expect(kinds()).toEqual(['enqueued', 'cleared', 'enqueued'])
+  })
+
+  test('need no queue, and are none: a queue that is listened to can be cleared once', async () => {
+    const place = await setup()
+    const { queue, client, name } = place
+    const { heard, stop } = await hear(place)
+    await queue.enqueue('mail', { to })
+
+    expect(await queue.clear()).toBe(true)
+    expect(await queue.clear()).toBe(false)
+    await until(() => heard.length === 3)
+    await stop()
+    await until(async () => (await client.keys(`queue-test:{queue:${name}}:*`)).length <= 1)
+    expect(await client.keys(`queue-test:{queue:${name}}:*`)).toEqual([`queue-test:{queue:${name}}:clock`])
+  })
+
+  test('tell what comes of a question of another queue: children of a dead job that are more than one call settles', async () => {
+    const place = await setup({ clock: 'real' })
+    const { queue, another } = place
+    const [dead, parent] = await queue.enqueueMany([
+      { name: 'image', payload: { url: 'a' } },
+      { name: 'image', payload: { url: 'b' } },
+    ])
+    const [first, second] = await queue.claim({ limit: 2 })
+    await first?.bury()
+    const child = {
+      name: 'mail' as const,
+      payload: { to },
+      parents: [parent?.id ?? ''],
+      keepResult: '1h' as const,
+    }
+    const children = await queue.enqueueMany(Array.from({ length: 150 }, () => child))
+    const { heard } = await hear(place)
+    const waiting = children.map(({ id }) => queue.jobs.waitForResult(id, { wait: '10s' }))
+    await second?.bury()
+    const other = await another()
+    await other.enqueue('mail', { to }, { parents: [{ queue: queue.name, id: dead?.id ?? '' }] })
+
+    const ends = await Promise.all(waiting)
+    await until(() => heard.filter(({ kind }) => kind === 'buried').length === 151)
+    expect(new Set(ends.map((end) => end?.state))).toEqual(new Set(['dead']))
+    expect(heard.map(({ kind }) => kind)).not.toContain('gap')
   })
 
   test('end with their signal, with the library, and need known words', async () => {

@@ -43,7 +43,7 @@ export interface JobEvent {
   readonly more: string
 }
 
-/** `gap`: events may be missing here. `cleared`: the queue is empty and begins again, and its first ones may be. */
+/** `gap`: events may be missing here. `cleared`: the queue is empty, and begins again. */
 export interface QueueWideEvent {
   readonly kind: 'gap' | 'cleared'
 }

@@ -53,10 +53,10 @@ export async function handle(
     const result = await (around === undefined
       ? run(job, handler)
       : around(job, async () => run(job, handler)))
-    return job.isClaimed ? (told) => job.ackThen(result, told) : nothing
+    return job.isClaimed ? (told) => job.ackThen(result, told) : telling(() => job.giveUp())
   } catch (error) {
     terms.onError(error, job)
-    return job.isClaimed ? telling(() => fail(job, error, terms)) : nothing
+    return telling(() => (job.isClaimed ? fail(job, error, terms) : job.giveUp()))
   }
 }
 
@@ -67,10 +67,6 @@ function telling(send: () => Promise<unknown>): Outcome {
   return (told) => {
     send().then(() => told(null), told)
   }
-}
-
-function nothing(told: Told): void {
-  told(null)
 }
 
 function run(job: ClaimedJob, handler: Handler<never>): unknown {

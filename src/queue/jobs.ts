@@ -66,6 +66,9 @@ const LISTS = ['ready', 'prioritized', 'grouped', 'scheduled', 'blocked', 'claim
 const STATES = ['ready', 'scheduled', 'blocked', 'claimed', 'stopping', 'dead', 'done'] as const
 const MAX_IDS = 1000
 /** Few, for others wait meanwhile; more at once are hardly done sooner. */
+/** What became of a job that was to be requeued: its state, where it stays as it is. `duplicate`: another job has its unique key. */
+export type RequeueOutcome = 'requeued' | JobState | 'absent' | 'duplicate'
+
 const STEP = 25
 
 export class Jobs {
@@ -253,13 +256,14 @@ export class Jobs {
 
   /**
    * Makes scheduled, blocked, dead and kept jobs ready now; their attempts count from the start. Resolves, in the order of
-   * the ids, to `requeued`, to the state of a job that stays as it is, or to `absent`. Throws InvalidArgumentError.
+   * the ids, to `requeued`, to the state of a job that stays as it is, to `absent`, or to `duplicate`: another job has its unique
+   * key, which it would need again. Throws InvalidArgumentError.
    */
-  async requeue(ids: readonly string[]): Promise<('requeued' | JobState | 'absent')[]> {
+  async requeue(ids: readonly string[]): Promise<RequeueOutcome[]> {
     const told = await learnTold(this.#source.unit)
     return inSteps(checkIds(ids), async (wanted) => {
       const { outcomes } = await this.#source.unit.run(requeue, { ...told, wanted })
-      return outcomes as ('requeued' | JobState | 'absent')[]
+      return outcomes as RequeueOutcome[]
     })
   }
 
@@ -288,7 +292,7 @@ export class Jobs {
     }))
   }
 
-  /** Makes all jobs ready again that are dead of this kind of failure. Resolves to their number. */
+  /** Makes all jobs ready again that are dead of this kind of failure, but for those whose unique key another job has. Resolves to their number. */
   requeueFailed(kind: string): Promise<number> {
     return this.#eachFailed(kind, false)
   }
@@ -302,19 +306,21 @@ export class Jobs {
   async #eachFailed(kind: string, drops: boolean): Promise<number> {
     checkText('kind', kind, 200)
     const told = await learnTold(this.#source.unit)
-    let [total, most] = [0, Infinity]
+    let [total, skip, most] = [0, 0, Infinity]
     for (;;) {
-      const limit = Math.min(STEP, most - total)
-      const { count, left, chores } = await this.#source.unit.run(requeueFailed, {
+      const limit = Math.min(STEP, most - total - skip)
+      const { count, left, chores, kept } = await this.#source.unit.run(requeueFailed, {
         ...told,
         kind,
         limit,
         drops,
+        skip,
       })
       void this.#source.chores.see(chores)
       total += count
+      skip += kept
       if (most === Infinity) most = count + left
-      if (count === 0 || left === 0 || total >= most) return total
+      if (count + kept === 0 || left <= skip || total + skip >= most) return total
     }
   }
 }

@@ -228,23 +228,12 @@ class Ear {
       if (number !== this.#heard + 1) this.#push({ kind: 'gap' })
       this.#heard = number
     }
-    for (const event of events) {
-      this.#push(event.kind === 'cleared' ? this.#cleared() : event)
-      if (event.kind === 'cleared') this.#begin()
-    }
+    for (const event of events) this.#push(event.kind === 'cleared' ? this.#cleared() : event)
   }
 
   /** Of all partitions the first is cleared last, and tells it for all. */
   #cleared(): QueueEvent {
     return { kind: (this.#source.partition ?? 0) === 0 ? 'cleared' : 'gap' }
-  }
-
-  /** A queue that was cleared counts from the start. */
-  #begin(): void {
-    this.#heard = null
-    this.#early = 0
-    this.#told = 0
-    this.#plan(0)
   }
 
   #push(event: QueueEvent): void {

@@ -74,7 +74,8 @@ export async function askAfter(source: Source): Promise<void> {
     for (const [queue, those] of byQueue(parents, (parent) => parent.queue)) {
       const other = source.sibling(queue)
       const wanted = those.map(({ id }) => id)
-      const { chores, absent } = await other.unit.run(watch, { target: source.address, wanted })
+      const told = await learnTold(other.unit)
+      const { chores, absent } = await other.unit.run(watch, { target: source.address, ...told, wanted })
       void other.chores.see(chores)
       const news = absent.map((id) => ({ number: 0, what: Buffer.from(`a${id}`) }))
       if (news.length > 0) await hand(other, source.address, news)

@@ -230,6 +230,21 @@ describe('across queues', () => {
     await until(async () => (await other.settings.inspect()).outbox === 0)
   })
 
+  test('one that was requeued is pending for those who wait for it anew, and what it was for others', async () => {
+    const { queue } = await setup()
+    await queue.settings.set({ keep: { count: 10 } })
+    const { id } = await queue.enqueue('image', { url: 'a' }, { id: 'kept' })
+    const early = await blockedBy(queue, [id])
+    await (await queue.claim())[0]?.ack('first')
+    await queue.jobs.requeue([id])
+    const late = await blockedBy(queue, [id])
+
+    expect(await queue.jobs.parents(late)).toMatchObject([{ id, state: 'pending', result: null }])
+    expect(await queue.jobs.parents(early)).toMatchObject([{ id, state: 'done', result: 'first' }])
+    for (const job of await queue.claim({ limit: 10 })) await job.ack('second')
+    expect(await queue.jobs.parents(late)).toMatchObject([{ id, state: 'done', result: 'second' }])
+  })
+
   test('one that is not known is taken for done, and one that dies takes its child with it', async () => {
     const { queue, another } = await setup({ clock: 'real' })
     const other = await another()

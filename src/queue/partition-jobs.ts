@@ -9,13 +9,14 @@ import { type Ask, askEach, pageThrough, placeId } from './asking-partitions.ts'
 import { ABSENT, type JobEnd } from './awaiting.ts'
 import { changeParentsOf, type ParentsChanged } from './changing-parents.ts'
 import type { JobHistory } from './history.ts'
-import type { FoundJob, JobState } from './job.ts'
+import type { FoundJob } from './job.ts'
 import {
   checkLimit,
   type Failures,
   type JobListOptions,
   type JobPage,
   Jobs,
+  type RequeueOutcome,
   type SearchOptions,
   type StateListOptions,
 } from './jobs.ts'
@@ -168,9 +169,10 @@ export class PartitionedJobs {
 
   /**
    * Makes scheduled, blocked, dead and kept jobs ready now; their attempts count from the start. Resolves, in the order of
-   * the ids, to `requeued`, to the state of a job that stays as it is, or to `absent`. Throws InvalidArgumentError.
+   * the ids, to `requeued`, to the state of a job that stays as it is, to `absent`, or to `duplicate`: another job has its unique
+   * key, which it would need again. Throws InvalidArgumentError.
    */
-  requeue(ids: readonly string[]): Promise<('requeued' | JobState | 'absent')[]> {
+  requeue(ids: readonly string[]): Promise<RequeueOutcome[]> {
     return this.#ofEach(ids, (jobs, own) => jobs.requeue(own), 'absent')
   }
 

@@ -82,7 +82,6 @@ describe('events of partitions', () => {
 
     await queue.clear()
     await until(() => heard.some(({ kind }) => kind === 'cleared'))
-    // What comes right after it may be missed.
     await allTell(place, heard)
     await stop()
 

@@ -237,20 +237,6 @@ describe('a claimed job', () => {
 
     expect(await queue.claim()).toEqual([])
   })
-
-  test('that is cancelled learns of it when it is extended, and its outcome counts no more', async () => {
-    const { queue, clock } = await setup()
-    const { id } = await queue.enqueue('mail', { to })
-    const [job] = await queue.claim({ lease: '10s' })
-
-    expect(await queue.jobs.cancel([id, 'unknown'])).toEqual(['stopping', 'absent'])
-
-    await expect(job?.extend('10s')).rejects.toThrow(/cancelled/)
-    expect(job?.signal.aborted).toBe(true)
-    await clock.advance(10_001)
-    expect(await queue.claim()).toEqual([])
-    expect(await queue.jobs.find(id)).toBe(null)
-  })
 })
 
 describe('settings', () => {

@@ -175,6 +175,25 @@ describe('a worker', () => {
     await until(async () => (await queue.jobs.find(id)) === null)
   })
 
+  test.each(['returns', 'throws'])(
+    'a job that was cancelled at work goes when its handler %s',
+    async (how) => {
+      const { queue, calls } = await setup({ clock: 'real' })
+      const { id } = await queue.enqueue('mail', { to })
+      await using worker = queue.work(
+        async ({ signal }: ClaimedJob) => {
+          await queue.jobs.cancel([id])
+          await new Promise((resolve) => signal.addEventListener('abort', resolve))
+          if (how === 'throws') signal.throwIfAborted()
+        },
+        { lease: '1s' },
+      )
+      await until(async () => calls.includes('queue/release') && (await queue.jobs.find(id)) === null)
+      await worker.close()
+      expect((await queue.settings.inspect()).claimed).toBe(0)
+    },
+  )
+
   test('an attempt that takes longer than it may counts as failed, and its signal aborts', async () => {
     const { queue } = await setup({ clock: 'real' })
     const { id } = await queue.enqueue('mail', { to }, { maxRun: '30ms', maxAttempts: 1 })

@@ -45,9 +45,7 @@ export function checkText(argument: string, value: unknown, maxBytes: number): s
   if (CONTROL.test(value)) {
     throw new InvalidArgumentError(argument, 'must not contain control characters')
   }
-  if (!isWellFormed(value)) {
-    throw new InvalidArgumentError(argument, 'must be valid Unicode: it holds half a surrogate pair')
-  }
+  checkWellFormed(argument, value)
   if (Buffer.byteLength(value) > maxBytes) {
     throw new InvalidArgumentError(argument, `must be at most ${maxBytes} bytes of UTF-8`)
   }
@@ -64,6 +62,15 @@ export function checkOptions(argument: string, value: unknown, known: readonly s
       throw new InvalidArgumentError(`${argument}.${key}`, `is not known; known are ${known.join(', ')}`)
     }
   }
+}
+
+/** Text that UTF-8 can hold: two texts with half a surrogate pair each would become the same bytes. */
+export function checkWellFormed(argument: string, value: unknown): string {
+  if (typeof value !== 'string') throw new InvalidArgumentError(argument, 'must be text')
+  if (!isWellFormed(value)) {
+    throw new InvalidArgumentError(argument, 'must be valid Unicode: it holds half a surrogate pair')
+  }
+  return value
 }
 
 function isWellFormed(text: string): boolean {

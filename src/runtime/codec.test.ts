@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { json, jsonOf } from './codec.ts'
+import { json, jsonOf, text } from './codec.ts'
 
 const itself: unknown[] = []
 itself.push(itself)
@@ -26,4 +26,17 @@ test('what a value throws when it is asked for its JSON is thrown on', () => {
   }
 
   expect(() => json().encode(value)).toThrow(own)
+})
+
+const HALF = String.fromCharCode(0xd800)
+
+test.each([`a${HALF}b`, 1, null])('text that would come back as something else is refused: %o', (value) => {
+  expect(() => text.encode(value as string)).toThrow(expect.objectContaining({ argument: 'text' }) as Error)
+})
+
+test('text comes back to the letter, and JSON keeps half a surrogate pair', () => {
+  const said = 'naïve 🙂\n'
+  expect(text.decode(Buffer.from(text.encode(said)))).toBe(said)
+  const codec = json<string>()
+  expect(codec.decode(Buffer.from(codec.encode(HALF)))).toBe(HALF)
 })

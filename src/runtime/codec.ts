@@ -1,3 +1,4 @@
+import { checkWellFormed } from './arguments.ts'
 import { InvalidArgumentError } from './errors.ts'
 
 /** How values become bytes. The name is stored with the structure; another codec is then refused. */
@@ -47,10 +48,10 @@ export const jsonText: Codec<string> = {
   decode: (bytes) => bytes.toString('utf8'),
 }
 
-/** Text as it is, in UTF-8. */
+/** Text as it is, in UTF-8. Throws InvalidArgumentError for what is no text, and for text that UTF-8 cannot hold. */
 export const text: Codec<string> = {
   name: 'text',
-  encode: (value) => value,
+  encode: (value) => checkWellFormed('text', value),
   decode: (bytes) => bytes.toString('utf8'),
 }
 

@@ -201,8 +201,8 @@ export class History {
     const args = [`${this.#calls.prefix}:failed`, number, number] as const
     const all = number === 'none' ? [] : await this.#client.zrangebyscore(...args)
     const chosen = all.slice(0, limit)
-    const expected = ['requeued', chosen.length, all.length - chosen.length, 0]
-    this.#model.requeueFailed(chosen.map(Number), drops)
+    const kept = this.#model.requeueFailed(chosen.map(Number), drops)
+    const expected = ['requeued', chosen.length - kept, all.length - chosen.length + kept, 0, kept]
     await this.#calls.same('requeue-failed', { kind, limit, drops }, expected)
   }
 

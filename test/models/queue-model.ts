@@ -105,19 +105,23 @@ export class QueueModel extends QueueLife {
       if (job === undefined) return 'absent'
       if (job.state === 'ready') return 'ready'
       if (job.state === 'claimed' || job.state === 'stopping') return 'claimed'
+      if (!this.names.holdAgain(job, this.nowMs)) return 'duplicate'
       this.beginAgain(job)
       return 'requeued'
     })
   }
 
-  /** All that are dead, of the one kind of failure that workers name, or of being lost. */
-  requeueFailed(numbers: readonly number[], drops: boolean): void {
+  /** All that are dead, of the one kind of failure that workers name, or of being lost. How many stay so. */
+  requeueFailed(numbers: readonly number[], drops: boolean): number {
+    let kept = 0
     for (const number of numbers) {
       const job = this.jobs.get(number)
       if (job === undefined) continue
       if (drops) this.erase(job)
-      else this.beginAgain(job)
+      else if (this.names.holdAgain(job, this.nowMs)) this.beginAgain(job)
+      else kept += 1
     }
+    return kept
   }
 
   reprioritize(numbers: readonly number[], priority: number): string[] {

@@ -31,6 +31,16 @@ export class Names {
     if (this.#uniques.get(spec.unique)?.number === number) this.#uniques.delete(spec.unique)
   }
 
+  /** The job begins again, and needs its key until it starts, or is done. False where another job has it. */
+  holdAgain({ spec, number }: Job, nowMs: number): boolean {
+    if (spec === null || spec.unique === '' || spec.until === 'w') return true
+    const hold = this.#uniques.get(spec.unique)
+    const isOver = hold === undefined || (hold.until === 'w' && hold.endsMs <= nowMs)
+    if (!isOver && hold.number !== number) return false
+    this.#uniques.set(spec.unique, { number, until: spec.until, endsMs: 0 })
+    return true
+  }
+
   /** The job is no more. */
   freeAll(job: Job): void {
     this.freeUnique(job, true)

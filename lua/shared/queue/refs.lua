@@ -17,10 +17,11 @@ end
 
 local ENDS = { f = 'done', d = 'dead', x = 'cancelled', a = 'absent' }
 
-local function tell_parent(told, jobs, ref)
+-- `waits`: it has not ended for this child.
+local function tell_parent(told, jobs, ref, waits)
   local name, id = split_ref(jobs, ref)
   local state, result, kind, message = 'pending', '', '', ''
-  local packed = redis.call('HGET', jobs, 'z' .. ref)
+  local packed = not waits and redis.call('HGET', jobs, 'z' .. ref)
   if packed then
     local letter, own, text_at = struct.unpack('>c1Hc0', packed)
     state, id = ENDS[letter], own
