@@ -8,7 +8,7 @@ so many of the entries, the first ones, were as much work as one call does; the 
          their tops a leaf of 18 places, and once a call the front, 5 KiB at most, where one of the first ten changes.
          A prefix that words part from for the first time takes 250 places over. One that is replaced costs as in
          `remove`. A call takes entries for 6,000 units of work (shared/autocomplete/work), about a microsecond each, and
-         the one that exceeds them. To the file and the replicas go the record, the words, 350 bytes for each top, and
+         the one that exceeds them; for 2,000 where others have expired, of which as many and 20 go with the rest. To the file and the replicas go the record, the words, 350 bytes for each top, and
          the fronts: where a thousand titles begin alike 4 to 8 kB
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
@@ -71,6 +71,9 @@ local keys = {
 }
 local known, before = open_tops(index.last_top), index.last
 local new, replaced, taken = 0, 0, 0
+-- Where entries have expired most of the work is left for as many of them, so that they never add up.
+local has_due = redis.call('ZCOUNT', expiry, '-inf', exact(now_ms)) > 0
+local most_work = has_due and MOST_WORK / 3 or MOST_WORK
 for at = added_at, #added, 6 do
   local expire_ms = tonumber(added[at + 4])
   local entry = {
@@ -87,12 +90,12 @@ for at = added_at, #added, 6 do
     new = new + 1
   end
   taken = taken + 1
-  if known.work > MOST_WORK then
+  if known.work > most_work then
     break
   end
 end
 note_index(meta, index, codec, before, known.last)
-reap(keys, known, now_ms, 20)
+reap(keys, known, now_ms, 20 + taken)
 renew_fronts(keys, known, index.codec)
 write_tops(tops, known)
 remember_answer(meta, caller, call, now_ms, new .. ' ' .. replaced .. ' ' .. taken)

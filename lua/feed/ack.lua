@@ -17,6 +17,7 @@ local returned = KEYS[7] -- sorted set: positions that are free again
 local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
 local expiry = KEYS[9] -- sorted set: position -> expires_at_ms, where not in the lane
 local parked = KEYS[10] -- hash: id -> delayed message, later its position
+local subscribers = KEYS[11] -- sorted set: subscriber -> position
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local token = ARGV[3] -- text: token of the claim
@@ -44,6 +45,7 @@ local keys = {
   work = work,
   expiry = expiry,
   parked = parked,
+  subscribers = subscribers,
 }
 
 local feed = open_feed(meta, '', caller)

@@ -7,8 +7,9 @@ and which keep the id that they got then.
 
 @returns appended  epoch:integer first:integer created:flag duplicates:[at:integer id:integer]
 @returns unagreed
-@cost    O(messages) and at most 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as is
-         appended; twice as many messages that are written anew
+@cost    O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or
+         surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended;
+         twice as many messages that are written anew
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
@@ -110,7 +111,7 @@ local created = begin_feed(meta, feed, now_us) and 1 or 0
 local log_may_begin, large_before, late = feed.bytes == 0, feed.large, 0
 if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
   -- @include shared/feed/show-due
-  late = show_due(feed, keys, now_us, 100)
+  late = show_due(feed, keys, now_us, 100 + count)
 end
 local first = math.max(feed.last + 1, now_us)
 local form, base = exact_range(first, first + count)
@@ -137,7 +138,7 @@ for at = messages_at, #messages, 5 do
   else
     -- Ids are ahead of a clock that has stepped back.
     local visible_at_us = now_us + id - first + delay_ms * 1000
-    park_message(keys, id, visible_at_us, ttl_ms, origin, body)
+    park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
     note_parked(feed, id, visible_at_us, tonumber(ttl_ms))
     aside = true
   end

@@ -7,8 +7,8 @@ Repeating the call gives the same claim again while it is live.
 
 @returns claimed  epoch:integer token:integer expires_at_ms:integer now_ms:integer dead:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes]
 @returns empty    dead:integer recheck_ms:integer
-@cost    O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 delayed ones, 1000 of
-         lapsed claims
+@cost    O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 + limit delayed ones, 1000
+         of lapsed claims
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
@@ -113,7 +113,8 @@ local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
 local shown = 0
 if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
   -- @include shared/feed/show-due
-  shown = show_due(feed, keys, now_us, 100)
+  shown = show_due(feed, keys, now_us, 100 + limit)
+  keep_with_feed(feed, bodies, now_ms)
 end
 local found = new_findings(limit)
 find_returned(found, feed, keys, limit, max_claims, now_ms)

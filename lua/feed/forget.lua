@@ -27,13 +27,17 @@ redis.call('ZREM', guards, name)
 if redis.call('ZREM', subscribers, name) == 0 then
   return { 'absent' }
 end
-if feed.stays == 1 and redis.call('ZCARD', subscribers) == 0 then
-  feed.stays = 0
-  if may_rest(feed) then
-    -- @include shared/feed/rest
-    local keys = { meta = meta, log = log, early = early, leases = leases, work = work }
-    rest_when_empty(feed, keys, math.floor(clock_us() / 1000))
-  end
+if may_rest(feed) then
+  -- @include shared/feed/rest
+  local keys = {
+    meta = meta,
+    log = log,
+    early = early,
+    leases = leases,
+    work = work,
+    subscribers = subscribers,
+  }
+  rest_when_empty(feed, keys, math.floor(clock_us() / 1000))
   save_feed(meta, feed)
 end
 return { 'forgotten' }

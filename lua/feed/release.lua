@@ -55,10 +55,14 @@ end
 if #places > 0 then
   give_back(claimed, returned, places)
 end
-if redis.call('ZCOUNT', claimed, token, token) == 0 then
+local is_over = redis.call('ZCOUNT', claimed, token, token) == 0
+if is_over then
   forget_lease(leases, work, token)
 end
-remember_answer(meta, caller, call, now_ms, #places)
+-- What has changed nothing needs no memory, which a full server would refuse.
+if is_over or #places > 0 then
+  remember_answer(meta, caller, call, now_ms, #places)
+end
 keep_with_feed(feed, returned, now_ms)
 wake(channel, sharded, 'released')
 return { 'released', #places }

@@ -16,6 +16,7 @@ local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
 local expiry = KEYS[9] -- sorted set: position -> expires_at_ms, where not in the lane
 local delayed = KEYS[10] -- sorted set: id -> visible_at_us
 local parked = KEYS[11] -- hash: id -> delayed message, later its position
+local subscribers = KEYS[12] -- sorted set: subscriber -> position
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local even_claimed = ARGV[3] == '1' -- flag: whether messages under a live claim go too
@@ -46,6 +47,7 @@ local keys = {
   work = work,
   expiry = expiry,
   parked = parked,
+  subscribers = subscribers,
 }
 
 local feed = open_feed(meta, '', caller)

@@ -18,6 +18,7 @@ local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
 local expiry = KEYS[9] -- sorted set: position -> expires_at_ms, where not in the lane
 local delayed = KEYS[10] -- sorted set: id -> visible_at_us
 local parked = KEYS[11] -- hash: id -> delayed message, later its position
+local subscribers = KEYS[12] -- sorted set: subscriber -> position
 local channel = ARGV[1] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
@@ -50,6 +51,7 @@ local keys = {
   expiry = expiry,
   delayed = delayed,
   parked = parked,
+  subscribers = subscribers,
 }
 
 local feed = open_feed(meta, '')
@@ -69,7 +71,7 @@ end
 if feed.look or feed.moved ~= 0 then
   compact(feed, keys, now_ms, 200)
 end
-local touched = { log, expiry, parked, returned }
+local touched = { log, bodies, expiry, parked, returned }
 for _, key in ipairs(touched) do
   keep_with_feed(feed, key, now_ms)
 end

@@ -67,7 +67,6 @@ if protected then
 end
 begin_feed(meta, feed, now_us)
 feed.lives_until = -1
-feed.stays = 1
 if must_move(feed, math.floor(now_us / 1000)) then
   local moving = {
     meta,

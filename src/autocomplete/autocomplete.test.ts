@@ -66,6 +66,21 @@ test('what was added comes back with its text, score and payload', async () => {
   ])
 })
 
+test.each([1, 6])('entries of %i words that expire go as fast as others come', async (words) => {
+  const { index, advance } = await setup()
+  const wordsOf = (round: number, at: number): string =>
+    Array.from({ length: words }, (_, word) => `${word}${at}x${round}`).join(' ')
+
+  for (let round = 0; round < 10; round += 1) {
+    await index.addMany(
+      Array.from({ length: 100 }, (_, at) => ({ text: wordsOf(round, at), expireAfter: '1s' as const })),
+    )
+    await advance(1000)
+  }
+
+  expect((await index.inspect()).entries).toBeLessThanOrEqual(200)
+})
+
 test('case, accents, width and white space do not count, whoever leaves them out', async () => {
   const { index } = await setup()
   await index.addMany([{ text: 'São  Paulo' }, { text: 'ＳＡＯ Tomé' }, { text: 'ΟΔΟΣ' }])

@@ -24,12 +24,12 @@ export type AddAnswer =
 /**
  * Adds entries, each in the place of the one with its id, or replaces it: text, score, payload and expiry. A repeated call changes nothing and is answered alike. `replaced`: those that were there, and had not expired. `taken`: so many of the entries, the first ones, were as much work as one call does; the others belong into another one.
  *
- * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front, 5 KiB at most, where one of the first ten changes. A prefix that words part from for the first time takes 250 places over. One that is replaced costs as in `remove`. A call takes entries for 6,000 units of work (shared/autocomplete/work), about a microsecond each, and the one that exceeds them. To the file and the replicas go the record, the words, 350 bytes for each top, and the fronts: where a thousand titles begin alike 4 to 8 kB.
+ * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front, 5 KiB at most, where one of the first ten changes. A prefix that words part from for the first time takes 250 places over. One that is replaced costs as in `remove`. A call takes entries for 6,000 units of work (shared/autocomplete/work), about a microsecond each, and the one that exceeds them; for 2,000 where others have expired, of which as many and 20 go with the rest. To the file and the replicas go the record, the words, 350 bytes for each top, and the fronts: where a thousand titles begin alike 4 to 8 kB.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'autocomplete/add',
-    sha1: '5c8a2d4b375644de1cb9c7da1a4ed0f86f042e8c',
+    sha1: '32efe7ecdcaa63eb93852821b184105dea5f6f9c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -42,7 +42,7 @@ so many of the entries, the first ones, were as much work as one call does; the 
          their tops a leaf of 18 places, and once a call the front, 5 KiB at most, where one of the first ten changes.
          A prefix that words part from for the first time takes 250 places over. One that is replaced costs as in
          \`remove\`. A call takes entries for 6,000 units of work (shared/autocomplete/work), about a microsecond each, and
-         the one that exceeds them. To the file and the replicas go the record, the words, 350 bytes for each top, and
+         the one that exceeds them; for 2,000 where others have expired, of which as many and 20 go with the rest. To the file and the replicas go the record, the words, 350 bytes for each top, and
          the fronts: where a thousand titles begin alike 4 to 8 kB
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
@@ -50,7 +50,7 @@ local meta = KEYS[1] -- hash: the state of the index, and the last call of every
 -- KEYS[3] ids: hash: id of an entry -> its number
 -- KEYS[4] words: sorted set: folded text from a word start on, a zero byte, and the entry's place; no scores
 local tops = KEYS[5] -- hash: number of a top -> its head, and of each of its leaves -> places of first entries
--- KEYS[6] expiry: sorted set: number of an entry -> when it expires, in ms
+local expiry = KEYS[6] -- sorted set: number of an entry -> when it expires, in ms
 -- KEYS[7] fronts: hash: number of a top -> what its first entries are answered as
 -- KEYS[8] forks: sorted set: prefix of many words up to where they part, zero byte, number of its top
 local codec = ARGV[1] -- text: name of the codec that made the payloads
@@ -1348,12 +1348,15 @@ local keys = {
   ids = KEYS[3],
   words = KEYS[4],
   tops = tops,
-  expiry = KEYS[6],
+  expiry = expiry,
   fronts = KEYS[7],
   forks = KEYS[8],
 }
 local known, before = open_tops(index.last_top), index.last
 local new, replaced, taken = 0, 0, 0
+-- Where entries have expired most of the work is left for as many of them, so that they never add up.
+local has_due = redis.call('ZCOUNT', expiry, '-inf', exact(now_ms)) > 0
+local most_work = has_due and MOST_WORK / 3 or MOST_WORK
 for at = added_at, #added, 6 do
   local expire_ms = tonumber(added[at + 4])
   local entry = {
@@ -1370,12 +1373,12 @@ for at = added_at, #added, 6 do
     new = new + 1
   end
   taken = taken + 1
-  if known.work > MOST_WORK then
+  if known.work > most_work then
     break
   end
 end
 note_index(meta, index, codec, before, known.last)
-reap(keys, known, now_ms, 20)
+reap(keys, known, now_ms, 20 + taken)
 renew_fronts(keys, known, index.codec)
 write_tops(tops, known)
 remember_answer(meta, caller, call, now_ms, new .. ' ' .. replaced .. ' ' .. taken)

@@ -38,7 +38,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'feed/ack',
-    sha1: '1e0460c2b8e29225fd267cd185831b4e40ea5b25',
+    sha1: 'cfb5d4171d8f1a13c8b147fc05888e1f3c3489e6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -60,6 +60,7 @@ local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
 local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
 -- KEYS[9] expiry: sorted set: position -> expires_at_ms, where not in the lane
 local parked = KEYS[10] -- hash: id -> delayed message, later its position
+-- KEYS[11] subscribers: sorted set: subscriber -> position
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local token = ARGV[3] -- text: token of the claim
@@ -152,7 +153,8 @@ local function remember_answer(calls, caller, call, now_ms, answer)
   end
 end
 -- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
+--                    apart or that is in \`early\`, which those who know only 1 would not find
 --   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
@@ -171,8 +173,7 @@ end
 --     and, where one of them is not 0:
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
---     stays          1: has subscribers, and does not go when it is empty
-local FEED_LAYOUT = '1'
+local FEED_LAYOUT, APART_LAYOUT = '1', '2'
 local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
@@ -180,18 +181,23 @@ local STATE_BYTES = 13 * 8
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = FEED_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
-  local large, moved, stays = 0, 0, 0
+  local large, moved = 0, 0
   if #readable > STATE_BYTES then
-    large, moved, stays = struct.unpack('>ddd', readable, tail)
+    large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
@@ -211,7 +217,6 @@ local function open_feed(meta, codec, caller)
     kept_until = kept_until,
     large = large,
     moved = moved,
-    stays = stays,
   }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
@@ -233,10 +238,18 @@ local function packed_state(feed)
     feed.lives_until,
     feed.kept_until
   )
-  if feed.large == 0 and feed.moved == 0 and feed.stays == 0 then
+  if feed.large == 0 and feed.moved == 0 then
     return packed
   end
-  return packed .. struct.pack('>ddd', feed.large, feed.moved, feed.stays)
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
+
+-- From now on something of the feed is where only those look who know this layout.
+local function stand_apart(meta, feed)
+  if not feed.is_apart then
+    feed.is_apart = true
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
 end
 
 -- Writes the state if it has changed.
@@ -319,7 +332,7 @@ local function remove_entries(feed, keys, entries)
   end
   delete_entries(feed, keys, places)
   -- About once for each thousand messages; see shared/feed/compact.
-  feed.look = tonumber(string.sub(places[1], -3)) < #places
+  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
   if redis.call('EXISTS', keys.work) == 1 then
     redis.call('ZREM', keys.claimed, unpack(places))
@@ -374,11 +387,7 @@ local function look_up(parked, ids, ids_at)
 end
 -- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
 local function may_rest(feed)
-  return feed.bytes == 0
-    and feed.kept_until == -1
-    and feed.stays == 0
-    and feed.visible_at_us == 0
-    and feed.epoch ~= 0
+  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
 end
 
 local keys = {
@@ -392,6 +401,7 @@ local keys = {
   work = work,
   expiry = KEYS[9],
   parked = parked,
+  subscribers = KEYS[11],
 }
 
 local feed = open_feed(meta, '', caller)
@@ -603,8 +613,13 @@ end
 -- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
 -- as many, so that the end is reached whoever appends meanwhile.
 local function compact(feed, keys, now_ms, done)
-  if feed.moved == 0 and not is_sparse(feed, keys.log) then
-    return
+  if feed.moved == 0 then
+    if not is_sparse(feed, keys.log) then
+      return
+    end
+    -- Who cleared the feed may not have known of it.
+    redis.call('UNLINK', keys.early)
+    stand_apart(keys.meta, feed)
   end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
     redis.call('RENAME', keys.early, keys.log)
@@ -638,7 +653,7 @@ end
 
 -- To be asked for where the feed \`may_rest\`.
 local function rest_when_empty(feed, keys, now_ms)
-  if log_length(feed, keys) > 0 then
+  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
     return
   end
   redis.call('UNLINK', keys.log)
@@ -664,43 +679,43 @@ end
 return { 'acked', #done, refused }
 `,
   },
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked'],
+  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers'],
   lines: [
     [1, 'lua/feed/ack.lua', 1],
-    [25, 'lua/shared/exact.lua', 1],
-    [35, 'lua/shared/clock.lua', 1],
-    [41, 'lua/shared/calls.lua', 1],
-    [45, 'lua/shared/calls.lua', 6],
-    [73, 'lua/shared/drop-over.lua', 1],
-    [98, 'lua/shared/calls.lua', 35],
-    [111, 'lua/shared/feed/meta.lua', 1],
-    [174, 'lua/shared/feed/save.lua', 1],
-    [176, 'lua/shared/feed/save.lua', 17],
-    [206, 'lua/shared/feed/work.lua', 1],
-    [221, 'lua/shared/feed/work.lua', 38],
-    [233, 'lua/shared/feed/remove.lua', 1],
-    [234, 'lua/shared/bytes.lua', 1],
-    [240, 'lua/shared/feed/remove.lua', 4],
-    [293, 'lua/shared/feed/leases.lua', 1],
-    [306, 'lua/shared/feed/places.lua', 1],
-    [332, 'lua/shared/feed/may-rest.lua', 1],
-    [340, 'lua/feed/ack.lua', 35],
-    [391, 'lua/shared/feed/entry.lua', 1],
-    [397, 'lua/shared/feed/entry.lua', 8],
-    [446, 'lua/shared/feed/entry.lua', 79],
-    [456, 'lua/shared/feed/refuse.lua', 4],
-    [472, 'lua/feed/ack.lua', 87],
-    [482, 'lua/shared/feed/compact.lua', 1],
-    [487, 'lua/shared/budget.lua', 1],
-    [490, 'lua/shared/budget.lua', 5],
-    [510, 'lua/shared/feed/keep-alive.lua', 1],
-    [521, 'lua/shared/feed/compact.lua', 9],
-    [574, 'lua/feed/ack.lua', 98],
-    [577, 'lua/shared/feed/rest.lua', 1],
-    [580, 'lua/shared/feed/log-length.lua', 1],
-    [585, 'lua/shared/feed/keep-alive.lua', 1],
-    [596, 'lua/shared/feed/rest.lua', 7],
-    [616, 'lua/feed/ack.lua', 102],
+    [26, 'lua/shared/exact.lua', 1],
+    [36, 'lua/shared/clock.lua', 1],
+    [42, 'lua/shared/calls.lua', 1],
+    [46, 'lua/shared/calls.lua', 6],
+    [74, 'lua/shared/drop-over.lua', 1],
+    [99, 'lua/shared/calls.lua', 35],
+    [112, 'lua/shared/feed/meta.lua', 1],
+    [179, 'lua/shared/feed/save.lua', 1],
+    [181, 'lua/shared/feed/save.lua', 17],
+    [219, 'lua/shared/feed/work.lua', 1],
+    [234, 'lua/shared/feed/work.lua', 38],
+    [246, 'lua/shared/feed/remove.lua', 1],
+    [247, 'lua/shared/bytes.lua', 1],
+    [253, 'lua/shared/feed/remove.lua', 4],
+    [306, 'lua/shared/feed/leases.lua', 1],
+    [319, 'lua/shared/feed/places.lua', 1],
+    [345, 'lua/shared/feed/may-rest.lua', 1],
+    [349, 'lua/feed/ack.lua', 36],
+    [401, 'lua/shared/feed/entry.lua', 1],
+    [407, 'lua/shared/feed/entry.lua', 8],
+    [456, 'lua/shared/feed/entry.lua', 79],
+    [466, 'lua/shared/feed/refuse.lua', 4],
+    [482, 'lua/feed/ack.lua', 89],
+    [492, 'lua/shared/feed/compact.lua', 1],
+    [497, 'lua/shared/budget.lua', 1],
+    [500, 'lua/shared/budget.lua', 5],
+    [520, 'lua/shared/feed/keep-alive.lua', 1],
+    [531, 'lua/shared/feed/compact.lua', 10],
+    [589, 'lua/feed/ack.lua', 100],
+    [592, 'lua/shared/feed/rest.lua', 1],
+    [595, 'lua/shared/feed/log-length.lua', 1],
+    [600, 'lua/shared/feed/keep-alive.lua', 1],
+    [611, 'lua/shared/feed/rest.lua', 7],
+    [631, 'lua/feed/ack.lua', 104],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -752,7 +767,7 @@ export type AdvanceAnswer =
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'feed/advance',
-    sha1: 'c27a4450152176db3043fbd04d71036956bfd862',
+    sha1: 'f13a0973c64375505c1156718c64f154c29684bd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -781,7 +796,8 @@ local function exact(number)
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
+--                    apart or that is in \`early\`, which those who know only 1 would not find
 --   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
@@ -800,8 +816,7 @@ end
 --     and, where one of them is not 0:
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
---     stays          1: has subscribers, and does not go when it is empty
-local FEED_LAYOUT = '1'
+local FEED_LAYOUT, APART_LAYOUT = '1', '2'
 local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
@@ -809,18 +824,23 @@ local STATE_BYTES = 13 * 8
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = FEED_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
-  local large, moved, stays = 0, 0, 0
+  local large, moved = 0, 0
   if #readable > STATE_BYTES then
-    large, moved, stays = struct.unpack('>ddd', readable, tail)
+    large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
@@ -840,7 +860,6 @@ local function open_feed(meta, codec, caller)
     kept_until = kept_until,
     large = large,
     moved = moved,
-    stays = stays,
   }
 end
 -- A marker is '<epoch>-<position>', both server microseconds: every message up to that position is
@@ -894,8 +913,8 @@ return { 'advanced', format_marker(feed.epoch, position) }
     [1, 'lua/feed/advance.lua', 1],
     [16, 'lua/shared/exact.lua', 1],
     [26, 'lua/shared/feed/meta.lua', 1],
-    [89, 'lua/shared/feed/marker.lua', 1],
-    [111, 'lua/feed/advance.lua', 19],
+    [93, 'lua/shared/feed/marker.lua', 1],
+    [115, 'lua/feed/advance.lua', 19],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1079,7 +1098,7 @@ export type AppendAlikeAnswer =
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
   script: {
     name: 'feed/append-alike',
-    sha1: '164ee2afdd4681c107c9b32d5d40b9e54b731789',
+    sha1: 'a18616a74853b0f38dd15aa61abf738b4c6393be',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1207,7 +1226,8 @@ local function wake(channel, sharded, reason)
   end
 end
 -- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
+--                    apart or that is in \`early\`, which those who know only 1 would not find
 --   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
@@ -1226,8 +1246,7 @@ end
 --     and, where one of them is not 0:
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
---     stays          1: has subscribers, and does not go when it is empty
-local FEED_LAYOUT = '1'
+local FEED_LAYOUT, APART_LAYOUT = '1', '2'
 local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
@@ -1235,18 +1254,23 @@ local STATE_BYTES = 13 * 8
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = FEED_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
-  local large, moved, stays = 0, 0, 0
+  local large, moved = 0, 0
   if #readable > STATE_BYTES then
-    large, moved, stays = struct.unpack('>ddd', readable, tail)
+    large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
@@ -1266,7 +1290,6 @@ local function open_feed(meta, codec, caller)
     kept_until = kept_until,
     large = large,
     moved = moved,
-    stays = stays,
   }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
@@ -1288,10 +1311,10 @@ local function packed_state(feed)
     feed.lives_until,
     feed.kept_until
   )
-  if feed.large == 0 and feed.moved == 0 and feed.stays == 0 then
+  if feed.large == 0 and feed.moved == 0 then
     return packed
   end
-  return packed .. struct.pack('>ddd', feed.large, feed.moved, feed.stays)
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
 end
 
 -- Writes the state if it has changed.
@@ -1422,14 +1445,15 @@ return { 'appended', feed.epoch, first }
     [105, 'lua/shared/calls.lua', 35],
     [112, 'lua/shared/wake.lua', 1],
     [125, 'lua/shared/feed/meta.lua', 1],
-    [188, 'lua/shared/feed/save.lua', 1],
-    [190, 'lua/shared/feed/save.lua', 17],
-    [220, 'lua/shared/feed/save-call.lua', 1],
-    [229, 'lua/shared/bytes.lua', 1],
-    [235, 'lua/shared/feed/add-entry.lua', 1],
-    [243, 'lua/shared/feed/keep-alive.lua', 1],
-    [247, 'lua/shared/feed/quick.lua', 1],
-    [286, 'lua/feed/append-alike.lua', 34],
+    [192, 'lua/shared/feed/save.lua', 1],
+    [194, 'lua/shared/feed/save.lua', 17],
+    [217, 'lua/shared/feed/save.lua', 48],
+    [224, 'lua/shared/feed/save-call.lua', 1],
+    [233, 'lua/shared/bytes.lua', 1],
+    [239, 'lua/shared/feed/add-entry.lua', 1],
+    [247, 'lua/shared/feed/keep-alive.lua', 1],
+    [251, 'lua/shared/feed/quick.lua', 1],
+    [290, 'lua/feed/append-alike.lua', 34],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.bodies.length)
@@ -1507,12 +1531,12 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 /**
  * Appends messages; no other message falls between those of one call. Positions are microseconds of the server and always greater than every earlier one, so they keep rising when the server has lost its tail. The ids are first, first + 1 and so on in the order of the messages, but for those named in `duplicates` (places counted from 0), whose idempotency key is known and which keep the id that they got then.
  *
- * Cost: O(messages) and at most 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as is appended; twice as many messages that are written anew.
+ * Cost: O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended; twice as many messages that are written anew.
  */
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: '1d0cfaa81b3eb9bbb48d3638b5d8eeb899a58667',
+    sha1: '0248fccf24e17a4f5da0239da7d012f9d750f836',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1524,8 +1548,9 @@ and which keep the id that they got then.
 
 @returns appended  epoch:integer first:integer created:flag duplicates:[at:integer id:integer]
 @returns unagreed
-@cost    O(messages) and at most 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as is
-         appended; twice as many messages that are written anew
+@cost    O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or
+         surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended;
+         twice as many messages that are written anew
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
@@ -1658,7 +1683,8 @@ local function wake(channel, sharded, reason)
   end
 end
 -- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
+--                    apart or that is in \`early\`, which those who know only 1 would not find
 --   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
@@ -1677,8 +1703,7 @@ end
 --     and, where one of them is not 0:
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
---     stays          1: has subscribers, and does not go when it is empty
-local FEED_LAYOUT = '1'
+local FEED_LAYOUT, APART_LAYOUT = '1', '2'
 local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
@@ -1686,18 +1711,23 @@ local STATE_BYTES = 13 * 8
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = FEED_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
-  local large, moved, stays = 0, 0, 0
+  local large, moved = 0, 0
   if #readable > STATE_BYTES then
-    large, moved, stays = struct.unpack('>ddd', readable, tail)
+    large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
@@ -1717,7 +1747,6 @@ local function open_feed(meta, codec, caller)
     kept_until = kept_until,
     large = large,
     moved = moved,
-    stays = stays,
   }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
@@ -1753,10 +1782,18 @@ local function packed_state(feed)
     feed.lives_until,
     feed.kept_until
   )
-  if feed.large == 0 and feed.moved == 0 and feed.stays == 0 then
+  if feed.large == 0 and feed.moved == 0 then
     return packed
   end
-  return packed .. struct.pack('>ddd', feed.large, feed.moved, feed.stays)
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
+
+-- From now on something of the feed is where only those look who know this layout.
+local function stand_apart(meta, feed)
+  if not feed.is_apart then
+    feed.is_apart = true
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
 end
 
 -- Writes the state if it has changed.
@@ -1804,8 +1841,9 @@ local function read_of(entry)
 end
 
 -- Stores one whose body is large and stands apart already.
-local function add_large_entry(feed, log, place, ttl_ms, extra, bytes)
-  redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 's', bytes)
+local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
+  stand_apart(keys.meta, feed)
+  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
   feed.large = feed.large + bytes
 end
 
@@ -1813,7 +1851,7 @@ end
 local function add_message(feed, keys, place, ttl_ms, origin, body)
   if is_large(#body) then
     redis.call('HSET', keys.bodies, place, body)
-    add_large_entry(feed, keys.log, place, ttl_ms, origin, #body)
+    add_large_entry(feed, keys, place, ttl_ms, origin, #body)
   else
     add_entry(keys.log, place, ttl_ms, origin, body)
   end
@@ -1855,9 +1893,10 @@ local function index_expiry(expiry, indexed)
 end
 -- Puts a delayed message aside; see shared/feed/parked.
 
-local function park_message(keys, id, visible_at_us, ttl_ms, origin, body)
+local function park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
   if is_large(#body) then
     redis.call('HSET', keys.bodies, exact(id), body)
+    stand_apart(keys.meta, feed)
     redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s %d\\n', ttl_ms, origin, #body))
   else
     redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s\\n', ttl_ms, origin) .. body)
@@ -2088,7 +2127,8 @@ local function unpark(delayed, parked, bodies, ids, has_large)
   end
 end
 -- Stores a message that has its id already at the next position of a log. Its life counts from its
--- id, an entry's from its position. A large body stands apart already.
+-- id, an entry's from its position. A large body that comes with it, from another feed or as it was parked before such bodies
+-- stood apart, is stored apart; else it is already.
 local function store_late(feed, keys, entry)
   feed.last = feed.last + 1
   local place, id = exact(feed.last), exact(entry.id)
@@ -2097,7 +2137,10 @@ local function store_late(feed, keys, entry)
     ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
   end
   if is_large(entry.bytes) then
-    add_large_entry(feed, keys.log, place, ttl_ms, extra, entry.bytes)
+    if entry.body then
+      redis.call('HSET', keys.bodies, id, entry.body)
+    end
+    add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
   else
     add_entry(keys.log, place, ttl_ms, extra, entry.body)
   end
@@ -2134,7 +2177,7 @@ local function show_due(feed, keys, now_us, most)
   feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
   return shown
 end
-  late = show_due(feed, keys, now_us, 100)
+  late = show_due(feed, keys, now_us, 100 + count)
 end
 local first = math.max(feed.last + 1, now_us)
 local form, base = exact_range(first, first + count)
@@ -2161,7 +2204,7 @@ for at = messages_at, #messages, 5 do
   else
     -- Ids are ahead of a clock that has stepped back.
     local visible_at_us = now_us + id - first + delay_ms * 1000
-    park_message(keys, id, visible_at_us, ttl_ms, origin, body)
+    park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
     note_parked(feed, id, visible_at_us, tonumber(ttl_ms))
     aside = true
   end
@@ -2325,7 +2368,7 @@ local function remove_entries(feed, keys, entries)
   end
   delete_entries(feed, keys, places)
   -- About once for each thousand messages; see shared/feed/compact.
-  feed.look = tonumber(string.sub(places[1], -3)) < #places
+  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
   if redis.call('EXISTS', keys.work) == 1 then
     redis.call('ZREM', keys.claimed, unpack(places))
@@ -2508,6 +2551,39 @@ local function log_length(feed, keys)
   local length = redis.call('XLEN', keys.log)
   return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
 end
+-- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
+-- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
+--   <place>        '<claims> <bytes> <expires_at_ms> <id>'
+--   lease:<token>  milliseconds of the lease
+
+local function parse_work(text)
+  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+  return {
+    claims = tonumber(claims),
+    bytes = tonumber(bytes),
+    expires_at_ms = tonumber(expires_at_ms),
+    id = tonumber(id),
+  }
+end
+
+-- Adds to each entry what \`work\` knows of it.
+local function complete_entries(work, entries)
+  if #entries == 0 or redis.call('EXISTS', work) == 0 then
+    return
+  end
+  local places = {}
+  for at, entry in ipairs(entries) do
+    places[at] = entry.place
+  end
+  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+    if known then
+      local record = parse_work(known)
+      entries[at].claims = record.claims
+      entries[at].expires_at_ms = record.expires_at_ms
+    end
+  end
+end
+
 -- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
 
 -- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
@@ -2548,7 +2624,7 @@ local function remove_entries(feed, keys, entries)
   end
   delete_entries(feed, keys, places)
   -- About once for each thousand messages; see shared/feed/compact.
-  feed.look = tonumber(string.sub(places[1], -3)) < #places
+  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
   if redis.call('EXISTS', keys.work) == 1 then
     redis.call('ZREM', keys.claimed, unpack(places))
@@ -2584,7 +2660,22 @@ local function pick_surplus(feed, surplus, entries, guard, now_ms)
   return going
 end
 
--- Removes at most \`most\` messages. \`added_bytes\`: what the call has added.
+-- Removes surplus messages, oldest first, until the budget is used up, or no more than so many bytes are too many.
+local function remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget, most_bytes)
+  repeat
+    local wanted = at_once(budget)
+    local entries = entries_between(feed, keys, 1, upto, wanted)
+    -- A claim may have prolonged their lives.
+    complete_entries(keys.work, entries)
+    local going = pick_surplus(feed, surplus, entries, guard, now_ms)
+    for _, entry in ipairs(going) do
+      spend(budget, 1, read_of(entry))
+    end
+    remove_entries(feed, keys, going)
+  until #going < wanted or not is_left(budget) or surplus.bytes <= most_bytes
+end
+
+-- Removes at most \`most\` messages; of bytes that are too many as many as the call has added, \`added_bytes\`, or what 2,000 more have.
 local function apply_retention(feed, keys, keep, now_us, most, added_bytes)
   local surplus = {
     count = keep.count == 0 and 0 or log_length(feed, keys) - keep.count,
@@ -2602,16 +2693,12 @@ local function apply_retention(feed, keys, keep, now_us, most, added_bytes)
     return
   end
   local guard = tonumber(redis.call('ZRANGE', keys.guards, '0', '0', 'WITHSCORES')[2] or math.huge)
-  local budget, now_ms = budget_of(most, added_bytes), math.floor(now_us / 1000)
-  repeat
-    local wanted = at_once(budget)
-    local entries = entries_between(feed, keys, 1, upto, wanted)
-    local going = pick_surplus(feed, surplus, entries, guard, now_ms)
-    for _, entry in ipairs(going) do
-      spend(budget, 1, read_of(entry))
-    end
-    remove_entries(feed, keys, going)
-  until #going < wanted or not is_left(budget)
+  local now_ms, most_bytes = math.floor(now_us / 1000), surplus.bytes - added_bytes
+  local budget = budget_of(most, added_bytes)
+  remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget, -math.huge)
+  if not is_left(budget) and surplus.bytes > math.max(0, most_bytes) then
+    remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget_of(2000, added_bytes), most_bytes)
+  end
 end
   local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
   apply_retention(feed, keys, keep, now_us, 100 + count, bytes)
@@ -2688,8 +2775,13 @@ end
 -- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
 -- as many, so that the end is reached whoever appends meanwhile.
 local function compact(feed, keys, now_ms, done)
-  if feed.moved == 0 and not is_sparse(feed, keys.log) then
-    return
+  if feed.moved == 0 then
+    if not is_sparse(feed, keys.log) then
+      return
+    end
+    -- Who cleared the feed may not have known of it.
+    redis.call('UNLINK', keys.early)
+    stand_apart(keys.meta, feed)
   end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
     redis.call('RENAME', keys.early, keys.log)
@@ -2745,71 +2837,73 @@ return { 'appended', feed.epoch, first, created, duplicates }
   parts: ['meta', 'log', 'early', 'bodies', 'expiry', 'delayed', 'parked', 'once', 'claimed', 'leases', 'returned', 'work', 'subscribers', 'guards'],
   lines: [
     [1, 'lua/feed/append.lua', 1],
-    [40, 'lua/shared/exact.lua', 1],
-    [50, 'lua/shared/exact-range.lua', 1],
-    [53, 'lua/shared/exact-range.lua', 5],
-    [60, 'lua/shared/clock.lua', 1],
-    [66, 'lua/shared/calls.lua', 1],
-    [70, 'lua/shared/calls.lua', 6],
-    [98, 'lua/shared/drop-over.lua', 1],
-    [123, 'lua/shared/calls.lua', 35],
-    [130, 'lua/shared/wake.lua', 1],
-    [143, 'lua/shared/feed/meta.lua', 1],
-    [206, 'lua/shared/feed/save.lua', 1],
-    [252, 'lua/shared/feed/save-call.lua', 1],
-    [261, 'lua/shared/feed/add-message.lua', 1],
-    [262, 'lua/shared/feed/add-entry.lua', 1],
-    [270, 'lua/shared/feed/body.lua', 1],
-    [273, 'lua/shared/bytes.lua', 1],
-    [279, 'lua/shared/feed/body.lua', 6],
-    [284, 'lua/shared/feed/body.lua', 16],
-    [288, 'lua/shared/feed/add-message.lua', 4],
-    [304, 'lua/shared/feed/expiry.lua', 1],
-    [339, 'lua/shared/feed/park.lua', 1],
-    [340, 'lua/shared/feed/park.lua', 3],
-    [362, 'lua/shared/idempotency.lua', 1],
-    [377, 'lua/shared/drop-over.lua', 1],
-    [402, 'lua/shared/idempotency.lua', 17],
-    [413, 'lua/shared/feed/keep-alive.lua', 1],
-    [449, 'lua/feed/append.lua', 53],
-    [478, 'lua/shared/take-up.lua', 1],
-    [493, 'lua/feed/append.lua', 83],
-    [522, 'lua/shared/feed/show-due.lua', 1],
-    [523, 'lua/shared/budget.lua', 1],
-    [526, 'lua/shared/budget.lua', 5],
-    [542, 'lua/shared/feed/expired.lua', 1],
-    [545, 'lua/shared/feed/parked.lua', 1],
-    [565, 'lua/shared/feed/unpark.lua', 1],
-    [573, 'lua/shared/feed/store-late.lua', 3],
-    [597, 'lua/shared/feed/show-due.lua', 8],
-    [620, 'lua/feed/append.lua', 113],
-    [660, 'lua/shared/feed/reap.lua', 1],
-    [661, 'lua/shared/budget.lua', 1],
-    [664, 'lua/shared/budget.lua', 5],
-    [684, 'lua/shared/feed/entry.lua', 1],
-    [690, 'lua/shared/feed/entry.lua', 8],
-    [771, 'lua/shared/feed/remove.lua', 1],
-    [772, 'lua/shared/feed/remove.lua', 4],
-    [825, 'lua/shared/feed/reap.lua', 6],
-    [881, 'lua/feed/append.lua', 154],
-    [884, 'lua/shared/feed/retention.lua', 1],
-    [886, 'lua/shared/budget.lua', 1],
-    [889, 'lua/shared/budget.lua', 5],
-    [909, 'lua/shared/feed/entry.lua', 1],
-    [915, 'lua/shared/feed/entry.lua', 8],
-    [986, 'lua/shared/feed/expired.lua', 1],
-    [989, 'lua/shared/feed/log-length.lua', 1],
-    [994, 'lua/shared/feed/remove.lua', 1],
-    [995, 'lua/shared/feed/remove.lua', 4],
-    [1048, 'lua/shared/feed/retention.lua', 9],
-    [1099, 'lua/feed/append.lua', 158],
-    [1103, 'lua/shared/feed/compact.lua', 1],
-    [1108, 'lua/shared/budget.lua', 1],
-    [1111, 'lua/shared/budget.lua', 5],
-    [1131, 'lua/shared/feed/compact.lua', 8],
-    [1185, 'lua/feed/append.lua', 163],
-    [1195, 'lua/shared/feed/move-all.lua', 2],
-    [1215, 'lua/feed/append.lua', 174],
+    [41, 'lua/shared/exact.lua', 1],
+    [51, 'lua/shared/exact-range.lua', 1],
+    [54, 'lua/shared/exact-range.lua', 5],
+    [61, 'lua/shared/clock.lua', 1],
+    [67, 'lua/shared/calls.lua', 1],
+    [71, 'lua/shared/calls.lua', 6],
+    [99, 'lua/shared/drop-over.lua', 1],
+    [124, 'lua/shared/calls.lua', 35],
+    [131, 'lua/shared/wake.lua', 1],
+    [144, 'lua/shared/feed/meta.lua', 1],
+    [211, 'lua/shared/feed/save.lua', 1],
+    [265, 'lua/shared/feed/save-call.lua', 1],
+    [274, 'lua/shared/feed/add-message.lua', 1],
+    [275, 'lua/shared/feed/add-entry.lua', 1],
+    [283, 'lua/shared/feed/body.lua', 1],
+    [286, 'lua/shared/bytes.lua', 1],
+    [292, 'lua/shared/feed/body.lua', 6],
+    [297, 'lua/shared/feed/body.lua', 16],
+    [301, 'lua/shared/feed/add-message.lua', 5],
+    [318, 'lua/shared/feed/expiry.lua', 1],
+    [353, 'lua/shared/feed/park.lua', 1],
+    [354, 'lua/shared/feed/park.lua', 4],
+    [377, 'lua/shared/idempotency.lua', 1],
+    [392, 'lua/shared/drop-over.lua', 1],
+    [417, 'lua/shared/idempotency.lua', 17],
+    [428, 'lua/shared/feed/keep-alive.lua', 1],
+    [464, 'lua/feed/append.lua', 54],
+    [493, 'lua/shared/take-up.lua', 1],
+    [508, 'lua/feed/append.lua', 84],
+    [537, 'lua/shared/feed/show-due.lua', 1],
+    [538, 'lua/shared/budget.lua', 1],
+    [541, 'lua/shared/budget.lua', 5],
+    [557, 'lua/shared/feed/expired.lua', 1],
+    [560, 'lua/shared/feed/parked.lua', 1],
+    [580, 'lua/shared/feed/unpark.lua', 1],
+    [588, 'lua/shared/feed/store-late.lua', 3],
+    [616, 'lua/shared/feed/show-due.lua', 8],
+    [639, 'lua/feed/append.lua', 114],
+    [679, 'lua/shared/feed/reap.lua', 1],
+    [680, 'lua/shared/budget.lua', 1],
+    [683, 'lua/shared/budget.lua', 5],
+    [703, 'lua/shared/feed/entry.lua', 1],
+    [709, 'lua/shared/feed/entry.lua', 8],
+    [790, 'lua/shared/feed/remove.lua', 1],
+    [791, 'lua/shared/feed/remove.lua', 4],
+    [844, 'lua/shared/feed/reap.lua', 6],
+    [900, 'lua/feed/append.lua', 155],
+    [903, 'lua/shared/feed/retention.lua', 1],
+    [905, 'lua/shared/budget.lua', 1],
+    [908, 'lua/shared/budget.lua', 5],
+    [928, 'lua/shared/feed/entry.lua', 1],
+    [934, 'lua/shared/feed/entry.lua', 8],
+    [1005, 'lua/shared/feed/expired.lua', 1],
+    [1008, 'lua/shared/feed/log-length.lua', 1],
+    [1013, 'lua/shared/feed/work.lua', 1],
+    [1028, 'lua/shared/feed/work.lua', 20],
+    [1046, 'lua/shared/feed/remove.lua', 1],
+    [1047, 'lua/shared/feed/remove.lua', 4],
+    [1100, 'lua/shared/feed/retention.lua', 10],
+    [1162, 'lua/feed/append.lua', 159],
+    [1166, 'lua/shared/feed/compact.lua', 1],
+    [1171, 'lua/shared/budget.lua', 1],
+    [1174, 'lua/shared/budget.lua', 5],
+    [1194, 'lua/shared/feed/compact.lua', 9],
+    [1253, 'lua/feed/append.lua', 164],
+    [1263, 'lua/shared/feed/move-all.lua', 2],
+    [1283, 'lua/feed/append.lua', 175],
   ],
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
@@ -2894,12 +2988,12 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 /**
  * Claims free messages for a while, oldest first. Until its lease ends nobody else gets them. A message lives at least as long as its claim and the grace behind it. One that was claimed `max_claims` times already becomes a dead letter instead, in the feed's own dead-letter feed. A claim has no more messages behind those that reach 4 MiB. Repeating the call gives the same claim again while it is live.
  *
- * Cost: O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 delayed ones, 1000 of lapsed claims.
+ * Cost: O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 + limit delayed ones, 1000 of lapsed claims.
  */
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: '8e81b19683f89690d0ec2e8b063a2e2e25fa8236',
+    sha1: '023eca9b307b91e6d271cc3319f533c55acc5c40',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2911,8 +3005,8 @@ Repeating the call gives the same claim again while it is live.
 
 @returns claimed  epoch:integer token:integer expires_at_ms:integer now_ms:integer dead:integer messages:[position:integer id:integer expires_at_ms:integer claims:integer body:bytes]
 @returns empty    dead:integer recheck_ms:integer
-@cost    O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 delayed ones, 1000 of
-         lapsed claims
+@cost    O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 + limit delayed ones, 1000
+         of lapsed claims
 ]]
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
@@ -3036,7 +3130,8 @@ local function remember_answer(calls, caller, call, now_ms, answer)
   end
 end
 -- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
+--                    apart or that is in \`early\`, which those who know only 1 would not find
 --   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
@@ -3055,8 +3150,7 @@ end
 --     and, where one of them is not 0:
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
---     stays          1: has subscribers, and does not go when it is empty
-local FEED_LAYOUT = '1'
+local FEED_LAYOUT, APART_LAYOUT = '1', '2'
 local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
@@ -3064,18 +3158,23 @@ local STATE_BYTES = 13 * 8
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = FEED_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
-  local large, moved, stays = 0, 0, 0
+  local large, moved = 0, 0
   if #readable > STATE_BYTES then
-    large, moved, stays = struct.unpack('>ddd', readable, tail)
+    large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
@@ -3095,7 +3194,6 @@ local function open_feed(meta, codec, caller)
     kept_until = kept_until,
     large = large,
     moved = moved,
-    stays = stays,
   }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
@@ -3131,10 +3229,18 @@ local function packed_state(feed)
     feed.lives_until,
     feed.kept_until
   )
-  if feed.large == 0 and feed.moved == 0 and feed.stays == 0 then
+  if feed.large == 0 and feed.moved == 0 then
     return packed
   end
-  return packed .. struct.pack('>ddd', feed.large, feed.moved, feed.stays)
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
+
+-- From now on something of the feed is where only those look who know this layout.
+local function stand_apart(meta, feed)
+  if not feed.is_apart then
+    feed.is_apart = true
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
 end
 
 -- Writes the state if it has changed.
@@ -3536,11 +3642,7 @@ local function move_keys(feed, keys, now_ms)
 end
 -- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
 local function may_rest(feed)
-  return feed.bytes == 0
-    and feed.kept_until == -1
-    and feed.stays == 0
-    and feed.visible_at_us == 0
-    and feed.epoch ~= 0
+  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
 end
 
 local keys = {
@@ -3642,8 +3744,9 @@ local function add_entry(log, place, ttl_ms, extra, body)
 end
 
 -- Stores one whose body is large and stands apart already.
-local function add_large_entry(feed, log, place, ttl_ms, extra, bytes)
-  redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 's', bytes)
+local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
+  stand_apart(keys.meta, feed)
+  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
   feed.large = feed.large + bytes
 end
 
@@ -3662,7 +3765,8 @@ local function note_expiry(feed, expires_at_ms)
 end
 
 -- Stores a message that has its id already at the next position of a log. Its life counts from its
--- id, an entry's from its position. A large body stands apart already.
+-- id, an entry's from its position. A large body that comes with it, from another feed or as it was parked before such bodies
+-- stood apart, is stored apart; else it is already.
 local function store_late(feed, keys, entry)
   feed.last = feed.last + 1
   local place, id = exact(feed.last), exact(entry.id)
@@ -3671,7 +3775,10 @@ local function store_late(feed, keys, entry)
     ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
   end
   if is_large(entry.bytes) then
-    add_large_entry(feed, keys.log, place, ttl_ms, extra, entry.bytes)
+    if entry.body then
+      redis.call('HSET', keys.bodies, id, entry.body)
+    end
+    add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
   else
     add_entry(keys.log, place, ttl_ms, extra, entry.body)
   end
@@ -3708,7 +3815,8 @@ local function show_due(feed, keys, now_us, most)
   feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
   return shown
 end
-  shown = show_due(feed, keys, now_us, 100)
+  shown = show_due(feed, keys, now_us, 100 + limit)
+  keep_with_feed(feed, bodies, now_ms)
 end
 local found = new_findings(limit)
 find_returned(found, feed, keys, limit, max_claims, now_ms)
@@ -3745,8 +3853,9 @@ local function add_entry(log, place, ttl_ms, extra, body)
 end
 
 -- Stores one whose body is large and stands apart already.
-local function add_large_entry(feed, log, place, ttl_ms, extra, bytes)
-  redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 's', bytes)
+local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
+  stand_apart(keys.meta, feed)
+  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
   feed.large = feed.large + bytes
 end
 
@@ -3765,7 +3874,8 @@ local function note_expiry(feed, expires_at_ms)
 end
 
 -- Stores a message that has its id already at the next position of a log. Its life counts from its
--- id, an entry's from its position. A large body stands apart already.
+-- id, an entry's from its position. A large body that comes with it, from another feed or as it was parked before such bodies
+-- stood apart, is stored apart; else it is already.
 local function store_late(feed, keys, entry)
   feed.last = feed.last + 1
   local place, id = exact(feed.last), exact(entry.id)
@@ -3774,7 +3884,10 @@ local function store_late(feed, keys, entry)
     ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
   end
   if is_large(entry.bytes) then
-    add_large_entry(feed, keys.log, place, ttl_ms, extra, entry.bytes)
+    if entry.body then
+      redis.call('HSET', keys.bodies, id, entry.body)
+    end
+    add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
   else
     add_entry(keys.log, place, ttl_ms, extra, entry.body)
   end
@@ -3829,7 +3942,7 @@ local function remove_entries(feed, keys, entries)
   end
   delete_entries(feed, keys, places)
   -- About once for each thousand messages; see shared/feed/compact.
-  feed.look = tonumber(string.sub(places[1], -3)) < #places
+  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
   if redis.call('EXISTS', keys.work) == 1 then
     redis.call('ZREM', keys.claimed, unpack(places))
@@ -3899,6 +4012,70 @@ local function reap_expired(feed, keys, now_ms, most, added_bytes)
   sweep_index(feed, keys, now_ms, budget_of(most, added_bytes))
   feed.due_at = next_due(feed, keys)
 end
+-- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
+-- stays behind keeps the bytes of its neighbours, up to 4 KiB. Where so much is held that way, the messages are written anew, a
+-- few a call: they go from the front of \`log\` to the end of \`early\`, another stream, which ends at \`moved\`, and nobody sees a
+-- difference. When the log has been emptied so, \`early\` takes its place. To be asked for where \`feed.look\` or \`feed.moved\` is set,
+-- behind what frees memory.
+
+-- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+local function is_sparse(feed, log)
+  local length = redis.call('XLEN', log)
+  if length == 0 then
+    return false
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+  for at = 1, #info, 2 do
+    if info[at] == 'radix-tree-keys' then
+      nodes = info[at + 1]
+    end
+  end
+  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
+  local bytes = feed.bytes - feed.large + 40 * length
+  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+
+-- Moves the oldest messages of the log; answers whether that has emptied it.
+local function move_oldest(feed, keys, budget)
+  repeat
+    local wanted, moved = at_once(budget), {}
+    for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
+      redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
+      moved[at] = raw[1]
+      -- The last field is the body, or the size of one that stands apart.
+      spend(budget, 1, #raw[2][#raw[2]])
+    end
+    if #moved > 0 then
+      redis.call('XDEL', keys.log, unpack(moved))
+      feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
+    end
+    if #moved < wanted then
+      return true
+    end
+  until not is_left(budget)
+  return false
+end
+
+-- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
+-- as many, so that the end is reached whoever appends meanwhile.
+local function compact(feed, keys, now_ms, done)
+  if feed.moved == 0 then
+    if not is_sparse(feed, keys.log) then
+      return
+    end
+    -- Who cleared the feed may not have known of it.
+    redis.call('UNLINK', keys.early)
+    stand_apart(keys.meta, feed)
+  end
+  if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
+    redis.call('RENAME', keys.early, keys.log)
+    feed.moved = 0
+    keep_with_feed(feed, keys.log, now_ms)
+  else
+    keep_with_feed(feed, keys.early, now_ms)
+  end
+end
 
 -- Stores messages that had their last chance in the dead-letter feed, under their old ids. \`bodies\`: where theirs are.
 local function store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
@@ -3907,20 +4084,21 @@ local function store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
     if dead_ms > 0 then
       entry.expires_at_ms = math.floor(now_us / 1000) + dead_ms
     end
-    if is_large(entry.bytes) then
-      redis.call('HSET', dead_keys.bodies, exact(entry.id), body_of(bodies, entry))
-    end
+    entry.body = body_of(bodies, entry)
     store_late(dead, dead_keys, entry)
   end
 end
 
--- Does so, and removes as many that have expired there.
+-- Does so, removes as many that have expired there, and closes holes.
 local function bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
   local now_ms = math.floor(now_us / 1000)
   begin_feed(dead_keys.meta, dead, now_us)
   store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
   if dead.due_at ~= 0 and dead.due_at <= now_ms then
     reap_expired(dead, dead_keys, now_ms, 50 + #entries)
+  end
+  if dead.look or dead.moved ~= 0 then
+    compact(dead, dead_keys, now_ms, #entries)
   end
   if must_move(dead, now_ms) or dead.kept_until > 0 then
     local moving = {
@@ -3997,7 +4175,7 @@ local function remove_entries(feed, keys, entries)
   end
   delete_entries(feed, keys, places)
   -- About once for each thousand messages; see shared/feed/compact.
-  feed.look = tonumber(string.sub(places[1], -3)) < #places
+  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
   if redis.call('EXISTS', keys.work) == 1 then
     redis.call('ZREM', keys.claimed, unpack(places))
@@ -4062,8 +4240,13 @@ end
 -- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
 -- as many, so that the end is reached whoever appends meanwhile.
 local function compact(feed, keys, now_ms, done)
-  if feed.moved == 0 and not is_sparse(feed, keys.log) then
-    return
+  if feed.moved == 0 then
+    if not is_sparse(feed, keys.log) then
+      return
+    end
+    -- Who cleared the feed may not have known of it.
+    redis.call('UNLINK', keys.early)
+    stand_apart(keys.meta, feed)
   end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
     redis.call('RENAME', keys.early, keys.log)
@@ -4087,7 +4270,7 @@ end
 
 -- To be asked for where the feed \`may_rest\`.
 local function rest_when_empty(feed, keys, now_ms)
-  if log_length(feed, keys) > 0 then
+  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
     return
   end
   redis.call('UNLINK', keys.log)
@@ -4162,63 +4345,65 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
     [96, 'lua/shared/drop-over.lua', 1],
     [121, 'lua/shared/calls.lua', 35],
     [134, 'lua/shared/feed/meta.lua', 1],
-    [197, 'lua/shared/feed/save.lua', 1],
-    [243, 'lua/shared/feed/entry.lua', 1],
-    [249, 'lua/shared/feed/entry.lua', 8],
-    [339, 'lua/shared/feed/body.lua', 1],
-    [342, 'lua/shared/bytes.lua', 1],
-    [348, 'lua/shared/feed/body.lua', 6],
-    [362, 'lua/shared/feed/tell-messages.lua', 3],
-    [374, 'lua/shared/feed/work.lua', 1],
-    [411, 'lua/shared/feed/leases.lua', 1],
-    [427, 'lua/shared/feed/lapse.lua', 1],
-    [461, 'lua/shared/feed/free.lua', 1],
-    [462, 'lua/shared/budget.lua', 1],
-    [465, 'lua/shared/budget.lua', 5],
-    [485, 'lua/shared/feed/expired.lua', 1],
-    [488, 'lua/shared/feed/free.lua', 5],
-    [551, 'lua/shared/feed/open-claim.lua', 1],
-    [567, 'lua/shared/feed/prolong.lua', 1],
-    [587, 'lua/shared/feed/recheck.lua', 1],
-    [597, 'lua/shared/feed/keep-alive.lua', 1],
-    [633, 'lua/shared/feed/may-rest.lua', 1],
-    [641, 'lua/feed/claim.lua', 64],
-    [680, 'lua/shared/feed/claimed-entries.lua', 4],
-    [690, 'lua/feed/claim.lua', 104],
-    [701, 'lua/shared/feed/show-due.lua', 1],
-    [702, 'lua/shared/feed/parked.lua', 1],
-    [722, 'lua/shared/feed/unpark.lua', 1],
-    [730, 'lua/shared/feed/add-message.lua', 1],
-    [731, 'lua/shared/feed/add-entry.lua', 1],
-    [739, 'lua/shared/feed/add-message.lua', 4],
-    [746, 'lua/shared/feed/expiry.lua', 1],
-    [760, 'lua/shared/feed/store-late.lua', 3],
-    [784, 'lua/shared/feed/show-due.lua', 8],
-    [807, 'lua/feed/claim.lua', 116],
-    [820, 'lua/shared/wake.lua', 1],
-    [833, 'lua/shared/feed/add-message.lua', 1],
-    [834, 'lua/shared/feed/add-entry.lua', 1],
-    [842, 'lua/shared/feed/add-message.lua', 4],
-    [849, 'lua/shared/feed/expiry.lua', 1],
-    [863, 'lua/shared/feed/store-late.lua', 3],
-    [887, 'lua/shared/feed/reap.lua', 1],
-    [888, 'lua/shared/feed/remove.lua', 1],
-    [889, 'lua/shared/feed/remove.lua', 4],
-    [942, 'lua/shared/feed/reap.lua', 6],
-    [998, 'lua/shared/feed/bury.lua', 6],
-    [1038, 'lua/feed/claim.lua', 131],
-    [1056, 'lua/shared/feed/remove.lua', 1],
-    [1057, 'lua/shared/feed/remove.lua', 4],
-    [1110, 'lua/feed/claim.lua', 150],
-    [1113, 'lua/shared/feed/compact.lua', 1],
-    [1118, 'lua/shared/feed/compact.lua', 8],
-    [1172, 'lua/feed/claim.lua', 154],
-    [1175, 'lua/shared/feed/rest.lua', 1],
-    [1178, 'lua/shared/feed/log-length.lua', 1],
-    [1183, 'lua/shared/feed/rest.lua', 6],
-    [1204, 'lua/feed/claim.lua', 158],
-    [1218, 'lua/shared/feed/move-all.lua', 2],
-    [1238, 'lua/feed/claim.lua', 173],
+    [201, 'lua/shared/feed/save.lua', 1],
+    [255, 'lua/shared/feed/entry.lua', 1],
+    [261, 'lua/shared/feed/entry.lua', 8],
+    [351, 'lua/shared/feed/body.lua', 1],
+    [354, 'lua/shared/bytes.lua', 1],
+    [360, 'lua/shared/feed/body.lua', 6],
+    [374, 'lua/shared/feed/tell-messages.lua', 3],
+    [386, 'lua/shared/feed/work.lua', 1],
+    [423, 'lua/shared/feed/leases.lua', 1],
+    [439, 'lua/shared/feed/lapse.lua', 1],
+    [473, 'lua/shared/feed/free.lua', 1],
+    [474, 'lua/shared/budget.lua', 1],
+    [477, 'lua/shared/budget.lua', 5],
+    [497, 'lua/shared/feed/expired.lua', 1],
+    [500, 'lua/shared/feed/free.lua', 5],
+    [563, 'lua/shared/feed/open-claim.lua', 1],
+    [579, 'lua/shared/feed/prolong.lua', 1],
+    [599, 'lua/shared/feed/recheck.lua', 1],
+    [609, 'lua/shared/feed/keep-alive.lua', 1],
+    [645, 'lua/shared/feed/may-rest.lua', 1],
+    [649, 'lua/feed/claim.lua', 64],
+    [688, 'lua/shared/feed/claimed-entries.lua', 4],
+    [698, 'lua/feed/claim.lua', 104],
+    [709, 'lua/shared/feed/show-due.lua', 1],
+    [710, 'lua/shared/feed/parked.lua', 1],
+    [730, 'lua/shared/feed/unpark.lua', 1],
+    [738, 'lua/shared/feed/add-message.lua', 1],
+    [739, 'lua/shared/feed/add-entry.lua', 1],
+    [747, 'lua/shared/feed/add-message.lua', 5],
+    [755, 'lua/shared/feed/expiry.lua', 1],
+    [769, 'lua/shared/feed/store-late.lua', 3],
+    [797, 'lua/shared/feed/show-due.lua', 8],
+    [820, 'lua/feed/claim.lua', 116],
+    [834, 'lua/shared/wake.lua', 1],
+    [847, 'lua/shared/feed/add-message.lua', 1],
+    [848, 'lua/shared/feed/add-entry.lua', 1],
+    [856, 'lua/shared/feed/add-message.lua', 5],
+    [864, 'lua/shared/feed/expiry.lua', 1],
+    [878, 'lua/shared/feed/store-late.lua', 3],
+    [906, 'lua/shared/feed/reap.lua', 1],
+    [907, 'lua/shared/feed/remove.lua', 1],
+    [908, 'lua/shared/feed/remove.lua', 4],
+    [961, 'lua/shared/feed/reap.lua', 6],
+    [1017, 'lua/shared/feed/compact.lua', 1],
+    [1022, 'lua/shared/feed/compact.lua', 9],
+    [1081, 'lua/shared/feed/bury.lua', 7],
+    [1122, 'lua/feed/claim.lua', 132],
+    [1140, 'lua/shared/feed/remove.lua', 1],
+    [1141, 'lua/shared/feed/remove.lua', 4],
+    [1194, 'lua/feed/claim.lua', 151],
+    [1197, 'lua/shared/feed/compact.lua', 1],
+    [1202, 'lua/shared/feed/compact.lua', 9],
+    [1261, 'lua/feed/claim.lua', 155],
+    [1264, 'lua/shared/feed/rest.lua', 1],
+    [1267, 'lua/shared/feed/log-length.lua', 1],
+    [1272, 'lua/shared/feed/rest.lua', 6],
+    [1293, 'lua/feed/claim.lua', 159],
+    [1307, 'lua/shared/feed/move-all.lua', 2],
+    [1327, 'lua/feed/claim.lua', 174],
   ],
   encode(args) {
     return withoutDefaults([
@@ -4288,7 +4473,7 @@ function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly posi
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
   script: {
     name: 'feed/claimed',
-    sha1: '77ac40019fa32526e085aa6288ef9bc8f0777060',
+    sha1: '04f038bddb77e92c64601490aa15da577f773668',
     reads: true,
     bytes: true,
     source: `--[[
@@ -4316,7 +4501,8 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
+--                    apart or that is in \`early\`, which those who know only 1 would not find
 --   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
@@ -4335,8 +4521,7 @@ end
 --     and, where one of them is not 0:
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
---     stays          1: has subscribers, and does not go when it is empty
-local FEED_LAYOUT = '1'
+local FEED_LAYOUT, APART_LAYOUT = '1', '2'
 local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
@@ -4344,18 +4529,23 @@ local STATE_BYTES = 13 * 8
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = FEED_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
-  local large, moved, stays = 0, 0, 0
+  local large, moved = 0, 0
   if #readable > STATE_BYTES then
-    large, moved, stays = struct.unpack('>ddd', readable, tail)
+    large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
@@ -4375,7 +4565,6 @@ local function open_feed(meta, codec, caller)
     kept_until = kept_until,
     large = large,
     moved = moved,
-    stays = stays,
   }
 end
 -- One message in the log: a stream entry \`<position>-0\` with the fields
@@ -4583,20 +4772,20 @@ return {
     [1, 'lua/feed/claimed.lua', 1],
     [19, 'lua/shared/clock.lua', 1],
     [25, 'lua/shared/feed/meta.lua', 1],
-    [88, 'lua/shared/feed/entry.lua', 1],
-    [94, 'lua/shared/exact.lua', 1],
-    [104, 'lua/shared/feed/entry.lua', 8],
-    [153, 'lua/shared/feed/entry.lua', 79],
-    [172, 'lua/shared/feed/body.lua', 1],
-    [175, 'lua/shared/bytes.lua', 1],
-    [181, 'lua/shared/feed/body.lua', 6],
-    [182, 'lua/shared/feed/body.lua', 11],
-    [187, 'lua/shared/feed/tell-messages.lua', 4],
-    [198, 'lua/shared/feed/work.lua', 1],
-    [213, 'lua/shared/feed/work.lua', 20],
-    [231, 'lua/shared/feed/leases.lua', 1],
-    [247, 'lua/shared/feed/claimed-entries.lua', 4],
-    [257, 'lua/feed/claimed.lua', 26],
+    [92, 'lua/shared/feed/entry.lua', 1],
+    [98, 'lua/shared/exact.lua', 1],
+    [108, 'lua/shared/feed/entry.lua', 8],
+    [157, 'lua/shared/feed/entry.lua', 79],
+    [176, 'lua/shared/feed/body.lua', 1],
+    [179, 'lua/shared/bytes.lua', 1],
+    [185, 'lua/shared/feed/body.lua', 6],
+    [186, 'lua/shared/feed/body.lua', 11],
+    [191, 'lua/shared/feed/tell-messages.lua', 4],
+    [202, 'lua/shared/feed/work.lua', 1],
+    [217, 'lua/shared/feed/work.lua', 20],
+    [235, 'lua/shared/feed/leases.lua', 1],
+    [251, 'lua/shared/feed/claimed-entries.lua', 4],
+    [261, 'lua/feed/claimed.lua', 26],
   ],
   encode(args) {
     return [
@@ -4849,7 +5038,7 @@ export type ExtendAnswer =
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'feed/extend',
-    sha1: '8bc5456de9dc68ac1ff1436d8e97c5e2279f13d0',
+    sha1: 'ee700bc05f922d40da7b6739e2a02b49cb452e57',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4883,7 +5072,8 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
+--                    apart or that is in \`early\`, which those who know only 1 would not find
 --   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
@@ -4902,8 +5092,7 @@ end
 --     and, where one of them is not 0:
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
---     stays          1: has subscribers, and does not go when it is empty
-local FEED_LAYOUT = '1'
+local FEED_LAYOUT, APART_LAYOUT = '1', '2'
 local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
@@ -4911,18 +5100,23 @@ local STATE_BYTES = 13 * 8
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = FEED_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
-  local large, moved, stays = 0, 0, 0
+  local large, moved = 0, 0
   if #readable > STATE_BYTES then
-    large, moved, stays = struct.unpack('>ddd', readable, tail)
+    large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
@@ -4942,7 +5136,6 @@ local function open_feed(meta, codec, caller)
     kept_until = kept_until,
     large = large,
     moved = moved,
-    stays = stays,
   }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
@@ -4964,10 +5157,10 @@ local function packed_state(feed)
     feed.lives_until,
     feed.kept_until
   )
-  if feed.large == 0 and feed.moved == 0 and feed.stays == 0 then
+  if feed.large == 0 and feed.moved == 0 then
     return packed
   end
-  return packed .. struct.pack('>ddd', feed.large, feed.moved, feed.stays)
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
 end
 
 -- Writes the state if it has changed.
@@ -5128,14 +5321,15 @@ return { 'extended', expires_at_ms }
     [1, 'lua/feed/extend.lua', 1],
     [25, 'lua/shared/clock.lua', 1],
     [31, 'lua/shared/feed/meta.lua', 1],
-    [94, 'lua/shared/feed/save.lua', 1],
-    [96, 'lua/shared/feed/save.lua', 17],
-    [126, 'lua/shared/feed/work.lua', 1],
-    [145, 'lua/shared/feed/work.lua', 38],
-    [157, 'lua/shared/feed/leases.lua', 1],
-    [170, 'lua/shared/feed/prolong.lua', 1],
-    [190, 'lua/shared/feed/keep-alive.lua', 1],
-    [226, 'lua/feed/extend.lua', 32],
+    [98, 'lua/shared/feed/save.lua', 1],
+    [100, 'lua/shared/feed/save.lua', 17],
+    [123, 'lua/shared/feed/save.lua', 48],
+    [130, 'lua/shared/feed/work.lua', 1],
+    [149, 'lua/shared/feed/work.lua', 38],
+    [161, 'lua/shared/feed/leases.lua', 1],
+    [174, 'lua/shared/feed/prolong.lua', 1],
+    [194, 'lua/shared/feed/keep-alive.lua', 1],
+    [230, 'lua/feed/extend.lua', 32],
   ],
   encode(args) {
     return [
@@ -5178,7 +5372,7 @@ export type ForgetAnswer =
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
   script: {
     name: 'feed/forget',
-    sha1: 'c86d5e93bca1eb6362eda38ad0742d30685161ae',
+    sha1: '6737e245512165fd229c42c3abf6c2502d1251d9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5204,7 +5398,8 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
+--                    apart or that is in \`early\`, which those who know only 1 would not find
 --   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
@@ -5223,8 +5418,7 @@ end
 --     and, where one of them is not 0:
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
---     stays          1: has subscribers, and does not go when it is empty
-local FEED_LAYOUT = '1'
+local FEED_LAYOUT, APART_LAYOUT = '1', '2'
 local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
@@ -5232,18 +5426,23 @@ local STATE_BYTES = 13 * 8
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = FEED_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
-  local large, moved, stays = 0, 0, 0
+  local large, moved = 0, 0
   if #readable > STATE_BYTES then
-    large, moved, stays = struct.unpack('>ddd', readable, tail)
+    large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
@@ -5263,7 +5462,6 @@ local function open_feed(meta, codec, caller)
     kept_until = kept_until,
     large = large,
     moved = moved,
-    stays = stays,
   }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
@@ -5285,10 +5483,10 @@ local function packed_state(feed)
     feed.lives_until,
     feed.kept_until
   )
-  if feed.large == 0 and feed.moved == 0 and feed.stays == 0 then
+  if feed.large == 0 and feed.moved == 0 then
     return packed
   end
-  return packed .. struct.pack('>ddd', feed.large, feed.moved, feed.stays)
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
 end
 
 -- Writes the state if it has changed.
@@ -5300,11 +5498,7 @@ local function save_feed(meta, feed)
 end
 -- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
 local function may_rest(feed)
-  return feed.bytes == 0
-    and feed.kept_until == -1
-    and feed.stays == 0
-    and feed.visible_at_us == 0
-    and feed.epoch ~= 0
+  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
 end
 
 local feed = open_feed(meta, '')
@@ -5315,9 +5509,7 @@ redis.call('ZREM', guards, name)
 if redis.call('ZREM', subscribers, name) == 0 then
   return { 'absent' }
 end
-if feed.stays == 1 and redis.call('ZCARD', subscribers) == 0 then
-  feed.stays = 0
-  if may_rest(feed) then
+if may_rest(feed) then
 -- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
 -- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
 -- subscribers. A message that comes meanwhile finds it as it was.
@@ -5339,7 +5531,7 @@ end
 
 -- To be asked for where the feed \`may_rest\`.
 local function rest_when_empty(feed, keys, now_ms)
-  if log_length(feed, keys) > 0 then
+  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
     return
   end
   redis.call('UNLINK', keys.log)
@@ -5357,9 +5549,15 @@ local function rest_when_empty(feed, keys, now_ms)
     keep_with_feed(feed, keys.work, now_ms)
   end
 end
-    local keys = { meta = meta, log = KEYS[2], early = KEYS[3], leases = KEYS[4], work = KEYS[5] }
-    rest_when_empty(feed, keys, math.floor(clock_us() / 1000))
-  end
+  local keys = {
+    meta = meta,
+    log = KEYS[2],
+    early = KEYS[3],
+    leases = KEYS[4],
+    work = KEYS[5],
+    subscribers = subscribers,
+  }
+  rest_when_empty(feed, keys, math.floor(clock_us() / 1000))
   save_feed(meta, feed)
 end
 return { 'forgotten' }
@@ -5370,15 +5568,16 @@ return { 'forgotten' }
     [1, 'lua/feed/forget.lua', 1],
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/feed/meta.lua', 1],
-    [86, 'lua/shared/feed/save.lua', 1],
-    [88, 'lua/shared/feed/save.lua', 17],
-    [118, 'lua/shared/feed/may-rest.lua', 1],
+    [90, 'lua/shared/feed/save.lua', 1],
+    [92, 'lua/shared/feed/save.lua', 17],
+    [115, 'lua/shared/feed/save.lua', 48],
+    [122, 'lua/shared/feed/may-rest.lua', 1],
     [126, 'lua/feed/forget.lua', 21],
-    [138, 'lua/shared/feed/rest.lua', 1],
-    [141, 'lua/shared/feed/log-length.lua', 1],
-    [146, 'lua/shared/feed/keep-alive.lua', 1],
-    [157, 'lua/shared/feed/rest.lua', 7],
-    [177, 'lua/feed/forget.lua', 34],
+    [136, 'lua/shared/feed/rest.lua', 1],
+    [139, 'lua/shared/feed/log-length.lua', 1],
+    [144, 'lua/shared/feed/keep-alive.lua', 1],
+    [155, 'lua/shared/feed/rest.lua', 7],
+    [175, 'lua/feed/forget.lua', 32],
   ],
   encode(args) {
     return [
@@ -5434,7 +5633,7 @@ function readHeldOfGetFound(part: Reply | undefined): ({ readonly position: numb
 export const get: Operation<GetArguments, GetAnswer> = {
   script: {
     name: 'feed/get',
-    sha1: 'bfc1a2659031be329412ae9be7d91c06db4eec12',
+    sha1: '1c02aa945d1b9c8cd5b1a88e565a901169e81fa0',
     reads: true,
     bytes: true,
     source: `--[[
@@ -5489,7 +5688,8 @@ local function spend(budget, elements, bytes)
 end
 
 -- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
+--                    apart or that is in \`early\`, which those who know only 1 would not find
 --   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
@@ -5508,8 +5708,7 @@ end
 --     and, where one of them is not 0:
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
---     stays          1: has subscribers, and does not go when it is empty
-local FEED_LAYOUT = '1'
+local FEED_LAYOUT, APART_LAYOUT = '1', '2'
 local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
@@ -5517,18 +5716,23 @@ local STATE_BYTES = 13 * 8
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = FEED_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
-  local large, moved, stays = 0, 0, 0
+  local large, moved = 0, 0
   if #readable > STATE_BYTES then
-    large, moved, stays = struct.unpack('>ddd', readable, tail)
+    large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
@@ -5548,7 +5752,6 @@ local function open_feed(meta, codec, caller)
     kept_until = kept_until,
     large = large,
     moved = moved,
-    stays = stays,
   }
 end
 -- One message in the log: a stream entry \`<position>-0\` with the fields
@@ -5825,23 +6028,23 @@ return { 'found', feed.epoch, now_ms, looked, tell_messages(alive, bodies), clai
     [30, 'lua/shared/bytes.lua', 1],
     [36, 'lua/shared/budget.lua', 5],
     [52, 'lua/shared/feed/meta.lua', 1],
-    [115, 'lua/shared/feed/entry.lua', 1],
-    [121, 'lua/shared/exact.lua', 1],
-    [131, 'lua/shared/feed/entry.lua', 8],
-    [180, 'lua/shared/feed/entry.lua', 79],
-    [199, 'lua/shared/feed/body.lua', 1],
-    [202, 'lua/shared/feed/body.lua', 6],
-    [203, 'lua/shared/feed/body.lua', 11],
-    [208, 'lua/shared/feed/tell-messages.lua', 4],
-    [219, 'lua/shared/feed/expired.lua', 1],
-    [222, 'lua/shared/feed/work.lua', 1],
-    [237, 'lua/shared/feed/work.lua', 20],
-    [255, 'lua/shared/feed/parked.lua', 1],
-    [275, 'lua/shared/feed/leases.lua', 1],
-    [279, 'lua/shared/feed/leases.lua', 9],
-    [284, 'lua/shared/feed/held.lua', 1],
-    [315, 'lua/shared/feed/places.lua', 1],
-    [341, 'lua/feed/get.lua', 32],
+    [119, 'lua/shared/feed/entry.lua', 1],
+    [125, 'lua/shared/exact.lua', 1],
+    [135, 'lua/shared/feed/entry.lua', 8],
+    [184, 'lua/shared/feed/entry.lua', 79],
+    [203, 'lua/shared/feed/body.lua', 1],
+    [206, 'lua/shared/feed/body.lua', 6],
+    [207, 'lua/shared/feed/body.lua', 11],
+    [212, 'lua/shared/feed/tell-messages.lua', 4],
+    [223, 'lua/shared/feed/expired.lua', 1],
+    [226, 'lua/shared/feed/work.lua', 1],
+    [241, 'lua/shared/feed/work.lua', 20],
+    [259, 'lua/shared/feed/parked.lua', 1],
+    [279, 'lua/shared/feed/leases.lua', 1],
+    [283, 'lua/shared/feed/leases.lua', 9],
+    [288, 'lua/shared/feed/held.lua', 1],
+    [319, 'lua/shared/feed/places.lua', 1],
+    [345, 'lua/feed/get.lua', 32],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
@@ -5904,7 +6107,7 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'feed/inspect',
-    sha1: 'e58b3755fd61773f8c25f8c1d6c1d215ff20b28d',
+    sha1: '4775022620f8d846bc9e760042c49b8828121d69',
     reads: true,
     bytes: true,
     source: `--[[
@@ -5940,7 +6143,8 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
+--                    apart or that is in \`early\`, which those who know only 1 would not find
 --   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
@@ -5959,8 +6163,7 @@ end
 --     and, where one of them is not 0:
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
---     stays          1: has subscribers, and does not go when it is empty
-local FEED_LAYOUT = '1'
+local FEED_LAYOUT, APART_LAYOUT = '1', '2'
 local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
@@ -5968,18 +6171,23 @@ local STATE_BYTES = 13 * 8
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = FEED_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
-  local large, moved, stays = 0, 0, 0
+  local large, moved = 0, 0
   if #readable > STATE_BYTES then
-    large, moved, stays = struct.unpack('>ddd', readable, tail)
+    large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
@@ -5999,7 +6207,6 @@ local function open_feed(meta, codec, caller)
     kept_until = kept_until,
     large = large,
     moved = moved,
-    stays = stays,
   }
 end
 -- One message in the log: a stream entry \`<position>-0\` with the fields
@@ -6219,20 +6426,20 @@ return {
     [1, 'lua/feed/inspect.lua', 1],
     [27, 'lua/shared/clock.lua', 1],
     [33, 'lua/shared/feed/meta.lua', 1],
-    [96, 'lua/shared/feed/entry.lua', 1],
-    [102, 'lua/shared/exact.lua', 1],
-    [112, 'lua/shared/feed/entry.lua', 8],
-    [175, 'lua/shared/feed/body.lua', 1],
-    [178, 'lua/shared/bytes.lua', 1],
-    [184, 'lua/shared/feed/body.lua', 6],
-    [185, 'lua/shared/feed/body.lua', 11],
-    [190, 'lua/shared/feed/log-length.lua', 1],
-    [195, 'lua/shared/feed/work.lua', 1],
-    [210, 'lua/shared/feed/work.lua', 20],
-    [228, 'lua/shared/feed/leases.lua', 1],
-    [232, 'lua/shared/feed/leases.lua', 9],
-    [237, 'lua/shared/feed/due.lua', 1],
-    [244, 'lua/feed/inspect.lua', 35],
+    [100, 'lua/shared/feed/entry.lua', 1],
+    [106, 'lua/shared/exact.lua', 1],
+    [116, 'lua/shared/feed/entry.lua', 8],
+    [179, 'lua/shared/feed/body.lua', 1],
+    [182, 'lua/shared/bytes.lua', 1],
+    [188, 'lua/shared/feed/body.lua', 6],
+    [189, 'lua/shared/feed/body.lua', 11],
+    [194, 'lua/shared/feed/log-length.lua', 1],
+    [199, 'lua/shared/feed/work.lua', 1],
+    [214, 'lua/shared/feed/work.lua', 20],
+    [232, 'lua/shared/feed/leases.lua', 1],
+    [236, 'lua/shared/feed/leases.lua', 9],
+    [241, 'lua/shared/feed/due.lua', 1],
+    [248, 'lua/feed/inspect.lua', 35],
   ],
   encode(args) {
     return [
@@ -6284,7 +6491,7 @@ export type ProposeAnswer =
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
   script: {
     name: 'feed/propose',
-    sha1: 'c2efe8db5b386f4c8df131ec6a34797c631319c7',
+    sha1: '3bdee4298fd0536e46be724737dd3bdc94e3e359',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6316,7 +6523,8 @@ local function exact(number)
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
+--                    apart or that is in \`early\`, which those who know only 1 would not find
 --   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
@@ -6335,8 +6543,7 @@ end
 --     and, where one of them is not 0:
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
---     stays          1: has subscribers, and does not go when it is empty
-local FEED_LAYOUT = '1'
+local FEED_LAYOUT, APART_LAYOUT = '1', '2'
 local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
@@ -6344,18 +6551,23 @@ local STATE_BYTES = 13 * 8
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = FEED_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
-  local large, moved, stays = 0, 0, 0
+  local large, moved = 0, 0
   if #readable > STATE_BYTES then
-    large, moved, stays = struct.unpack('>ddd', readable, tail)
+    large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
@@ -6375,7 +6587,6 @@ local function open_feed(meta, codec, caller)
     kept_until = kept_until,
     large = large,
     moved = moved,
-    stays = stays,
   }
 end
 -- Proposals of partitions; see shared/take-up.
@@ -6417,8 +6628,8 @@ return { 'proposed', propose(meta, FEED_LAYOUT, exact(clock_us())) }
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/exact.lua', 1],
     [29, 'lua/shared/feed/meta.lua', 1],
-    [92, 'lua/shared/propose.lua', 1],
-    [111, 'lua/feed/propose.lua', 17],
+    [96, 'lua/shared/propose.lua', 1],
+    [115, 'lua/feed/propose.lua', 17],
   ],
   encode(args) {
     return [
@@ -6489,7 +6700,7 @@ function readHeldOfReadPage(part: Reply | undefined): ({ readonly position: numb
 export const read: Operation<ReadArguments, ReadAnswer> = {
   script: {
     name: 'feed/read',
-    sha1: '468f002d5138d3866fb93f14eb52333f2d6ab9e1',
+    sha1: '71a3f2b062382399a30ec072cb46385b547d9665',
     reads: true,
     bytes: true,
     source: `--[[
@@ -6540,7 +6751,8 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
+--                    apart or that is in \`early\`, which those who know only 1 would not find
 --   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
@@ -6559,8 +6771,7 @@ end
 --     and, where one of them is not 0:
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
---     stays          1: has subscribers, and does not go when it is empty
-local FEED_LAYOUT = '1'
+local FEED_LAYOUT, APART_LAYOUT = '1', '2'
 local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
@@ -6568,18 +6779,23 @@ local STATE_BYTES = 13 * 8
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = FEED_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
-  local large, moved, stays = 0, 0, 0
+  local large, moved = 0, 0
   if #readable > STATE_BYTES then
-    large, moved, stays = struct.unpack('>ddd', readable, tail)
+    large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
@@ -6599,7 +6815,6 @@ local function open_feed(meta, codec, caller)
     kept_until = kept_until,
     large = large,
     moved = moved,
-    stays = stays,
   }
 end
 -- One message in the log: a stream entry \`<position>-0\` with the fields
@@ -7003,32 +7218,32 @@ return {
     [32, 'lua/shared/exact.lua', 1],
     [42, 'lua/shared/clock.lua', 1],
     [48, 'lua/shared/feed/meta.lua', 1],
-    [111, 'lua/shared/feed/entry.lua', 1],
-    [117, 'lua/shared/feed/entry.lua', 8],
-    [151, 'lua/shared/feed/entry.lua', 57],
-    [165, 'lua/shared/feed/entry.lua', 89],
-    [174, 'lua/shared/feed/work.lua', 1],
-    [189, 'lua/shared/feed/work.lua', 20],
-    [207, 'lua/shared/feed/leases.lua', 1],
-    [211, 'lua/shared/feed/leases.lua', 9],
-    [216, 'lua/shared/feed/marker.lua', 1],
-    [238, 'lua/shared/feed/start.lua', 1],
-    [263, 'lua/shared/feed/held.lua', 1],
-    [294, 'lua/shared/feed/reading.lua', 1],
-    [295, 'lua/shared/bytes.lua', 1],
-    [301, 'lua/shared/feed/reading.lua', 3],
-    [367, 'lua/feed/read.lua', 42],
-    [392, 'lua/shared/budget.lua', 1],
-    [395, 'lua/shared/budget.lua', 5],
-    [396, 'lua/shared/budget.lua', 11],
-    [406, 'lua/shared/feed/body.lua', 1],
-    [409, 'lua/shared/feed/body.lua', 6],
-    [410, 'lua/shared/feed/body.lua', 11],
-    [419, 'lua/shared/feed/tell-messages.lua', 3],
-    [424, 'lua/shared/feed/parked.lua', 1],
-    [444, 'lua/shared/feed/expired.lua', 1],
-    [447, 'lua/shared/feed/read-delayed.lua', 6],
-    [478, 'lua/feed/read.lua', 68],
+    [115, 'lua/shared/feed/entry.lua', 1],
+    [121, 'lua/shared/feed/entry.lua', 8],
+    [155, 'lua/shared/feed/entry.lua', 57],
+    [169, 'lua/shared/feed/entry.lua', 89],
+    [178, 'lua/shared/feed/work.lua', 1],
+    [193, 'lua/shared/feed/work.lua', 20],
+    [211, 'lua/shared/feed/leases.lua', 1],
+    [215, 'lua/shared/feed/leases.lua', 9],
+    [220, 'lua/shared/feed/marker.lua', 1],
+    [242, 'lua/shared/feed/start.lua', 1],
+    [267, 'lua/shared/feed/held.lua', 1],
+    [298, 'lua/shared/feed/reading.lua', 1],
+    [299, 'lua/shared/bytes.lua', 1],
+    [305, 'lua/shared/feed/reading.lua', 3],
+    [371, 'lua/feed/read.lua', 42],
+    [396, 'lua/shared/budget.lua', 1],
+    [399, 'lua/shared/budget.lua', 5],
+    [400, 'lua/shared/budget.lua', 11],
+    [410, 'lua/shared/feed/body.lua', 1],
+    [413, 'lua/shared/feed/body.lua', 6],
+    [414, 'lua/shared/feed/body.lua', 11],
+    [423, 'lua/shared/feed/tell-messages.lua', 3],
+    [428, 'lua/shared/feed/parked.lua', 1],
+    [448, 'lua/shared/feed/expired.lua', 1],
+    [451, 'lua/shared/feed/read-delayed.lua', 6],
+    [482, 'lua/feed/read.lua', 68],
   ],
   encode(args) {
     return withoutDefaults([
@@ -7093,7 +7308,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'feed/release',
-    sha1: 'efe14fcfb6de3502ccbbd06182e7c5e70cd6c118',
+    sha1: '9499df7d5488e4f143a5308aa7453ddecf481026',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7217,7 +7432,8 @@ local function wake(channel, sharded, reason)
   end
 end
 -- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
+--                    apart or that is in \`early\`, which those who know only 1 would not find
 --   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
@@ -7236,8 +7452,7 @@ end
 --     and, where one of them is not 0:
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
---     stays          1: has subscribers, and does not go when it is empty
-local FEED_LAYOUT = '1'
+local FEED_LAYOUT, APART_LAYOUT = '1', '2'
 local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
@@ -7245,18 +7460,23 @@ local STATE_BYTES = 13 * 8
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = FEED_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
-  local large, moved, stays = 0, 0, 0
+  local large, moved = 0, 0
   if #readable > STATE_BYTES then
-    large, moved, stays = struct.unpack('>ddd', readable, tail)
+    large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
@@ -7276,7 +7496,6 @@ local function open_feed(meta, codec, caller)
     kept_until = kept_until,
     large = large,
     moved = moved,
-    stays = stays,
   }
 end
 -- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
@@ -7377,10 +7596,14 @@ end
 if #places > 0 then
   give_back(claimed, returned, places)
 end
-if redis.call('ZCOUNT', claimed, token, token) == 0 then
+local is_over = redis.call('ZCOUNT', claimed, token, token) == 0
+if is_over then
   forget_lease(leases, work, token)
 end
-remember_answer(meta, caller, call, now_ms, #places)
+-- What has changed nothing needs no memory, which a full server would refuse.
+if is_over or #places > 0 then
+  remember_answer(meta, caller, call, now_ms, #places)
+end
 keep_with_feed(feed, returned, now_ms)
 wake(channel, sharded, 'released')
 return { 'released', #places }
@@ -7397,11 +7620,11 @@ return { 'released', #places }
     [95, 'lua/shared/calls.lua', 35],
     [108, 'lua/shared/wake.lua', 1],
     [121, 'lua/shared/feed/meta.lua', 1],
-    [184, 'lua/shared/feed/leases.lua', 1],
-    [200, 'lua/shared/feed/lapse.lua', 1],
-    [218, 'lua/shared/feed/places.lua', 1],
-    [244, 'lua/shared/feed/keep-alive.lua', 1],
-    [255, 'lua/feed/release.lua', 31],
+    [188, 'lua/shared/feed/leases.lua', 1],
+    [204, 'lua/shared/feed/lapse.lua', 1],
+    [222, 'lua/shared/feed/places.lua', 1],
+    [248, 'lua/shared/feed/keep-alive.lua', 1],
+    [259, 'lua/feed/release.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.ids.length)
@@ -7463,7 +7686,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'feed/remove',
-    sha1: 'da5858f2839e226da1610db0371076e9e919740d',
+    sha1: 'ddf0c7c98550ac1a695d2d1f23ad184f51016b35',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7484,6 +7707,7 @@ local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
 -- KEYS[9] expiry: sorted set: position -> expires_at_ms, where not in the lane
 local delayed = KEYS[10] -- sorted set: id -> visible_at_us
 local parked = KEYS[11] -- hash: id -> delayed message, later its position
+-- KEYS[12] subscribers: sorted set: subscriber -> position
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local even_claimed = ARGV[3] == '1' -- flag: whether messages under a live claim go too
@@ -7576,7 +7800,8 @@ local function remember_answer(calls, caller, call, now_ms, answer)
   end
 end
 -- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
+--                    apart or that is in \`early\`, which those who know only 1 would not find
 --   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
@@ -7595,8 +7820,7 @@ end
 --     and, where one of them is not 0:
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
---     stays          1: has subscribers, and does not go when it is empty
-local FEED_LAYOUT = '1'
+local FEED_LAYOUT, APART_LAYOUT = '1', '2'
 local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
@@ -7604,18 +7828,23 @@ local STATE_BYTES = 13 * 8
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = FEED_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
-  local large, moved, stays = 0, 0, 0
+  local large, moved = 0, 0
   if #readable > STATE_BYTES then
-    large, moved, stays = struct.unpack('>ddd', readable, tail)
+    large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
@@ -7635,7 +7864,6 @@ local function open_feed(meta, codec, caller)
     kept_until = kept_until,
     large = large,
     moved = moved,
-    stays = stays,
   }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
@@ -7657,10 +7885,18 @@ local function packed_state(feed)
     feed.lives_until,
     feed.kept_until
   )
-  if feed.large == 0 and feed.moved == 0 and feed.stays == 0 then
+  if feed.large == 0 and feed.moved == 0 then
     return packed
   end
-  return packed .. struct.pack('>ddd', feed.large, feed.moved, feed.stays)
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
+
+-- From now on something of the feed is where only those look who know this layout.
+local function stand_apart(meta, feed)
+  if not feed.is_apart then
+    feed.is_apart = true
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
 end
 
 -- Writes the state if it has changed.
@@ -7789,7 +8025,7 @@ local function remove_entries(feed, keys, entries)
   end
   delete_entries(feed, keys, places)
   -- About once for each thousand messages; see shared/feed/compact.
-  feed.look = tonumber(string.sub(places[1], -3)) < #places
+  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
   if redis.call('EXISTS', keys.work) == 1 then
     redis.call('ZREM', keys.claimed, unpack(places))
@@ -7868,11 +8104,7 @@ local function unpark(delayed, parked, bodies, ids, has_large)
 end
 -- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
 local function may_rest(feed)
-  return feed.bytes == 0
-    and feed.kept_until == -1
-    and feed.stays == 0
-    and feed.visible_at_us == 0
-    and feed.epoch ~= 0
+  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
 end
 
 local keys = {
@@ -7886,6 +8118,7 @@ local keys = {
   work = KEYS[8],
   expiry = KEYS[9],
   parked = parked,
+  subscribers = KEYS[12],
 }
 
 local feed = open_feed(meta, '', caller)
@@ -8010,8 +8243,13 @@ end
 -- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
 -- as many, so that the end is reached whoever appends meanwhile.
 local function compact(feed, keys, now_ms, done)
-  if feed.moved == 0 and not is_sparse(feed, keys.log) then
-    return
+  if feed.moved == 0 then
+    if not is_sparse(feed, keys.log) then
+      return
+    end
+    -- Who cleared the feed may not have known of it.
+    redis.call('UNLINK', keys.early)
+    stand_apart(keys.meta, feed)
   end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
     redis.call('RENAME', keys.early, keys.log)
@@ -8045,7 +8283,7 @@ end
 
 -- To be asked for where the feed \`may_rest\`.
 local function rest_when_empty(feed, keys, now_ms)
-  if log_length(feed, keys) > 0 then
+  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
     return
   end
   redis.call('UNLINK', keys.log)
@@ -8071,44 +8309,44 @@ end
 return { 'removed', count, held }
 `,
   },
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked'],
+  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers'],
   lines: [
     [1, 'lua/feed/remove.lua', 1],
-    [24, 'lua/shared/exact.lua', 1],
-    [34, 'lua/shared/clock.lua', 1],
-    [40, 'lua/shared/calls.lua', 1],
-    [44, 'lua/shared/calls.lua', 6],
-    [72, 'lua/shared/drop-over.lua', 1],
-    [97, 'lua/shared/calls.lua', 35],
-    [110, 'lua/shared/feed/meta.lua', 1],
-    [173, 'lua/shared/feed/save.lua', 1],
-    [175, 'lua/shared/feed/save.lua', 17],
-    [205, 'lua/shared/feed/entry.lua', 1],
-    [211, 'lua/shared/feed/entry.lua', 8],
-    [260, 'lua/shared/feed/entry.lua', 79],
-    [270, 'lua/shared/feed/body.lua', 1],
-    [273, 'lua/shared/bytes.lua', 1],
-    [279, 'lua/shared/feed/body.lua', 6],
-    [284, 'lua/shared/feed/remove.lua', 1],
-    [285, 'lua/shared/feed/remove.lua', 4],
-    [338, 'lua/shared/feed/leases.lua', 1],
-    [342, 'lua/shared/feed/leases.lua', 9],
-    [347, 'lua/shared/feed/places.lua', 1],
-    [373, 'lua/shared/feed/parked.lua', 1],
-    [393, 'lua/shared/feed/unpark.lua', 1],
-    [401, 'lua/shared/feed/may-rest.lua', 1],
-    [409, 'lua/feed/remove.lua', 37],
-    [464, 'lua/shared/feed/compact.lua', 1],
-    [469, 'lua/shared/budget.lua', 1],
-    [472, 'lua/shared/budget.lua', 5],
-    [492, 'lua/shared/feed/keep-alive.lua', 1],
-    [503, 'lua/shared/feed/compact.lua', 9],
-    [556, 'lua/feed/remove.lua', 93],
-    [559, 'lua/shared/feed/rest.lua', 1],
-    [562, 'lua/shared/feed/log-length.lua', 1],
-    [567, 'lua/shared/feed/keep-alive.lua', 1],
-    [578, 'lua/shared/feed/rest.lua', 7],
-    [598, 'lua/feed/remove.lua', 97],
+    [25, 'lua/shared/exact.lua', 1],
+    [35, 'lua/shared/clock.lua', 1],
+    [41, 'lua/shared/calls.lua', 1],
+    [45, 'lua/shared/calls.lua', 6],
+    [73, 'lua/shared/drop-over.lua', 1],
+    [98, 'lua/shared/calls.lua', 35],
+    [111, 'lua/shared/feed/meta.lua', 1],
+    [178, 'lua/shared/feed/save.lua', 1],
+    [180, 'lua/shared/feed/save.lua', 17],
+    [218, 'lua/shared/feed/entry.lua', 1],
+    [224, 'lua/shared/feed/entry.lua', 8],
+    [273, 'lua/shared/feed/entry.lua', 79],
+    [283, 'lua/shared/feed/body.lua', 1],
+    [286, 'lua/shared/bytes.lua', 1],
+    [292, 'lua/shared/feed/body.lua', 6],
+    [297, 'lua/shared/feed/remove.lua', 1],
+    [298, 'lua/shared/feed/remove.lua', 4],
+    [351, 'lua/shared/feed/leases.lua', 1],
+    [355, 'lua/shared/feed/leases.lua', 9],
+    [360, 'lua/shared/feed/places.lua', 1],
+    [386, 'lua/shared/feed/parked.lua', 1],
+    [406, 'lua/shared/feed/unpark.lua', 1],
+    [414, 'lua/shared/feed/may-rest.lua', 1],
+    [418, 'lua/feed/remove.lua', 38],
+    [474, 'lua/shared/feed/compact.lua', 1],
+    [479, 'lua/shared/budget.lua', 1],
+    [482, 'lua/shared/budget.lua', 5],
+    [502, 'lua/shared/feed/keep-alive.lua', 1],
+    [513, 'lua/shared/feed/compact.lua', 10],
+    [571, 'lua/feed/remove.lua', 95],
+    [574, 'lua/shared/feed/rest.lua', 1],
+    [577, 'lua/shared/feed/log-length.lua', 1],
+    [582, 'lua/shared/feed/keep-alive.lua', 1],
+    [593, 'lua/shared/feed/rest.lua', 7],
+    [613, 'lua/feed/remove.lua', 99],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -8155,7 +8393,7 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: 'e9f56674e4a5e8b65043f38d38af2c1a5d79e353',
+    sha1: '96885df24881ffedfb6cc887560adbd4f0aca721',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8170,7 +8408,7 @@ wait. \`more\`: call again.
 local meta = KEYS[1] -- hash: the feed's state
 local log = KEYS[2] -- stream: the visible messages, by position
 -- KEYS[3] early: stream: the oldest visible messages, while the log is written anew
--- KEYS[4] bodies: hash: id -> body, of those that are large
+local bodies = KEYS[4] -- hash: id -> body, of those that are large
 local claimed = KEYS[5] -- sorted set: position -> token of its claim
 local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
 local returned = KEYS[7] -- sorted set: positions that are free again
@@ -8178,6 +8416,7 @@ local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
 local expiry = KEYS[9] -- sorted set: position -> expires_at_ms, where not in the lane
 -- KEYS[10] delayed: sorted set: id -> visible_at_us
 local parked = KEYS[11] -- hash: id -> delayed message, later its position
+-- KEYS[12] subscribers: sorted set: subscriber -> position
 local channel = ARGV[1] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
@@ -8211,7 +8450,8 @@ local function wake(channel, sharded, reason)
   end
 end
 -- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
+--                    apart or that is in \`early\`, which those who know only 1 would not find
 --   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
@@ -8230,8 +8470,7 @@ end
 --     and, where one of them is not 0:
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
---     stays          1: has subscribers, and does not go when it is empty
-local FEED_LAYOUT = '1'
+local FEED_LAYOUT, APART_LAYOUT = '1', '2'
 local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
@@ -8239,18 +8478,23 @@ local STATE_BYTES = 13 * 8
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = FEED_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
-  local large, moved, stays = 0, 0, 0
+  local large, moved = 0, 0
   if #readable > STATE_BYTES then
-    large, moved, stays = struct.unpack('>ddd', readable, tail)
+    large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
@@ -8270,7 +8514,6 @@ local function open_feed(meta, codec, caller)
     kept_until = kept_until,
     large = large,
     moved = moved,
-    stays = stays,
   }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
@@ -8292,10 +8535,18 @@ local function packed_state(feed)
     feed.lives_until,
     feed.kept_until
   )
-  if feed.large == 0 and feed.moved == 0 and feed.stays == 0 then
+  if feed.large == 0 and feed.moved == 0 then
     return packed
   end
-  return packed .. struct.pack('>ddd', feed.large, feed.moved, feed.stays)
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
+
+-- From now on something of the feed is where only those look who know this layout.
+local function stand_apart(meta, feed)
+  if not feed.is_apart then
+    feed.is_apart = true
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
 end
 
 -- Writes the state if it has changed.
@@ -8490,13 +8741,15 @@ local function add_entry(log, place, ttl_ms, extra, body)
 end
 
 -- Stores one whose body is large and stands apart already.
-local function add_large_entry(feed, log, place, ttl_ms, extra, bytes)
-  redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 's', bytes)
+local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
+  stand_apart(keys.meta, feed)
+  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
   feed.large = feed.large + bytes
 end
 
 -- Stores a message that has its id already at the next position of a log. Its life counts from its
--- id, an entry's from its position. A large body stands apart already.
+-- id, an entry's from its position. A large body that comes with it, from another feed or as it was parked before such bodies
+-- stood apart, is stored apart; else it is already.
 local function store_late(feed, keys, entry)
   feed.last = feed.last + 1
   local place, id = exact(feed.last), exact(entry.id)
@@ -8505,7 +8758,10 @@ local function store_late(feed, keys, entry)
     ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
   end
   if is_large(entry.bytes) then
-    add_large_entry(feed, keys.log, place, ttl_ms, extra, entry.bytes)
+    if entry.body then
+      redis.call('HSET', keys.bodies, id, entry.body)
+    end
+    add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
   else
     add_entry(keys.log, place, ttl_ms, extra, entry.body)
   end
@@ -8583,7 +8839,7 @@ local function remove_entries(feed, keys, entries)
   end
   delete_entries(feed, keys, places)
   -- About once for each thousand messages; see shared/feed/compact.
-  feed.look = tonumber(string.sub(places[1], -3)) < #places
+  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
   if redis.call('EXISTS', keys.work) == 1 then
     redis.call('ZREM', keys.claimed, unpack(places))
@@ -8757,8 +9013,13 @@ end
 -- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
 -- as many, so that the end is reached whoever appends meanwhile.
 local function compact(feed, keys, now_ms, done)
-  if feed.moved == 0 and not is_sparse(feed, keys.log) then
-    return
+  if feed.moved == 0 then
+    if not is_sparse(feed, keys.log) then
+      return
+    end
+    -- Who cleared the feed may not have known of it.
+    redis.call('UNLINK', keys.early)
+    stand_apart(keys.meta, feed)
   end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
     redis.call('RENAME', keys.early, keys.log)
@@ -8779,7 +9040,7 @@ end
 
 -- To be asked for where the feed \`may_rest\`.
 local function rest_when_empty(feed, keys, now_ms)
-  if log_length(feed, keys) > 0 then
+  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
     return
   end
   redis.call('UNLINK', keys.log)
@@ -8799,11 +9060,7 @@ local function rest_when_empty(feed, keys, now_ms)
 end
 -- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
 local function may_rest(feed)
-  return feed.bytes == 0
-    and feed.kept_until == -1
-    and feed.stays == 0
-    and feed.visible_at_us == 0
-    and feed.epoch ~= 0
+  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
 end
 -- Whether time has made something due that no call has done yet.
 local function is_due(feed, leases, now_us)
@@ -8817,7 +9074,7 @@ local keys = {
   meta = meta,
   log = log,
   early = KEYS[3],
-  bodies = KEYS[4],
+  bodies = bodies,
   claimed = claimed,
   leases = leases,
   returned = returned,
@@ -8825,6 +9082,7 @@ local keys = {
   expiry = expiry,
   delayed = KEYS[10],
   parked = parked,
+  subscribers = KEYS[12],
 }
 
 local feed = open_feed(meta, '')
@@ -8844,7 +9102,7 @@ end
 if feed.look or feed.moved ~= 0 then
   compact(feed, keys, now_ms, 200)
 end
-local touched = { log, expiry, parked, returned }
+local touched = { log, bodies, expiry, parked, returned }
 for _, key in ipairs(touched) do
   keep_with_feed(feed, key, now_ms)
 end
@@ -8858,49 +9116,49 @@ end
 return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
 `,
   },
-  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked'],
+  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers'],
   lines: [
     [1, 'lua/feed/settle.lua', 1],
-    [24, 'lua/shared/exact.lua', 1],
-    [34, 'lua/shared/clock.lua', 1],
-    [40, 'lua/shared/wake.lua', 1],
-    [53, 'lua/shared/feed/meta.lua', 1],
-    [116, 'lua/shared/feed/save.lua', 1],
-    [118, 'lua/shared/feed/save.lua', 17],
-    [148, 'lua/shared/feed/entry.lua', 1],
-    [154, 'lua/shared/feed/entry.lua', 8],
-    [235, 'lua/shared/feed/expiry.lua', 1],
-    [249, 'lua/shared/feed/show-due.lua', 1],
-    [250, 'lua/shared/budget.lua', 1],
-    [253, 'lua/shared/bytes.lua', 1],
-    [259, 'lua/shared/budget.lua', 5],
-    [279, 'lua/shared/feed/body.lua', 1],
-    [282, 'lua/shared/feed/body.lua', 6],
-    [287, 'lua/shared/feed/body.lua', 16],
-    [291, 'lua/shared/feed/expired.lua', 1],
-    [294, 'lua/shared/feed/parked.lua', 1],
-    [314, 'lua/shared/feed/unpark.lua', 1],
-    [322, 'lua/shared/feed/add-message.lua', 1],
-    [323, 'lua/shared/feed/add-entry.lua', 1],
-    [331, 'lua/shared/feed/add-message.lua', 4],
-    [338, 'lua/shared/feed/store-late.lua', 3],
-    [362, 'lua/shared/feed/show-due.lua', 8],
-    [385, 'lua/shared/feed/reap.lua', 1],
-    [386, 'lua/shared/feed/remove.lua', 1],
-    [387, 'lua/shared/feed/remove.lua', 4],
-    [440, 'lua/shared/feed/reap.lua', 6],
-    [496, 'lua/shared/feed/leases.lua', 1],
-    [504, 'lua/shared/feed/leases.lua', 14],
-    [507, 'lua/shared/feed/lapse.lua', 1],
-    [541, 'lua/shared/feed/keep-alive.lua', 1],
-    [552, 'lua/shared/feed/compact.lua', 1],
-    [557, 'lua/shared/feed/compact.lua', 8],
-    [611, 'lua/shared/feed/rest.lua', 1],
-    [614, 'lua/shared/feed/log-length.lua', 1],
-    [619, 'lua/shared/feed/rest.lua', 6],
-    [640, 'lua/shared/feed/may-rest.lua', 1],
-    [648, 'lua/shared/feed/due.lua', 1],
-    [655, 'lua/feed/settle.lua', 40],
+    [25, 'lua/shared/exact.lua', 1],
+    [35, 'lua/shared/clock.lua', 1],
+    [41, 'lua/shared/wake.lua', 1],
+    [54, 'lua/shared/feed/meta.lua', 1],
+    [121, 'lua/shared/feed/save.lua', 1],
+    [123, 'lua/shared/feed/save.lua', 17],
+    [161, 'lua/shared/feed/entry.lua', 1],
+    [167, 'lua/shared/feed/entry.lua', 8],
+    [248, 'lua/shared/feed/expiry.lua', 1],
+    [262, 'lua/shared/feed/show-due.lua', 1],
+    [263, 'lua/shared/budget.lua', 1],
+    [266, 'lua/shared/bytes.lua', 1],
+    [272, 'lua/shared/budget.lua', 5],
+    [292, 'lua/shared/feed/body.lua', 1],
+    [295, 'lua/shared/feed/body.lua', 6],
+    [300, 'lua/shared/feed/body.lua', 16],
+    [304, 'lua/shared/feed/expired.lua', 1],
+    [307, 'lua/shared/feed/parked.lua', 1],
+    [327, 'lua/shared/feed/unpark.lua', 1],
+    [335, 'lua/shared/feed/add-message.lua', 1],
+    [336, 'lua/shared/feed/add-entry.lua', 1],
+    [344, 'lua/shared/feed/add-message.lua', 5],
+    [352, 'lua/shared/feed/store-late.lua', 3],
+    [380, 'lua/shared/feed/show-due.lua', 8],
+    [403, 'lua/shared/feed/reap.lua', 1],
+    [404, 'lua/shared/feed/remove.lua', 1],
+    [405, 'lua/shared/feed/remove.lua', 4],
+    [458, 'lua/shared/feed/reap.lua', 6],
+    [514, 'lua/shared/feed/leases.lua', 1],
+    [522, 'lua/shared/feed/leases.lua', 14],
+    [525, 'lua/shared/feed/lapse.lua', 1],
+    [559, 'lua/shared/feed/keep-alive.lua', 1],
+    [570, 'lua/shared/feed/compact.lua', 1],
+    [575, 'lua/shared/feed/compact.lua', 9],
+    [634, 'lua/shared/feed/rest.lua', 1],
+    [637, 'lua/shared/feed/log-length.lua', 1],
+    [642, 'lua/shared/feed/rest.lua', 6],
+    [663, 'lua/shared/feed/may-rest.lua', 1],
+    [667, 'lua/shared/feed/due.lua', 1],
+    [674, 'lua/feed/settle.lua', 41],
   ],
   encode(args) {
     return withoutDefaults([
@@ -8950,7 +9208,7 @@ export type SubscribeAnswer =
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
   script: {
     name: 'feed/subscribe',
-    sha1: '161efc9d8c09a5a30d1a2db66a4989f0e378195a',
+    sha1: '93d0ac266470769b102fa5e6245c2e7f891c2124',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8999,7 +9257,8 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
+--                    apart or that is in \`early\`, which those who know only 1 would not find
 --   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
@@ -9018,8 +9277,7 @@ end
 --     and, where one of them is not 0:
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
---     stays          1: has subscribers, and does not go when it is empty
-local FEED_LAYOUT = '1'
+local FEED_LAYOUT, APART_LAYOUT = '1', '2'
 local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
@@ -9027,18 +9285,23 @@ local STATE_BYTES = 13 * 8
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = FEED_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
-  local large, moved, stays = 0, 0, 0
+  local large, moved = 0, 0
   if #readable > STATE_BYTES then
-    large, moved, stays = struct.unpack('>ddd', readable, tail)
+    large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
@@ -9058,7 +9321,6 @@ local function open_feed(meta, codec, caller)
     kept_until = kept_until,
     large = large,
     moved = moved,
-    stays = stays,
   }
 end
 -- Changes to the main key of a feed; see shared/feed/meta for its fields.
@@ -9094,10 +9356,10 @@ local function packed_state(feed)
     feed.lives_until,
     feed.kept_until
   )
-  if feed.large == 0 and feed.moved == 0 and feed.stays == 0 then
+  if feed.large == 0 and feed.moved == 0 then
     return packed
   end
-  return packed .. struct.pack('>ddd', feed.large, feed.moved, feed.stays)
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
 end
 
 -- Writes the state if it has changed.
@@ -9237,7 +9499,6 @@ if protected then
 end
 begin_feed(meta, feed, now_us)
 feed.lives_until = -1
-feed.stays = 1
 if must_move(feed, math.floor(now_us / 1000)) then
   local moving = {
     meta,
@@ -9266,13 +9527,14 @@ return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }
     [30, 'lua/shared/exact.lua', 1],
     [40, 'lua/shared/clock.lua', 1],
     [46, 'lua/shared/feed/meta.lua', 1],
-    [109, 'lua/shared/feed/save.lua', 1],
-    [155, 'lua/shared/feed/marker.lua', 1],
-    [177, 'lua/shared/feed/start.lua', 1],
-    [202, 'lua/shared/feed/keep-alive.lua', 1],
-    [238, 'lua/feed/subscribe.lua', 37],
-    [251, 'lua/shared/take-up.lua', 1],
-    [266, 'lua/feed/subscribe.lua', 51],
+    [113, 'lua/shared/feed/save.lua', 1],
+    [152, 'lua/shared/feed/save.lua', 48],
+    [159, 'lua/shared/feed/marker.lua', 1],
+    [181, 'lua/shared/feed/start.lua', 1],
+    [206, 'lua/shared/feed/keep-alive.lua', 1],
+    [242, 'lua/feed/subscribe.lua', 37],
+    [255, 'lua/shared/take-up.lua', 1],
+    [270, 'lua/feed/subscribe.lua', 51],
   ],
   encode(args) {
     return withoutDefaults([

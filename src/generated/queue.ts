@@ -63,7 +63,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: 'c5cde9e8614caaa82ad38f4a4a25ba11ab9cbd16',
+    sha1: 'e6bba0abaf834ceec0a09ece500c7ba8e8cf710a',
     reads: false,
     bytes: true,
     source: `--[[
@@ -172,7 +172,8 @@ local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -195,13 +196,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -214,6 +219,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -293,6 +299,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -1373,51 +1382,51 @@ return {
     [94, 'lua/shared/calls.lua', 35],
     [101, 'lua/shared/next-token.lua', 1],
     [106, 'lua/shared/queue/state.lua', 1],
-    [186, 'lua/shared/queue/never.lua', 1],
-    [188, 'lua/shared/queue/save.lua', 1],
-    [190, 'lua/shared/queue/save.lua', 15],
-    [229, 'lua/shared/queue/save-awaited.lua', 1],
-    [244, 'lua/shared/queue/save.lua', 55],
-    [259, 'lua/shared/queue/save-call.lua', 1],
-    [268, 'lua/shared/queue/wide.lua', 1],
-    [283, 'lua/shared/queue/note-due.lua', 1],
-    [291, 'lua/shared/queue/flags.lua', 1],
-    [310, 'lua/shared/queue/note-alike.lua', 1],
-    [311, 'lua/shared/queue/bucket.lua', 1],
-    [323, 'lua/shared/queue/leave-notes.lua', 1],
-    [345, 'lua/shared/queue/fold.lua', 1],
-    [346, 'lua/shared/queue/statistics.lua', 1],
-    [579, 'lua/shared/queue/fold.lua', 3],
-    [590, 'lua/shared/queue/leave-notes.lua', 24],
-    [597, 'lua/shared/queue/note-alike.lua', 4],
-    [612, 'lua/shared/queue/plain.lua', 1],
-    [613, 'lua/shared/queue/plain-head.lua', 1],
-    [616, 'lua/shared/queue/plain-head.lua', 8],
-    [624, 'lua/shared/queue/plain.lua', 3],
-    [632, 'lua/shared/queue/is-behind.lua', 1],
-    [640, 'lua/shared/queue/plain.lua', 12],
-    [707, 'lua/shared/queue/note-spans.lua', 1],
-    [708, 'lua/shared/queue/note-spans.lua', 3],
-    [734, 'lua/shared/queue/plain.lua', 80],
-    [761, 'lua/shared/queue/note-spans.lua', 1],
-    [762, 'lua/shared/queue/note-spans.lua', 3],
-    [788, 'lua/shared/queue/plain.lua', 108],
-    [846, 'lua/queue/ack-and-claim-plain.lua', 48],
-    [878, 'lua/shared/tell.lua', 1],
-    [888, 'lua/shared/tell.lua', 15],
-    [931, 'lua/shared/queue/idle.lua', 1],
-    [998, 'lua/shared/listening.lua', 1],
-    [1017, 'lua/shared/queue/idle.lua', 69],
-    [1141, 'lua/shared/queue/watch.lua', 1],
-    [1153, 'lua/shared/queue/wait-idle.lua', 1],
-    [1192, 'lua/queue/ack-and-claim-plain.lua', 84],
-    [1202, 'lua/shared/queue/note-time.lua', 1],
-    [1207, 'lua/queue/ack-and-claim-plain.lua', 95],
-    [1217, 'lua/shared/queue/publish-plain.lua', 1],
-    [1219, 'lua/shared/queue/spelled.lua', 1],
-    [1227, 'lua/shared/queue/send.lua', 1],
-    [1243, 'lua/shared/queue/publish-plain.lua', 5],
-    [1260, 'lua/queue/ack-and-claim-plain.lua', 106],
+    [192, 'lua/shared/queue/never.lua', 1],
+    [194, 'lua/shared/queue/save.lua', 1],
+    [196, 'lua/shared/queue/save.lua', 15],
+    [238, 'lua/shared/queue/save-awaited.lua', 1],
+    [253, 'lua/shared/queue/save.lua', 58],
+    [268, 'lua/shared/queue/save-call.lua', 1],
+    [277, 'lua/shared/queue/wide.lua', 1],
+    [292, 'lua/shared/queue/note-due.lua', 1],
+    [300, 'lua/shared/queue/flags.lua', 1],
+    [319, 'lua/shared/queue/note-alike.lua', 1],
+    [320, 'lua/shared/queue/bucket.lua', 1],
+    [332, 'lua/shared/queue/leave-notes.lua', 1],
+    [354, 'lua/shared/queue/fold.lua', 1],
+    [355, 'lua/shared/queue/statistics.lua', 1],
+    [588, 'lua/shared/queue/fold.lua', 3],
+    [599, 'lua/shared/queue/leave-notes.lua', 24],
+    [606, 'lua/shared/queue/note-alike.lua', 4],
+    [621, 'lua/shared/queue/plain.lua', 1],
+    [622, 'lua/shared/queue/plain-head.lua', 1],
+    [625, 'lua/shared/queue/plain-head.lua', 8],
+    [633, 'lua/shared/queue/plain.lua', 3],
+    [641, 'lua/shared/queue/is-behind.lua', 1],
+    [649, 'lua/shared/queue/plain.lua', 12],
+    [716, 'lua/shared/queue/note-spans.lua', 1],
+    [717, 'lua/shared/queue/note-spans.lua', 3],
+    [743, 'lua/shared/queue/plain.lua', 80],
+    [770, 'lua/shared/queue/note-spans.lua', 1],
+    [771, 'lua/shared/queue/note-spans.lua', 3],
+    [797, 'lua/shared/queue/plain.lua', 108],
+    [855, 'lua/queue/ack-and-claim-plain.lua', 48],
+    [887, 'lua/shared/tell.lua', 1],
+    [897, 'lua/shared/tell.lua', 15],
+    [940, 'lua/shared/queue/idle.lua', 1],
+    [1007, 'lua/shared/listening.lua', 1],
+    [1026, 'lua/shared/queue/idle.lua', 69],
+    [1150, 'lua/shared/queue/watch.lua', 1],
+    [1162, 'lua/shared/queue/wait-idle.lua', 1],
+    [1201, 'lua/queue/ack-and-claim-plain.lua', 84],
+    [1211, 'lua/shared/queue/note-time.lua', 1],
+    [1216, 'lua/queue/ack-and-claim-plain.lua', 95],
+    [1226, 'lua/shared/queue/publish-plain.lua', 1],
+    [1228, 'lua/shared/queue/spelled.lua', 1],
+    [1236, 'lua/shared/queue/send.lua', 1],
+    [1252, 'lua/shared/queue/publish-plain.lua', 5],
+    [1269, 'lua/queue/ack-and-claim-plain.lua', 106],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
@@ -1525,7 +1534,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'cf9211156ecd9eab1e388a2b956b66bd3523caf6',
+    sha1: 'bb80b731f9991e6b01038390864caad754fe8419',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1721,7 +1730,8 @@ local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -1744,13 +1754,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -1763,6 +1777,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -2184,6 +2199,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -4116,6 +4134,7 @@ local function record_fields(queue, seq, head, payload)
     return { seq, head .. payload }, #head + #payload, 0
   end
   set_mark(queue, BODIES)
+  queue.stands_apart = true
   return { seq, head, 'b' .. seq, payload }, #head + #payload, APART
 end
 
@@ -5045,157 +5064,157 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [145, 'lua/shared/tell.lua', 15],
     [188, 'lua/shared/next-token.lua', 1],
     [193, 'lua/shared/queue/state.lua', 1],
-    [273, 'lua/shared/queue/count-job.lua', 1],
-    [286, 'lua/shared/queue/note-spans.lua', 1],
-    [287, 'lua/shared/queue/note-alike.lua', 1],
-    [288, 'lua/shared/queue/bucket.lua', 1],
-    [300, 'lua/shared/queue/leave-notes.lua', 1],
-    [322, 'lua/shared/queue/fold.lua', 1],
-    [323, 'lua/shared/queue/statistics.lua', 1],
-    [556, 'lua/shared/queue/fold.lua', 3],
-    [567, 'lua/shared/queue/leave-notes.lua', 24],
-    [574, 'lua/shared/queue/note-alike.lua', 4],
-    [589, 'lua/shared/queue/note-spans.lua', 3],
-    [615, 'lua/shared/queue/never.lua', 1],
-    [617, 'lua/shared/queue/save.lua', 1],
-    [619, 'lua/shared/queue/save.lua', 15],
-    [658, 'lua/shared/queue/save-awaited.lua', 1],
-    [673, 'lua/shared/queue/save.lua', 55],
-    [688, 'lua/shared/queue/save-call.lua', 1],
-    [697, 'lua/shared/queue/wide.lua', 1],
-    [712, 'lua/shared/queue/settings.lua', 1],
-    [730, 'lua/shared/queue/marks.lua', 1],
-    [746, 'lua/shared/queue/recurs.lua', 1],
-    [748, 'lua/shared/queue/note-due.lua', 1],
-    [756, 'lua/shared/queue/rate.lua', 1],
-    [798, 'lua/shared/queue/job.lua', 1],
-    [810, 'lua/shared/queue/plain-head.lua', 1],
-    [813, 'lua/shared/queue/plain-head.lua', 8],
-    [821, 'lua/shared/queue/job.lua', 14],
-    [898, 'lua/shared/queue/flags.lua', 1],
-    [929, 'lua/shared/queue/run.lua', 1],
-    [976, 'lua/shared/queue/parents.lua', 1],
-    [1057, 'lua/shared/queue/parents.lua', 92],
-    [1071, 'lua/shared/queue/happened.lua', 1],
-    [1083, 'lua/shared/queue/names.lua', 1],
-    [1099, 'lua/shared/queue/names.lua', 27],
-    [1117, 'lua/shared/queue/groups.lua', 1],
-    [1163, 'lua/shared/queue/burst.lua', 1],
-    [1175, 'lua/shared/queue/groups.lua', 48],
-    [1246, 'lua/shared/queue/groups.lua', 130],
-    [1273, 'lua/shared/queue/ready.lua', 1],
-    [1280, 'lua/shared/queue/in-front.lua', 1],
-    [1282, 'lua/shared/queue/ready.lua', 9],
-    [1303, 'lua/shared/queue/ready.lua', 40],
-    [1309, 'lua/shared/queue/fields.lua', 1],
-    [1318, 'lua/shared/queue/end.lua', 1],
-    [1342, 'lua/shared/queue/leave-tags.lua', 1],
-    [1352, 'lua/shared/queue/end.lua', 26],
-    [1369, 'lua/shared/queue/note-end.lua', 1],
-    [1399, 'lua/shared/queue/tell-others.lua', 1],
-    [1401, 'lua/shared/queue/packed-notes.lua', 1],
-    [1402, 'lua/shared/queue/packed-notes.lua', 3],
-    [1410, 'lua/shared/queue/tell-others.lua', 4],
-    [1413, 'lua/shared/queue/result.lua', 1],
-    [1427, 'lua/shared/queue/tell-ends.lua', 1],
-    [1483, 'lua/shared/queue/tell-others.lua', 9],
-    [1486, 'lua/shared/queue/tell-others.lua', 13],
-    [1489, 'lua/shared/queue/publish.lua', 1],
-    [1490, 'lua/shared/queue/message.lua', 1],
-    [1500, 'lua/shared/queue/spelled.lua', 1],
-    [1508, 'lua/shared/queue/send.lua', 1],
-    [1524, 'lua/shared/queue/message.lua', 13],
-    [1547, 'lua/shared/queue/publish.lua', 3],
-    [1553, 'lua/shared/queue/tell-others.lua', 17],
-    [1556, 'lua/shared/queue/cancel.lua', 1],
-    [1564, 'lua/shared/queue/stop.lua', 1],
-    [1572, 'lua/shared/queue/finish.lua', 1],
-    [1673, 'lua/shared/queue/told.lua', 1],
-    [1688, 'lua/shared/queue/told.lua', 24],
-    [1692, 'lua/shared/queue/idle.lua', 1],
-    [1759, 'lua/shared/listening.lua', 1],
-    [1778, 'lua/shared/queue/idle.lua', 69],
-    [1902, 'lua/shared/queue/judge.lua', 1],
-    [1966, 'lua/shared/queue/next-due.lua', 1],
-    [2021, 'lua/queue/ack-and-claim.lua', 90],
-    [2070, 'lua/shared/queue/burst.lua', 1],
-    [2082, 'lua/queue/ack-and-claim.lua', 140],
-    [2086, 'lua/shared/queue/body.lua', 1],
-    [2089, 'lua/shared/bytes.lua', 1],
-    [2095, 'lua/shared/queue/body.lua', 7],
-    [2096, 'lua/shared/queue/body.lua', 26],
-    [2103, 'lua/shared/queue/claimed-before.lua', 1],
-    [2105, 'lua/shared/queue/tell-options.lua', 1],
-    [2117, 'lua/shared/queue/claimed-before.lua', 4],
-    [2157, 'lua/queue/ack-and-claim.lua', 146],
-    [2168, 'lua/shared/queue/carry-out-acks.lua', 1],
-    [2169, 'lua/shared/queue/carry-out-acks.lua', 5],
-    [2181, 'lua/queue/ack-and-claim.lua', 158],
-    [2189, 'lua/shared/queue/is-behind.lua', 1],
-    [2197, 'lua/queue/ack-and-claim.lua', 167],
-    [2200, 'lua/shared/queue/bring-due.lua', 1],
-    [2203, 'lua/shared/queue/entries.lua', 1],
-    [2221, 'lua/shared/queue/history.lua', 1],
-    [2235, 'lua/shared/queue/failure.lua', 1],
-    [2241, 'lua/shared/queue/note-failure.lua', 1],
-    [2245, 'lua/shared/queue/dead.lua', 1],
-    [2299, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2306, 'lua/shared/queue/reclaim.lua', 1],
-    [2351, 'lua/shared/queue/due.lua', 1],
-    [2373, 'lua/shared/queue/bring-due.lua', 12],
-    [2377, 'lua/shared/queue/leave-short.lua', 1],
-    [2388, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2453, 'lua/shared/queue/recurrence.lua', 1],
-    [2502, 'lua/shared/queue/catch-up.lua', 1],
-    [2504, 'lua/shared/queue/next-interval.lua', 1],
-    [2509, 'lua/shared/queue/catch-up.lua', 4],
-    [2562, 'lua/shared/queue/bring-due.lua', 21],
-    [2568, 'lua/shared/queue/spawn.lua', 1],
-    [2573, 'lua/shared/queue/body.lua', 1],
-    [2576, 'lua/shared/bytes.lua', 1],
-    [2582, 'lua/shared/queue/body.lua', 7],
-    [2597, 'lua/shared/queue/number.lua', 1],
-    [2606, 'lua/shared/queue/enter-tags.lua', 1],
-    [2617, 'lua/shared/queue/leave-short.lua', 1],
-    [2628, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2693, 'lua/shared/queue/recurrence.lua', 1],
-    [2742, 'lua/shared/queue/spawn.lua', 13],
-    [2843, 'lua/shared/queue/bring-due.lua', 28],
-    [2845, 'lua/shared/queue/look-again.lua', 1],
-    [2851, 'lua/shared/queue/bring-due.lua', 31],
-    [2853, 'lua/queue/ack-and-claim.lua', 171],
-    [2857, 'lua/shared/queue/settle.lua', 1],
-    [2858, 'lua/shared/queue/failure.lua', 1],
-    [2864, 'lua/shared/queue/dead.lua', 1],
-    [2918, 'lua/shared/queue/backoff.lua', 1],
-    [2920, 'lua/shared/queue/backoff.lua', 22],
-    [2939, 'lua/shared/queue/unblock.lua', 1],
-    [2945, 'lua/shared/queue/outbox.lua', 1],
-    [2956, 'lua/shared/queue/entries.lua', 1],
-    [2974, 'lua/shared/queue/history.lua', 1],
-    [2988, 'lua/shared/queue/settle.lua', 18],
-    [3062, 'lua/queue/ack-and-claim.lua', 176],
-    [3073, 'lua/shared/queue/watch.lua', 1],
-    [3085, 'lua/queue/ack-and-claim.lua', 188],
-    [3098, 'lua/shared/queue/body.lua', 1],
-    [3101, 'lua/shared/bytes.lua', 1],
-    [3107, 'lua/shared/queue/body.lua', 7],
-    [3108, 'lua/shared/queue/body.lua', 22],
-    [3119, 'lua/shared/queue/take.lua', 1],
-    [3256, 'lua/shared/budget.lua', 1],
-    [3259, 'lua/shared/budget.lua', 5],
-    [3275, 'lua/shared/queue/take.lua', 139],
-    [3291, 'lua/shared/queue/bring-returned.lua', 1],
-    [3324, 'lua/shared/queue/take.lua', 156],
-    [3332, 'lua/shared/queue/lease.lua', 1],
-    [3333, 'lua/shared/queue/tell-options.lua', 1],
-    [3345, 'lua/shared/queue/lease.lua', 3],
-    [3403, 'lua/queue/ack-and-claim.lua', 204],
-    [3428, 'lua/shared/queue/wait-idle.lua', 1],
-    [3467, 'lua/shared/queue/note-time.lua', 1],
-    [3472, 'lua/shared/queue/look-again.lua', 1],
-    [3478, 'lua/shared/queue/wait.lua', 3],
-    [3494, 'lua/queue/ack-and-claim.lua', 231],
+    [279, 'lua/shared/queue/count-job.lua', 1],
+    [292, 'lua/shared/queue/note-spans.lua', 1],
+    [293, 'lua/shared/queue/note-alike.lua', 1],
+    [294, 'lua/shared/queue/bucket.lua', 1],
+    [306, 'lua/shared/queue/leave-notes.lua', 1],
+    [328, 'lua/shared/queue/fold.lua', 1],
+    [329, 'lua/shared/queue/statistics.lua', 1],
+    [562, 'lua/shared/queue/fold.lua', 3],
+    [573, 'lua/shared/queue/leave-notes.lua', 24],
+    [580, 'lua/shared/queue/note-alike.lua', 4],
+    [595, 'lua/shared/queue/note-spans.lua', 3],
+    [621, 'lua/shared/queue/never.lua', 1],
+    [623, 'lua/shared/queue/save.lua', 1],
+    [625, 'lua/shared/queue/save.lua', 15],
+    [667, 'lua/shared/queue/save-awaited.lua', 1],
+    [682, 'lua/shared/queue/save.lua', 58],
+    [697, 'lua/shared/queue/save-call.lua', 1],
+    [706, 'lua/shared/queue/wide.lua', 1],
+    [721, 'lua/shared/queue/settings.lua', 1],
+    [739, 'lua/shared/queue/marks.lua', 1],
+    [755, 'lua/shared/queue/recurs.lua', 1],
+    [757, 'lua/shared/queue/note-due.lua', 1],
+    [765, 'lua/shared/queue/rate.lua', 1],
+    [807, 'lua/shared/queue/job.lua', 1],
+    [819, 'lua/shared/queue/plain-head.lua', 1],
+    [822, 'lua/shared/queue/plain-head.lua', 8],
+    [830, 'lua/shared/queue/job.lua', 14],
+    [907, 'lua/shared/queue/flags.lua', 1],
+    [938, 'lua/shared/queue/run.lua', 1],
+    [985, 'lua/shared/queue/parents.lua', 1],
+    [1066, 'lua/shared/queue/parents.lua', 92],
+    [1080, 'lua/shared/queue/happened.lua', 1],
+    [1092, 'lua/shared/queue/names.lua', 1],
+    [1108, 'lua/shared/queue/names.lua', 27],
+    [1126, 'lua/shared/queue/groups.lua', 1],
+    [1172, 'lua/shared/queue/burst.lua', 1],
+    [1184, 'lua/shared/queue/groups.lua', 48],
+    [1255, 'lua/shared/queue/groups.lua', 130],
+    [1282, 'lua/shared/queue/ready.lua', 1],
+    [1289, 'lua/shared/queue/in-front.lua', 1],
+    [1291, 'lua/shared/queue/ready.lua', 9],
+    [1312, 'lua/shared/queue/ready.lua', 40],
+    [1318, 'lua/shared/queue/fields.lua', 1],
+    [1327, 'lua/shared/queue/end.lua', 1],
+    [1351, 'lua/shared/queue/leave-tags.lua', 1],
+    [1361, 'lua/shared/queue/end.lua', 26],
+    [1378, 'lua/shared/queue/note-end.lua', 1],
+    [1408, 'lua/shared/queue/tell-others.lua', 1],
+    [1410, 'lua/shared/queue/packed-notes.lua', 1],
+    [1411, 'lua/shared/queue/packed-notes.lua', 3],
+    [1419, 'lua/shared/queue/tell-others.lua', 4],
+    [1422, 'lua/shared/queue/result.lua', 1],
+    [1436, 'lua/shared/queue/tell-ends.lua', 1],
+    [1492, 'lua/shared/queue/tell-others.lua', 9],
+    [1495, 'lua/shared/queue/tell-others.lua', 13],
+    [1498, 'lua/shared/queue/publish.lua', 1],
+    [1499, 'lua/shared/queue/message.lua', 1],
+    [1509, 'lua/shared/queue/spelled.lua', 1],
+    [1517, 'lua/shared/queue/send.lua', 1],
+    [1533, 'lua/shared/queue/message.lua', 13],
+    [1556, 'lua/shared/queue/publish.lua', 3],
+    [1562, 'lua/shared/queue/tell-others.lua', 17],
+    [1565, 'lua/shared/queue/cancel.lua', 1],
+    [1573, 'lua/shared/queue/stop.lua', 1],
+    [1581, 'lua/shared/queue/finish.lua', 1],
+    [1682, 'lua/shared/queue/told.lua', 1],
+    [1697, 'lua/shared/queue/told.lua', 24],
+    [1701, 'lua/shared/queue/idle.lua', 1],
+    [1768, 'lua/shared/listening.lua', 1],
+    [1787, 'lua/shared/queue/idle.lua', 69],
+    [1911, 'lua/shared/queue/judge.lua', 1],
+    [1975, 'lua/shared/queue/next-due.lua', 1],
+    [2030, 'lua/queue/ack-and-claim.lua', 90],
+    [2079, 'lua/shared/queue/burst.lua', 1],
+    [2091, 'lua/queue/ack-and-claim.lua', 140],
+    [2095, 'lua/shared/queue/body.lua', 1],
+    [2098, 'lua/shared/bytes.lua', 1],
+    [2104, 'lua/shared/queue/body.lua', 7],
+    [2105, 'lua/shared/queue/body.lua', 27],
+    [2112, 'lua/shared/queue/claimed-before.lua', 1],
+    [2114, 'lua/shared/queue/tell-options.lua', 1],
+    [2126, 'lua/shared/queue/claimed-before.lua', 4],
+    [2166, 'lua/queue/ack-and-claim.lua', 146],
+    [2177, 'lua/shared/queue/carry-out-acks.lua', 1],
+    [2178, 'lua/shared/queue/carry-out-acks.lua', 5],
+    [2190, 'lua/queue/ack-and-claim.lua', 158],
+    [2198, 'lua/shared/queue/is-behind.lua', 1],
+    [2206, 'lua/queue/ack-and-claim.lua', 167],
+    [2209, 'lua/shared/queue/bring-due.lua', 1],
+    [2212, 'lua/shared/queue/entries.lua', 1],
+    [2230, 'lua/shared/queue/history.lua', 1],
+    [2244, 'lua/shared/queue/failure.lua', 1],
+    [2250, 'lua/shared/queue/note-failure.lua', 1],
+    [2254, 'lua/shared/queue/dead.lua', 1],
+    [2308, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2315, 'lua/shared/queue/reclaim.lua', 1],
+    [2360, 'lua/shared/queue/due.lua', 1],
+    [2382, 'lua/shared/queue/bring-due.lua', 12],
+    [2386, 'lua/shared/queue/leave-short.lua', 1],
+    [2397, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2462, 'lua/shared/queue/recurrence.lua', 1],
+    [2511, 'lua/shared/queue/catch-up.lua', 1],
+    [2513, 'lua/shared/queue/next-interval.lua', 1],
+    [2518, 'lua/shared/queue/catch-up.lua', 4],
+    [2571, 'lua/shared/queue/bring-due.lua', 21],
+    [2577, 'lua/shared/queue/spawn.lua', 1],
+    [2582, 'lua/shared/queue/body.lua', 1],
+    [2585, 'lua/shared/bytes.lua', 1],
+    [2591, 'lua/shared/queue/body.lua', 7],
+    [2607, 'lua/shared/queue/number.lua', 1],
+    [2616, 'lua/shared/queue/enter-tags.lua', 1],
+    [2627, 'lua/shared/queue/leave-short.lua', 1],
+    [2638, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2703, 'lua/shared/queue/recurrence.lua', 1],
+    [2752, 'lua/shared/queue/spawn.lua', 13],
+    [2853, 'lua/shared/queue/bring-due.lua', 28],
+    [2855, 'lua/shared/queue/look-again.lua', 1],
+    [2861, 'lua/shared/queue/bring-due.lua', 31],
+    [2863, 'lua/queue/ack-and-claim.lua', 171],
+    [2867, 'lua/shared/queue/settle.lua', 1],
+    [2868, 'lua/shared/queue/failure.lua', 1],
+    [2874, 'lua/shared/queue/dead.lua', 1],
+    [2928, 'lua/shared/queue/backoff.lua', 1],
+    [2930, 'lua/shared/queue/backoff.lua', 22],
+    [2949, 'lua/shared/queue/unblock.lua', 1],
+    [2955, 'lua/shared/queue/outbox.lua', 1],
+    [2966, 'lua/shared/queue/entries.lua', 1],
+    [2984, 'lua/shared/queue/history.lua', 1],
+    [2998, 'lua/shared/queue/settle.lua', 18],
+    [3072, 'lua/queue/ack-and-claim.lua', 176],
+    [3083, 'lua/shared/queue/watch.lua', 1],
+    [3095, 'lua/queue/ack-and-claim.lua', 188],
+    [3108, 'lua/shared/queue/body.lua', 1],
+    [3111, 'lua/shared/bytes.lua', 1],
+    [3117, 'lua/shared/queue/body.lua', 7],
+    [3118, 'lua/shared/queue/body.lua', 23],
+    [3129, 'lua/shared/queue/take.lua', 1],
+    [3266, 'lua/shared/budget.lua', 1],
+    [3269, 'lua/shared/budget.lua', 5],
+    [3285, 'lua/shared/queue/take.lua', 139],
+    [3301, 'lua/shared/queue/bring-returned.lua', 1],
+    [3334, 'lua/shared/queue/take.lua', 156],
+    [3342, 'lua/shared/queue/lease.lua', 1],
+    [3343, 'lua/shared/queue/tell-options.lua', 1],
+    [3355, 'lua/shared/queue/lease.lua', 3],
+    [3413, 'lua/queue/ack-and-claim.lua', 204],
+    [3438, 'lua/shared/queue/wait-idle.lua', 1],
+    [3477, 'lua/shared/queue/note-time.lua', 1],
+    [3482, 'lua/shared/queue/look-again.lua', 1],
+    [3488, 'lua/shared/queue/wait.lua', 3],
+    [3504, 'lua/queue/ack-and-claim.lua', 231],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -5285,7 +5304,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: 'ca5c7a0da12eabae2c6f220d18fa644614283956',
+    sha1: 'fba77533ece82898f0dfb7810a5e6c9131f4f395',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5465,7 +5484,8 @@ local function tell_process(ticket, message, how)
   return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -5488,13 +5508,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -5507,6 +5531,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -5926,6 +5951,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -6189,6 +6217,7 @@ local function record_fields(queue, seq, head, payload)
     return { seq, head .. payload }, #head + #payload, 0
   end
   set_mark(queue, BODIES)
+  queue.stands_apart = true
   return { seq, head, 'b' .. seq, payload }, #head + #payload, APART
 end
 
@@ -7999,104 +8028,104 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [124, 'lua/shared/tell.lua', 1],
     [134, 'lua/shared/tell.lua', 15],
     [177, 'lua/shared/queue/state.lua', 1],
-    [257, 'lua/shared/queue/count-job.lua', 1],
-    [270, 'lua/shared/queue/note-spans.lua', 1],
-    [271, 'lua/shared/queue/note-alike.lua', 1],
-    [272, 'lua/shared/queue/bucket.lua', 1],
-    [284, 'lua/shared/queue/leave-notes.lua', 1],
-    [306, 'lua/shared/queue/fold.lua', 1],
-    [307, 'lua/shared/queue/statistics.lua', 1],
-    [540, 'lua/shared/queue/fold.lua', 3],
-    [551, 'lua/shared/queue/leave-notes.lua', 24],
-    [558, 'lua/shared/queue/note-alike.lua', 4],
-    [573, 'lua/shared/queue/note-spans.lua', 3],
-    [599, 'lua/shared/queue/save.lua', 1],
-    [601, 'lua/shared/queue/save.lua', 15],
-    [640, 'lua/shared/queue/save-awaited.lua', 1],
-    [655, 'lua/shared/queue/save.lua', 55],
-    [670, 'lua/shared/queue/wide.lua', 1],
-    [677, 'lua/shared/queue/save-call.lua', 1],
-    [686, 'lua/shared/queue/settings.lua', 1],
-    [704, 'lua/shared/queue/marks.lua', 1],
-    [720, 'lua/shared/queue/note-due.lua', 1],
-    [728, 'lua/shared/queue/rate.lua', 1],
-    [749, 'lua/shared/queue/rate.lua', 37],
-    [755, 'lua/shared/queue/job.lua', 1],
-    [767, 'lua/shared/queue/plain-head.lua', 1],
-    [770, 'lua/shared/queue/plain-head.lua', 8],
-    [778, 'lua/shared/queue/job.lua', 14],
-    [855, 'lua/shared/queue/body.lua', 1],
-    [858, 'lua/shared/bytes.lua', 1],
-    [864, 'lua/shared/queue/flags.lua', 1],
-    [895, 'lua/shared/queue/body.lua', 7],
-    [914, 'lua/shared/queue/happened.lua', 1],
-    [926, 'lua/shared/queue/enter-tags.lua', 1],
-    [937, 'lua/shared/queue/note-end.lua', 1],
-    [967, 'lua/shared/queue/tell-others.lua', 1],
-    [969, 'lua/shared/queue/packed-notes.lua', 1],
-    [970, 'lua/shared/queue/packed-notes.lua', 3],
-    [978, 'lua/shared/queue/tell-others.lua', 4],
-    [981, 'lua/shared/queue/result.lua', 1],
-    [995, 'lua/shared/queue/tell-ends.lua', 1],
-    [1051, 'lua/shared/queue/tell-others.lua', 9],
-    [1054, 'lua/shared/queue/tell-others.lua', 13],
-    [1057, 'lua/shared/queue/publish.lua', 1],
-    [1058, 'lua/shared/queue/message.lua', 1],
-    [1068, 'lua/shared/queue/spelled.lua', 1],
-    [1076, 'lua/shared/queue/send.lua', 1],
-    [1092, 'lua/shared/queue/message.lua', 13],
-    [1115, 'lua/shared/queue/publish.lua', 3],
-    [1121, 'lua/shared/queue/tell-others.lua', 17],
-    [1124, 'lua/shared/queue/run.lua', 1],
-    [1171, 'lua/shared/queue/fields.lua', 1],
-    [1180, 'lua/shared/queue/names.lua', 1],
-    [1199, 'lua/shared/drop-over.lua', 1],
-    [1224, 'lua/shared/queue/names.lua', 21],
-    [1248, 'lua/shared/queue/groups.lua', 1],
-    [1294, 'lua/shared/queue/burst.lua', 1],
-    [1306, 'lua/shared/queue/groups.lua', 48],
-    [1398, 'lua/shared/queue/ready.lua', 1],
-    [1405, 'lua/shared/queue/in-front.lua', 1],
-    [1407, 'lua/shared/queue/ready.lua', 9],
-    [1438, 'lua/shared/queue/number.lua', 1],
-    [1447, 'lua/shared/queue/enqueue.lua', 1],
-    [1482, 'lua/shared/queue/replace.lua', 1],
-    [1543, 'lua/shared/queue/leave-tags.lua', 1],
-    [1553, 'lua/shared/queue/replace.lua', 63],
-    [1578, 'lua/shared/queue/idempotency.lua', 1],
-    [1592, 'lua/shared/queue/idle.lua', 1],
-    [1659, 'lua/shared/listening.lua', 1],
-    [1678, 'lua/shared/queue/idle.lua', 69],
-    [1769, 'lua/shared/queue/idle.lua', 171],
-    [1780, 'lua/shared/queue/find.lua', 1],
-    [1806, 'lua/shared/queue/failure.lua', 1],
-    [1816, 'lua/shared/queue/parents.lua', 1],
-    [1897, 'lua/shared/queue/parents.lua', 92],
-    [1911, 'lua/shared/queue/link.lua', 1],
-    [2003, 'lua/shared/queue/end.lua', 1],
-    [2027, 'lua/shared/queue/leave-tags.lua', 1],
-    [2037, 'lua/shared/queue/end.lua', 26],
-    [2054, 'lua/shared/queue/cancel.lua', 1],
-    [2062, 'lua/shared/queue/stop.lua', 1],
-    [2070, 'lua/shared/queue/judge-one.lua', 7],
-    [2080, 'lua/shared/queue/finish.lua', 1],
-    [2181, 'lua/shared/queue/freed.lua', 1],
-    [2190, 'lua/shared/queue/told.lua', 1],
-    [2205, 'lua/shared/queue/outbox.lua', 1],
-    [2216, 'lua/shared/queue/spec.lua', 1],
-    [2239, 'lua/shared/queue/spec.lua', 33],
-    [2325, 'lua/shared/queue/sweep.lua', 1],
-    [2402, 'lua/shared/queue/spec.lua', 120],
-    [2426, 'lua/queue/advance.lua', 89],
-    [2500, 'lua/shared/queue/settle.lua', 1],
-    [2501, 'lua/shared/queue/dead.lua', 1],
-    [2555, 'lua/shared/queue/backoff.lua', 1],
-    [2557, 'lua/shared/queue/backoff.lua', 22],
-    [2576, 'lua/shared/queue/unblock.lua', 1],
-    [2582, 'lua/shared/queue/entries.lua', 1],
-    [2600, 'lua/shared/queue/history.lua', 1],
-    [2614, 'lua/shared/queue/settle.lua', 18],
-    [2688, 'lua/queue/advance.lua', 164],
+    [263, 'lua/shared/queue/count-job.lua', 1],
+    [276, 'lua/shared/queue/note-spans.lua', 1],
+    [277, 'lua/shared/queue/note-alike.lua', 1],
+    [278, 'lua/shared/queue/bucket.lua', 1],
+    [290, 'lua/shared/queue/leave-notes.lua', 1],
+    [312, 'lua/shared/queue/fold.lua', 1],
+    [313, 'lua/shared/queue/statistics.lua', 1],
+    [546, 'lua/shared/queue/fold.lua', 3],
+    [557, 'lua/shared/queue/leave-notes.lua', 24],
+    [564, 'lua/shared/queue/note-alike.lua', 4],
+    [579, 'lua/shared/queue/note-spans.lua', 3],
+    [605, 'lua/shared/queue/save.lua', 1],
+    [607, 'lua/shared/queue/save.lua', 15],
+    [649, 'lua/shared/queue/save-awaited.lua', 1],
+    [664, 'lua/shared/queue/save.lua', 58],
+    [679, 'lua/shared/queue/wide.lua', 1],
+    [686, 'lua/shared/queue/save-call.lua', 1],
+    [695, 'lua/shared/queue/settings.lua', 1],
+    [713, 'lua/shared/queue/marks.lua', 1],
+    [729, 'lua/shared/queue/note-due.lua', 1],
+    [737, 'lua/shared/queue/rate.lua', 1],
+    [758, 'lua/shared/queue/rate.lua', 37],
+    [764, 'lua/shared/queue/job.lua', 1],
+    [776, 'lua/shared/queue/plain-head.lua', 1],
+    [779, 'lua/shared/queue/plain-head.lua', 8],
+    [787, 'lua/shared/queue/job.lua', 14],
+    [864, 'lua/shared/queue/body.lua', 1],
+    [867, 'lua/shared/bytes.lua', 1],
+    [873, 'lua/shared/queue/flags.lua', 1],
+    [904, 'lua/shared/queue/body.lua', 7],
+    [924, 'lua/shared/queue/happened.lua', 1],
+    [936, 'lua/shared/queue/enter-tags.lua', 1],
+    [947, 'lua/shared/queue/note-end.lua', 1],
+    [977, 'lua/shared/queue/tell-others.lua', 1],
+    [979, 'lua/shared/queue/packed-notes.lua', 1],
+    [980, 'lua/shared/queue/packed-notes.lua', 3],
+    [988, 'lua/shared/queue/tell-others.lua', 4],
+    [991, 'lua/shared/queue/result.lua', 1],
+    [1005, 'lua/shared/queue/tell-ends.lua', 1],
+    [1061, 'lua/shared/queue/tell-others.lua', 9],
+    [1064, 'lua/shared/queue/tell-others.lua', 13],
+    [1067, 'lua/shared/queue/publish.lua', 1],
+    [1068, 'lua/shared/queue/message.lua', 1],
+    [1078, 'lua/shared/queue/spelled.lua', 1],
+    [1086, 'lua/shared/queue/send.lua', 1],
+    [1102, 'lua/shared/queue/message.lua', 13],
+    [1125, 'lua/shared/queue/publish.lua', 3],
+    [1131, 'lua/shared/queue/tell-others.lua', 17],
+    [1134, 'lua/shared/queue/run.lua', 1],
+    [1181, 'lua/shared/queue/fields.lua', 1],
+    [1190, 'lua/shared/queue/names.lua', 1],
+    [1209, 'lua/shared/drop-over.lua', 1],
+    [1234, 'lua/shared/queue/names.lua', 21],
+    [1258, 'lua/shared/queue/groups.lua', 1],
+    [1304, 'lua/shared/queue/burst.lua', 1],
+    [1316, 'lua/shared/queue/groups.lua', 48],
+    [1408, 'lua/shared/queue/ready.lua', 1],
+    [1415, 'lua/shared/queue/in-front.lua', 1],
+    [1417, 'lua/shared/queue/ready.lua', 9],
+    [1448, 'lua/shared/queue/number.lua', 1],
+    [1457, 'lua/shared/queue/enqueue.lua', 1],
+    [1492, 'lua/shared/queue/replace.lua', 1],
+    [1553, 'lua/shared/queue/leave-tags.lua', 1],
+    [1563, 'lua/shared/queue/replace.lua', 63],
+    [1588, 'lua/shared/queue/idempotency.lua', 1],
+    [1602, 'lua/shared/queue/idle.lua', 1],
+    [1669, 'lua/shared/listening.lua', 1],
+    [1688, 'lua/shared/queue/idle.lua', 69],
+    [1779, 'lua/shared/queue/idle.lua', 171],
+    [1790, 'lua/shared/queue/find.lua', 1],
+    [1816, 'lua/shared/queue/failure.lua', 1],
+    [1826, 'lua/shared/queue/parents.lua', 1],
+    [1907, 'lua/shared/queue/parents.lua', 92],
+    [1921, 'lua/shared/queue/link.lua', 1],
+    [2013, 'lua/shared/queue/end.lua', 1],
+    [2037, 'lua/shared/queue/leave-tags.lua', 1],
+    [2047, 'lua/shared/queue/end.lua', 26],
+    [2064, 'lua/shared/queue/cancel.lua', 1],
+    [2072, 'lua/shared/queue/stop.lua', 1],
+    [2080, 'lua/shared/queue/judge-one.lua', 7],
+    [2090, 'lua/shared/queue/finish.lua', 1],
+    [2191, 'lua/shared/queue/freed.lua', 1],
+    [2200, 'lua/shared/queue/told.lua', 1],
+    [2215, 'lua/shared/queue/outbox.lua', 1],
+    [2226, 'lua/shared/queue/spec.lua', 1],
+    [2249, 'lua/shared/queue/spec.lua', 33],
+    [2335, 'lua/shared/queue/sweep.lua', 1],
+    [2412, 'lua/shared/queue/spec.lua', 120],
+    [2436, 'lua/queue/advance.lua', 89],
+    [2510, 'lua/shared/queue/settle.lua', 1],
+    [2511, 'lua/shared/queue/dead.lua', 1],
+    [2565, 'lua/shared/queue/backoff.lua', 1],
+    [2567, 'lua/shared/queue/backoff.lua', 22],
+    [2586, 'lua/shared/queue/unblock.lua', 1],
+    [2592, 'lua/shared/queue/entries.lua', 1],
+    [2610, 'lua/shared/queue/history.lua', 1],
+    [2624, 'lua/shared/queue/settle.lua', 18],
+    [2698, 'lua/queue/advance.lua', 164],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -8310,7 +8339,7 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
 export const ask: Operation<AskArguments, AskAnswer> = {
   script: {
     name: 'queue/ask',
-    sha1: '9ce5446cf4dc5ad36f7b244e6193afa3a76fe092',
+    sha1: 'fc5ab2fdd44b75c04aaf415b5bae6c74b2ec3c3f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8408,7 +8437,8 @@ end
 end
 
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -8431,13 +8461,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -8450,6 +8484,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -8527,6 +8562,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -8647,14 +8685,14 @@ return { 'asked', asked }
     [63, 'lua/shared/drop-over.lua', 1],
     [88, 'lua/shared/calls.lua', 35],
     [95, 'lua/shared/queue/state.lua', 1],
-    [175, 'lua/shared/queue/save.lua', 1],
-    [177, 'lua/shared/queue/save.lua', 15],
-    [216, 'lua/shared/queue/save-awaited.lua', 1],
-    [231, 'lua/shared/queue/save.lua', 55],
-    [246, 'lua/shared/queue/save-call.lua', 1],
-    [255, 'lua/shared/queue/flags.lua', 1],
-    [278, 'lua/shared/queue/note-due.lua', 1],
-    [286, 'lua/queue/ask.lua', 22],
+    [181, 'lua/shared/queue/save.lua', 1],
+    [183, 'lua/shared/queue/save.lua', 15],
+    [225, 'lua/shared/queue/save-awaited.lua', 1],
+    [240, 'lua/shared/queue/save.lua', 58],
+    [255, 'lua/shared/queue/save-call.lua', 1],
+    [264, 'lua/shared/queue/flags.lua', 1],
+    [287, 'lua/shared/queue/note-due.lua', 1],
+    [295, 'lua/queue/ask.lua', 22],
   ],
   encode(args) {
     return [
@@ -8708,7 +8746,7 @@ export type AwaitEndAnswer =
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
   script: {
     name: 'queue/await-end',
-    sha1: '0c4a8f083fe91a73b8cfac1ab52b4e480bc90c5a',
+    sha1: '915bd05cac0c41952b31982aaae3b86c92bdaced',
     reads: false,
     bytes: true,
     source: `--[[
@@ -8741,7 +8779,8 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -8764,13 +8803,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -8783,6 +8826,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -9111,20 +9155,20 @@ return { 'waits', now_ms, tonumber(seq), own == '' and seq or own }
     [1, 'lua/queue/await-end.lua', 1],
     [24, 'lua/shared/clock.lua', 1],
     [30, 'lua/shared/queue/state.lua', 1],
-    [110, 'lua/shared/queue/job.lua', 1],
-    [122, 'lua/shared/queue/plain-head.lua', 1],
-    [125, 'lua/shared/queue/plain-head.lua', 8],
-    [133, 'lua/shared/queue/job.lua', 14],
-    [134, 'lua/shared/queue/job.lua', 45],
-    [180, 'lua/shared/queue/run.lua', 1],
-    [209, 'lua/shared/queue/failure.lua', 1],
-    [211, 'lua/shared/queue/failure.lua', 7],
-    [215, 'lua/shared/queue/flags.lua', 1],
-    [246, 'lua/shared/queue/flag-job.lua', 1],
-    [265, 'lua/shared/queue/find.lua', 1],
-    [291, 'lua/shared/queue/result.lua', 15],
-    [302, 'lua/shared/queue/waiters.lua', 1],
-    [366, 'lua/queue/await-end.lua', 34],
+    [116, 'lua/shared/queue/job.lua', 1],
+    [128, 'lua/shared/queue/plain-head.lua', 1],
+    [131, 'lua/shared/queue/plain-head.lua', 8],
+    [139, 'lua/shared/queue/job.lua', 14],
+    [140, 'lua/shared/queue/job.lua', 45],
+    [186, 'lua/shared/queue/run.lua', 1],
+    [215, 'lua/shared/queue/failure.lua', 1],
+    [217, 'lua/shared/queue/failure.lua', 7],
+    [221, 'lua/shared/queue/flags.lua', 1],
+    [252, 'lua/shared/queue/flag-job.lua', 1],
+    [271, 'lua/shared/queue/find.lua', 1],
+    [297, 'lua/shared/queue/result.lua', 15],
+    [308, 'lua/shared/queue/waiters.lua', 1],
+    [372, 'lua/queue/await-end.lua', 34],
   ],
   encode(args) {
     return [
@@ -9203,7 +9247,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '3c92912d05d2cd27c64c510735004b98f9d7f9c6',
+    sha1: 'a20c052abb73e3389f194f19836f256e83d16724',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9381,7 +9425,8 @@ local function tell_process(ticket, message, how)
   return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -9404,13 +9449,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -9423,6 +9472,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -9842,6 +9892,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -11181,88 +11234,88 @@ return { 'buried', queue.chores, refused }
     [122, 'lua/shared/tell.lua', 1],
     [132, 'lua/shared/tell.lua', 15],
     [175, 'lua/shared/queue/state.lua', 1],
-    [255, 'lua/shared/queue/count-job.lua', 1],
-    [268, 'lua/shared/queue/note-spans.lua', 1],
-    [269, 'lua/shared/queue/note-alike.lua', 1],
-    [270, 'lua/shared/queue/bucket.lua', 1],
-    [282, 'lua/shared/queue/leave-notes.lua', 1],
-    [304, 'lua/shared/queue/fold.lua', 1],
-    [305, 'lua/shared/queue/statistics.lua', 1],
-    [538, 'lua/shared/queue/fold.lua', 3],
-    [549, 'lua/shared/queue/leave-notes.lua', 24],
-    [556, 'lua/shared/queue/note-alike.lua', 4],
-    [571, 'lua/shared/queue/note-spans.lua', 3],
-    [597, 'lua/shared/queue/save.lua', 1],
-    [599, 'lua/shared/queue/save.lua', 15],
-    [638, 'lua/shared/queue/save-awaited.lua', 1],
-    [653, 'lua/shared/queue/save.lua', 55],
-    [668, 'lua/shared/queue/save-call.lua', 1],
-    [677, 'lua/shared/queue/settings.lua', 1],
-    [695, 'lua/shared/queue/marks.lua', 1],
-    [711, 'lua/shared/queue/rate.lua', 1],
-    [732, 'lua/shared/queue/rate.lua', 37],
-    [738, 'lua/shared/queue/job.lua', 1],
-    [750, 'lua/shared/queue/plain-head.lua', 1],
-    [753, 'lua/shared/queue/plain-head.lua', 8],
-    [761, 'lua/shared/queue/job.lua', 14],
-    [762, 'lua/shared/queue/job.lua', 45],
-    [808, 'lua/shared/queue/flags.lua', 1],
-    [839, 'lua/shared/queue/run.lua', 1],
-    [886, 'lua/shared/queue/parents.lua', 1],
-    [967, 'lua/shared/queue/parents.lua', 92],
-    [981, 'lua/shared/queue/happened.lua', 1],
-    [993, 'lua/shared/queue/entries.lua', 1],
-    [1011, 'lua/shared/queue/history.lua', 1],
-    [1025, 'lua/shared/queue/names.lua', 1],
-    [1028, 'lua/shared/queue/names.lua', 27],
-    [1046, 'lua/shared/queue/failure.lua', 1],
-    [1052, 'lua/shared/queue/groups.lua', 1],
-    [1098, 'lua/shared/queue/burst.lua', 1],
-    [1110, 'lua/shared/queue/groups.lua', 48],
-    [1181, 'lua/shared/queue/groups.lua', 130],
-    [1191, 'lua/shared/queue/dead.lua', 1],
-    [1245, 'lua/shared/queue/end.lua', 1],
-    [1269, 'lua/shared/queue/leave-tags.lua', 1],
-    [1279, 'lua/shared/queue/end.lua', 26],
-    [1296, 'lua/shared/queue/note-end.lua', 1],
-    [1326, 'lua/shared/queue/tell-others.lua', 1],
-    [1328, 'lua/shared/queue/packed-notes.lua', 1],
-    [1329, 'lua/shared/queue/packed-notes.lua', 3],
-    [1337, 'lua/shared/queue/tell-others.lua', 4],
-    [1340, 'lua/shared/queue/result.lua', 1],
-    [1354, 'lua/shared/queue/tell-ends.lua', 1],
-    [1410, 'lua/shared/queue/tell-others.lua', 9],
-    [1413, 'lua/shared/queue/tell-others.lua', 13],
-    [1416, 'lua/shared/queue/publish.lua', 1],
-    [1417, 'lua/shared/queue/message.lua', 1],
-    [1427, 'lua/shared/queue/spelled.lua', 1],
-    [1435, 'lua/shared/queue/send.lua', 1],
-    [1451, 'lua/shared/queue/message.lua', 13],
-    [1474, 'lua/shared/queue/publish.lua', 3],
-    [1480, 'lua/shared/queue/tell-others.lua', 17],
-    [1483, 'lua/shared/queue/cancel.lua', 1],
-    [1491, 'lua/shared/queue/stop.lua', 1],
-    [1499, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1506, 'lua/shared/queue/judge-one.lua', 7],
-    [1516, 'lua/shared/queue/told.lua', 1],
-    [1531, 'lua/shared/queue/idle.lua', 1],
-    [1598, 'lua/shared/listening.lua', 1],
-    [1617, 'lua/shared/queue/idle.lua', 69],
-    [1708, 'lua/shared/queue/idle.lua', 171],
-    [1719, 'lua/shared/queue/freed.lua', 1],
-    [1728, 'lua/queue/bury.lua', 74],
-    [1796, 'lua/shared/queue/settle.lua', 1],
-    [1797, 'lua/shared/queue/note-due.lua', 1],
-    [1805, 'lua/shared/queue/ready.lua', 1],
-    [1812, 'lua/shared/queue/in-front.lua', 1],
-    [1814, 'lua/shared/queue/ready.lua', 9],
-    [1835, 'lua/shared/queue/backoff.lua', 1],
-    [1837, 'lua/shared/queue/backoff.lua', 22],
-    [1856, 'lua/shared/queue/unblock.lua', 1],
-    [1862, 'lua/shared/queue/outbox.lua', 1],
-    [1873, 'lua/shared/queue/settle.lua', 18],
-    [1947, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1953, 'lua/queue/bury.lua', 144],
+    [261, 'lua/shared/queue/count-job.lua', 1],
+    [274, 'lua/shared/queue/note-spans.lua', 1],
+    [275, 'lua/shared/queue/note-alike.lua', 1],
+    [276, 'lua/shared/queue/bucket.lua', 1],
+    [288, 'lua/shared/queue/leave-notes.lua', 1],
+    [310, 'lua/shared/queue/fold.lua', 1],
+    [311, 'lua/shared/queue/statistics.lua', 1],
+    [544, 'lua/shared/queue/fold.lua', 3],
+    [555, 'lua/shared/queue/leave-notes.lua', 24],
+    [562, 'lua/shared/queue/note-alike.lua', 4],
+    [577, 'lua/shared/queue/note-spans.lua', 3],
+    [603, 'lua/shared/queue/save.lua', 1],
+    [605, 'lua/shared/queue/save.lua', 15],
+    [647, 'lua/shared/queue/save-awaited.lua', 1],
+    [662, 'lua/shared/queue/save.lua', 58],
+    [677, 'lua/shared/queue/save-call.lua', 1],
+    [686, 'lua/shared/queue/settings.lua', 1],
+    [704, 'lua/shared/queue/marks.lua', 1],
+    [720, 'lua/shared/queue/rate.lua', 1],
+    [741, 'lua/shared/queue/rate.lua', 37],
+    [747, 'lua/shared/queue/job.lua', 1],
+    [759, 'lua/shared/queue/plain-head.lua', 1],
+    [762, 'lua/shared/queue/plain-head.lua', 8],
+    [770, 'lua/shared/queue/job.lua', 14],
+    [771, 'lua/shared/queue/job.lua', 45],
+    [817, 'lua/shared/queue/flags.lua', 1],
+    [848, 'lua/shared/queue/run.lua', 1],
+    [895, 'lua/shared/queue/parents.lua', 1],
+    [976, 'lua/shared/queue/parents.lua', 92],
+    [990, 'lua/shared/queue/happened.lua', 1],
+    [1002, 'lua/shared/queue/entries.lua', 1],
+    [1020, 'lua/shared/queue/history.lua', 1],
+    [1034, 'lua/shared/queue/names.lua', 1],
+    [1037, 'lua/shared/queue/names.lua', 27],
+    [1055, 'lua/shared/queue/failure.lua', 1],
+    [1061, 'lua/shared/queue/groups.lua', 1],
+    [1107, 'lua/shared/queue/burst.lua', 1],
+    [1119, 'lua/shared/queue/groups.lua', 48],
+    [1190, 'lua/shared/queue/groups.lua', 130],
+    [1200, 'lua/shared/queue/dead.lua', 1],
+    [1254, 'lua/shared/queue/end.lua', 1],
+    [1278, 'lua/shared/queue/leave-tags.lua', 1],
+    [1288, 'lua/shared/queue/end.lua', 26],
+    [1305, 'lua/shared/queue/note-end.lua', 1],
+    [1335, 'lua/shared/queue/tell-others.lua', 1],
+    [1337, 'lua/shared/queue/packed-notes.lua', 1],
+    [1338, 'lua/shared/queue/packed-notes.lua', 3],
+    [1346, 'lua/shared/queue/tell-others.lua', 4],
+    [1349, 'lua/shared/queue/result.lua', 1],
+    [1363, 'lua/shared/queue/tell-ends.lua', 1],
+    [1419, 'lua/shared/queue/tell-others.lua', 9],
+    [1422, 'lua/shared/queue/tell-others.lua', 13],
+    [1425, 'lua/shared/queue/publish.lua', 1],
+    [1426, 'lua/shared/queue/message.lua', 1],
+    [1436, 'lua/shared/queue/spelled.lua', 1],
+    [1444, 'lua/shared/queue/send.lua', 1],
+    [1460, 'lua/shared/queue/message.lua', 13],
+    [1483, 'lua/shared/queue/publish.lua', 3],
+    [1489, 'lua/shared/queue/tell-others.lua', 17],
+    [1492, 'lua/shared/queue/cancel.lua', 1],
+    [1500, 'lua/shared/queue/stop.lua', 1],
+    [1508, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1515, 'lua/shared/queue/judge-one.lua', 7],
+    [1525, 'lua/shared/queue/told.lua', 1],
+    [1540, 'lua/shared/queue/idle.lua', 1],
+    [1607, 'lua/shared/listening.lua', 1],
+    [1626, 'lua/shared/queue/idle.lua', 69],
+    [1717, 'lua/shared/queue/idle.lua', 171],
+    [1728, 'lua/shared/queue/freed.lua', 1],
+    [1737, 'lua/queue/bury.lua', 74],
+    [1805, 'lua/shared/queue/settle.lua', 1],
+    [1806, 'lua/shared/queue/note-due.lua', 1],
+    [1814, 'lua/shared/queue/ready.lua', 1],
+    [1821, 'lua/shared/queue/in-front.lua', 1],
+    [1823, 'lua/shared/queue/ready.lua', 9],
+    [1844, 'lua/shared/queue/backoff.lua', 1],
+    [1846, 'lua/shared/queue/backoff.lua', 22],
+    [1865, 'lua/shared/queue/unblock.lua', 1],
+    [1871, 'lua/shared/queue/outbox.lua', 1],
+    [1882, 'lua/shared/queue/settle.lua', 18],
+    [1956, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1962, 'lua/queue/bury.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -11327,7 +11380,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: 'e872a8cd70356f9f1cbd3c55acefb85497986dce',
+    sha1: '8087cf768718bd514aebdece651503618c551101',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11431,7 +11484,8 @@ local function tell_process(ticket, message, how)
   return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -11454,13 +11508,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -11473,6 +11531,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -11563,6 +11622,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -13255,83 +13317,83 @@ return { 'cancelled', queue.chores, outcomes }
     [48, 'lua/shared/tell.lua', 1],
     [58, 'lua/shared/tell.lua', 15],
     [101, 'lua/shared/queue/state.lua', 1],
-    [181, 'lua/shared/queue/count-job.lua', 1],
-    [194, 'lua/shared/queue/save.lua', 1],
-    [196, 'lua/shared/queue/save.lua', 15],
-    [235, 'lua/shared/queue/save-awaited.lua', 1],
-    [250, 'lua/shared/queue/save.lua', 55],
-    [265, 'lua/shared/queue/marks.lua', 1],
-    [281, 'lua/shared/queue/rate.lua', 1],
-    [302, 'lua/shared/queue/rate.lua', 37],
-    [308, 'lua/shared/queue/job.lua', 1],
-    [320, 'lua/shared/queue/plain-head.lua', 1],
-    [323, 'lua/shared/queue/plain-head.lua', 8],
-    [331, 'lua/shared/queue/job.lua', 14],
-    [332, 'lua/shared/queue/job.lua', 45],
-    [378, 'lua/shared/queue/body.lua', 1],
-    [381, 'lua/shared/bytes.lua', 1],
-    [387, 'lua/shared/queue/flags.lua', 1],
-    [418, 'lua/shared/queue/body.lua', 7],
-    [419, 'lua/shared/queue/body.lua', 22],
-    [423, 'lua/shared/queue/run.lua', 1],
-    [452, 'lua/shared/queue/parents.lua', 1],
-    [533, 'lua/shared/queue/parents.lua', 92],
-    [547, 'lua/shared/queue/happened.lua', 1],
-    [559, 'lua/shared/queue/entries.lua', 1],
-    [577, 'lua/shared/queue/history.lua', 1],
-    [591, 'lua/shared/queue/names.lua', 1],
-    [594, 'lua/shared/queue/names.lua', 27],
-    [612, 'lua/shared/queue/failure.lua', 1],
-    [622, 'lua/shared/queue/groups.lua', 1],
-    [668, 'lua/shared/queue/burst.lua', 1],
-    [680, 'lua/shared/queue/groups.lua', 48],
-    [762, 'lua/shared/queue/ready.lua', 1],
-    [769, 'lua/shared/queue/in-front.lua', 1],
-    [771, 'lua/shared/queue/ready.lua', 9],
-    [802, 'lua/shared/queue/dead.lua', 1],
-    [871, 'lua/shared/queue/end.lua', 1],
-    [895, 'lua/shared/queue/leave-tags.lua', 1],
-    [905, 'lua/shared/queue/end.lua', 26],
-    [915, 'lua/shared/queue/note-end.lua', 1],
-    [945, 'lua/shared/queue/tell-others.lua', 1],
-    [947, 'lua/shared/queue/packed-notes.lua', 1],
-    [948, 'lua/shared/queue/leave-notes.lua', 1],
-    [970, 'lua/shared/queue/fold.lua', 1],
-    [971, 'lua/shared/queue/statistics.lua', 1],
-    [1204, 'lua/shared/queue/fold.lua', 3],
-    [1215, 'lua/shared/queue/leave-notes.lua', 24],
-    [1222, 'lua/shared/queue/packed-notes.lua', 3],
-    [1230, 'lua/shared/queue/tell-others.lua', 4],
-    [1233, 'lua/shared/queue/result.lua', 1],
-    [1247, 'lua/shared/queue/tell-ends.lua', 1],
-    [1303, 'lua/shared/queue/tell-others.lua', 9],
-    [1306, 'lua/shared/queue/tell-others.lua', 13],
-    [1309, 'lua/shared/queue/publish.lua', 1],
-    [1310, 'lua/shared/queue/message.lua', 1],
-    [1320, 'lua/shared/queue/spelled.lua', 1],
-    [1328, 'lua/shared/queue/send.lua', 1],
-    [1344, 'lua/shared/queue/message.lua', 13],
-    [1367, 'lua/shared/queue/publish.lua', 3],
-    [1373, 'lua/shared/queue/tell-others.lua', 17],
-    [1376, 'lua/shared/queue/find.lua', 1],
-    [1402, 'lua/shared/queue/displace.lua', 1],
-    [1430, 'lua/shared/queue/idle.lua', 1],
-    [1497, 'lua/shared/listening.lua', 1],
-    [1516, 'lua/shared/queue/idle.lua', 69],
-    [1607, 'lua/shared/queue/idle.lua', 171],
-    [1618, 'lua/queue/cancel.lua', 69],
-    [1687, 'lua/shared/queue/settle.lua', 1],
-    [1688, 'lua/shared/queue/note-due.lua', 1],
-    [1696, 'lua/shared/queue/backoff.lua', 1],
-    [1698, 'lua/shared/queue/backoff.lua', 22],
-    [1717, 'lua/shared/queue/unblock.lua', 1],
-    [1723, 'lua/shared/queue/outbox.lua', 1],
-    [1734, 'lua/shared/queue/cancel.lua', 1],
-    [1742, 'lua/shared/queue/settle.lua', 18],
-    [1816, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1822, 'lua/queue/cancel.lua', 140],
-    [1835, 'lua/shared/queue/sweep.lua', 1],
-    [1912, 'lua/queue/cancel.lua', 154],
+    [187, 'lua/shared/queue/count-job.lua', 1],
+    [200, 'lua/shared/queue/save.lua', 1],
+    [202, 'lua/shared/queue/save.lua', 15],
+    [244, 'lua/shared/queue/save-awaited.lua', 1],
+    [259, 'lua/shared/queue/save.lua', 58],
+    [274, 'lua/shared/queue/marks.lua', 1],
+    [290, 'lua/shared/queue/rate.lua', 1],
+    [311, 'lua/shared/queue/rate.lua', 37],
+    [317, 'lua/shared/queue/job.lua', 1],
+    [329, 'lua/shared/queue/plain-head.lua', 1],
+    [332, 'lua/shared/queue/plain-head.lua', 8],
+    [340, 'lua/shared/queue/job.lua', 14],
+    [341, 'lua/shared/queue/job.lua', 45],
+    [387, 'lua/shared/queue/body.lua', 1],
+    [390, 'lua/shared/bytes.lua', 1],
+    [396, 'lua/shared/queue/flags.lua', 1],
+    [427, 'lua/shared/queue/body.lua', 7],
+    [428, 'lua/shared/queue/body.lua', 23],
+    [432, 'lua/shared/queue/run.lua', 1],
+    [461, 'lua/shared/queue/parents.lua', 1],
+    [542, 'lua/shared/queue/parents.lua', 92],
+    [556, 'lua/shared/queue/happened.lua', 1],
+    [568, 'lua/shared/queue/entries.lua', 1],
+    [586, 'lua/shared/queue/history.lua', 1],
+    [600, 'lua/shared/queue/names.lua', 1],
+    [603, 'lua/shared/queue/names.lua', 27],
+    [621, 'lua/shared/queue/failure.lua', 1],
+    [631, 'lua/shared/queue/groups.lua', 1],
+    [677, 'lua/shared/queue/burst.lua', 1],
+    [689, 'lua/shared/queue/groups.lua', 48],
+    [771, 'lua/shared/queue/ready.lua', 1],
+    [778, 'lua/shared/queue/in-front.lua', 1],
+    [780, 'lua/shared/queue/ready.lua', 9],
+    [811, 'lua/shared/queue/dead.lua', 1],
+    [880, 'lua/shared/queue/end.lua', 1],
+    [904, 'lua/shared/queue/leave-tags.lua', 1],
+    [914, 'lua/shared/queue/end.lua', 26],
+    [924, 'lua/shared/queue/note-end.lua', 1],
+    [954, 'lua/shared/queue/tell-others.lua', 1],
+    [956, 'lua/shared/queue/packed-notes.lua', 1],
+    [957, 'lua/shared/queue/leave-notes.lua', 1],
+    [979, 'lua/shared/queue/fold.lua', 1],
+    [980, 'lua/shared/queue/statistics.lua', 1],
+    [1213, 'lua/shared/queue/fold.lua', 3],
+    [1224, 'lua/shared/queue/leave-notes.lua', 24],
+    [1231, 'lua/shared/queue/packed-notes.lua', 3],
+    [1239, 'lua/shared/queue/tell-others.lua', 4],
+    [1242, 'lua/shared/queue/result.lua', 1],
+    [1256, 'lua/shared/queue/tell-ends.lua', 1],
+    [1312, 'lua/shared/queue/tell-others.lua', 9],
+    [1315, 'lua/shared/queue/tell-others.lua', 13],
+    [1318, 'lua/shared/queue/publish.lua', 1],
+    [1319, 'lua/shared/queue/message.lua', 1],
+    [1329, 'lua/shared/queue/spelled.lua', 1],
+    [1337, 'lua/shared/queue/send.lua', 1],
+    [1353, 'lua/shared/queue/message.lua', 13],
+    [1376, 'lua/shared/queue/publish.lua', 3],
+    [1382, 'lua/shared/queue/tell-others.lua', 17],
+    [1385, 'lua/shared/queue/find.lua', 1],
+    [1411, 'lua/shared/queue/displace.lua', 1],
+    [1439, 'lua/shared/queue/idle.lua', 1],
+    [1506, 'lua/shared/listening.lua', 1],
+    [1525, 'lua/shared/queue/idle.lua', 69],
+    [1616, 'lua/shared/queue/idle.lua', 171],
+    [1627, 'lua/queue/cancel.lua', 69],
+    [1696, 'lua/shared/queue/settle.lua', 1],
+    [1697, 'lua/shared/queue/note-due.lua', 1],
+    [1705, 'lua/shared/queue/backoff.lua', 1],
+    [1707, 'lua/shared/queue/backoff.lua', 22],
+    [1726, 'lua/shared/queue/unblock.lua', 1],
+    [1732, 'lua/shared/queue/outbox.lua', 1],
+    [1743, 'lua/shared/queue/cancel.lua', 1],
+    [1751, 'lua/shared/queue/settle.lua', 18],
+    [1825, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1831, 'lua/queue/cancel.lua', 140],
+    [1844, 'lua/shared/queue/sweep.lua', 1],
+    [1921, 'lua/queue/cancel.lua', 154],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -13385,7 +13447,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: '2933e75b393371e491c116a48cb824785a3e55fb',
+    sha1: 'cf4930cc99bc467054501d21e8a1702b50fabb5b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13488,7 +13550,8 @@ local function tell_process(ticket, message, how)
   return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -13511,13 +13574,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -13530,6 +13597,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -13620,6 +13688,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -15247,78 +15318,78 @@ return { 'changed', left, queue.chores }
     [47, 'lua/shared/tell.lua', 1],
     [57, 'lua/shared/tell.lua', 15],
     [100, 'lua/shared/queue/state.lua', 1],
-    [180, 'lua/shared/queue/count-job.lua', 1],
-    [193, 'lua/shared/queue/save.lua', 1],
-    [195, 'lua/shared/queue/save.lua', 15],
-    [234, 'lua/shared/queue/save-awaited.lua', 1],
-    [249, 'lua/shared/queue/save.lua', 55],
-    [264, 'lua/shared/queue/marks.lua', 1],
-    [280, 'lua/shared/queue/note-due.lua', 1],
-    [288, 'lua/shared/queue/rate.lua', 1],
-    [309, 'lua/shared/queue/rate.lua', 37],
-    [315, 'lua/shared/queue/job.lua', 1],
-    [327, 'lua/shared/queue/plain-head.lua', 1],
-    [330, 'lua/shared/queue/plain-head.lua', 8],
-    [338, 'lua/shared/queue/job.lua', 14],
-    [339, 'lua/shared/queue/job.lua', 45],
-    [385, 'lua/shared/queue/flags.lua', 1],
-    [416, 'lua/shared/queue/tell-others.lua', 1],
-    [418, 'lua/shared/queue/packed-notes.lua', 1],
-    [419, 'lua/shared/queue/leave-notes.lua', 1],
-    [441, 'lua/shared/queue/fold.lua', 1],
-    [442, 'lua/shared/queue/statistics.lua', 1],
-    [675, 'lua/shared/queue/fold.lua', 3],
-    [686, 'lua/shared/queue/leave-notes.lua', 24],
-    [693, 'lua/shared/queue/packed-notes.lua', 3],
-    [701, 'lua/shared/queue/tell-others.lua', 4],
-    [704, 'lua/shared/queue/result.lua', 1],
-    [718, 'lua/shared/queue/tell-ends.lua', 1],
-    [774, 'lua/shared/queue/tell-others.lua', 9],
-    [777, 'lua/shared/queue/tell-others.lua', 13],
-    [780, 'lua/shared/queue/publish.lua', 1],
-    [781, 'lua/shared/queue/message.lua', 1],
-    [791, 'lua/shared/queue/spelled.lua', 1],
-    [799, 'lua/shared/queue/send.lua', 1],
-    [815, 'lua/shared/queue/message.lua', 13],
-    [838, 'lua/shared/queue/publish.lua', 3],
-    [844, 'lua/shared/queue/tell-others.lua', 17],
-    [847, 'lua/shared/queue/run.lua', 1],
-    [876, 'lua/shared/queue/names.lua', 1],
-    [879, 'lua/shared/queue/names.lua', 27],
-    [897, 'lua/shared/queue/failure.lua', 1],
-    [907, 'lua/shared/queue/groups.lua', 1],
-    [953, 'lua/shared/queue/burst.lua', 1],
-    [965, 'lua/shared/queue/groups.lua', 48],
-    [1036, 'lua/shared/queue/ready.lua', 1],
-    [1043, 'lua/shared/queue/in-front.lua', 1],
-    [1045, 'lua/shared/queue/ready.lua', 9],
-    [1066, 'lua/shared/queue/find.lua', 1],
-    [1095, 'lua/shared/queue/parents.lua', 1],
-    [1176, 'lua/shared/queue/parents.lua', 92],
-    [1190, 'lua/shared/queue/link.lua', 1],
-    [1222, 'lua/shared/queue/relink.lua', 1],
-    [1292, 'lua/shared/queue/backoff.lua', 1],
-    [1294, 'lua/shared/queue/backoff.lua', 22],
-    [1313, 'lua/shared/queue/unblock.lua', 1],
-    [1319, 'lua/shared/queue/idle.lua', 1],
-    [1386, 'lua/shared/listening.lua', 1],
-    [1405, 'lua/shared/queue/idle.lua', 69],
-    [1496, 'lua/shared/queue/idle.lua', 171],
-    [1507, 'lua/queue/change-parents.lua', 65],
-    [1564, 'lua/shared/queue/settle.lua', 1],
-    [1565, 'lua/shared/queue/dead.lua', 1],
-    [1619, 'lua/shared/queue/end.lua', 1],
-    [1643, 'lua/shared/queue/leave-tags.lua', 1],
-    [1653, 'lua/shared/queue/end.lua', 26],
-    [1663, 'lua/shared/queue/outbox.lua', 1],
-    [1674, 'lua/shared/queue/entries.lua', 1],
-    [1692, 'lua/shared/queue/history.lua', 1],
-    [1706, 'lua/shared/queue/happened.lua', 1],
-    [1718, 'lua/shared/queue/note-end.lua', 1],
-    [1748, 'lua/shared/queue/cancel.lua', 1],
-    [1756, 'lua/shared/queue/settle.lua', 18],
-    [1830, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1836, 'lua/queue/change-parents.lua', 124],
+    [186, 'lua/shared/queue/count-job.lua', 1],
+    [199, 'lua/shared/queue/save.lua', 1],
+    [201, 'lua/shared/queue/save.lua', 15],
+    [243, 'lua/shared/queue/save-awaited.lua', 1],
+    [258, 'lua/shared/queue/save.lua', 58],
+    [273, 'lua/shared/queue/marks.lua', 1],
+    [289, 'lua/shared/queue/note-due.lua', 1],
+    [297, 'lua/shared/queue/rate.lua', 1],
+    [318, 'lua/shared/queue/rate.lua', 37],
+    [324, 'lua/shared/queue/job.lua', 1],
+    [336, 'lua/shared/queue/plain-head.lua', 1],
+    [339, 'lua/shared/queue/plain-head.lua', 8],
+    [347, 'lua/shared/queue/job.lua', 14],
+    [348, 'lua/shared/queue/job.lua', 45],
+    [394, 'lua/shared/queue/flags.lua', 1],
+    [425, 'lua/shared/queue/tell-others.lua', 1],
+    [427, 'lua/shared/queue/packed-notes.lua', 1],
+    [428, 'lua/shared/queue/leave-notes.lua', 1],
+    [450, 'lua/shared/queue/fold.lua', 1],
+    [451, 'lua/shared/queue/statistics.lua', 1],
+    [684, 'lua/shared/queue/fold.lua', 3],
+    [695, 'lua/shared/queue/leave-notes.lua', 24],
+    [702, 'lua/shared/queue/packed-notes.lua', 3],
+    [710, 'lua/shared/queue/tell-others.lua', 4],
+    [713, 'lua/shared/queue/result.lua', 1],
+    [727, 'lua/shared/queue/tell-ends.lua', 1],
+    [783, 'lua/shared/queue/tell-others.lua', 9],
+    [786, 'lua/shared/queue/tell-others.lua', 13],
+    [789, 'lua/shared/queue/publish.lua', 1],
+    [790, 'lua/shared/queue/message.lua', 1],
+    [800, 'lua/shared/queue/spelled.lua', 1],
+    [808, 'lua/shared/queue/send.lua', 1],
+    [824, 'lua/shared/queue/message.lua', 13],
+    [847, 'lua/shared/queue/publish.lua', 3],
+    [853, 'lua/shared/queue/tell-others.lua', 17],
+    [856, 'lua/shared/queue/run.lua', 1],
+    [885, 'lua/shared/queue/names.lua', 1],
+    [888, 'lua/shared/queue/names.lua', 27],
+    [906, 'lua/shared/queue/failure.lua', 1],
+    [916, 'lua/shared/queue/groups.lua', 1],
+    [962, 'lua/shared/queue/burst.lua', 1],
+    [974, 'lua/shared/queue/groups.lua', 48],
+    [1045, 'lua/shared/queue/ready.lua', 1],
+    [1052, 'lua/shared/queue/in-front.lua', 1],
+    [1054, 'lua/shared/queue/ready.lua', 9],
+    [1075, 'lua/shared/queue/find.lua', 1],
+    [1104, 'lua/shared/queue/parents.lua', 1],
+    [1185, 'lua/shared/queue/parents.lua', 92],
+    [1199, 'lua/shared/queue/link.lua', 1],
+    [1231, 'lua/shared/queue/relink.lua', 1],
+    [1301, 'lua/shared/queue/backoff.lua', 1],
+    [1303, 'lua/shared/queue/backoff.lua', 22],
+    [1322, 'lua/shared/queue/unblock.lua', 1],
+    [1328, 'lua/shared/queue/idle.lua', 1],
+    [1395, 'lua/shared/listening.lua', 1],
+    [1414, 'lua/shared/queue/idle.lua', 69],
+    [1505, 'lua/shared/queue/idle.lua', 171],
+    [1516, 'lua/queue/change-parents.lua', 65],
+    [1573, 'lua/shared/queue/settle.lua', 1],
+    [1574, 'lua/shared/queue/dead.lua', 1],
+    [1628, 'lua/shared/queue/end.lua', 1],
+    [1652, 'lua/shared/queue/leave-tags.lua', 1],
+    [1662, 'lua/shared/queue/end.lua', 26],
+    [1672, 'lua/shared/queue/outbox.lua', 1],
+    [1683, 'lua/shared/queue/entries.lua', 1],
+    [1701, 'lua/shared/queue/history.lua', 1],
+    [1715, 'lua/shared/queue/happened.lua', 1],
+    [1727, 'lua/shared/queue/note-end.lua', 1],
+    [1757, 'lua/shared/queue/cancel.lua', 1],
+    [1765, 'lua/shared/queue/settle.lua', 18],
+    [1839, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1845, 'lua/queue/change-parents.lua', 124],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -15374,7 +15445,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: '4ab77e25ab8111e05191e5d4903fd96cae3c22c0',
+    sha1: '8f4f4afea28b01ca1f609db2ae1972ad6725de81',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15585,7 +15656,8 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -15608,13 +15680,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -15627,6 +15703,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -15704,6 +15781,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -15841,18 +15921,18 @@ return { 'cleared', existed }
     [146, 'lua/queue/clear.lua', 43],
     [202, 'lua/shared/clock.lua', 1],
     [208, 'lua/shared/queue/state.lua', 1],
-    [288, 'lua/shared/queue/save.lua', 1],
-    [290, 'lua/shared/queue/save.lua', 15],
-    [329, 'lua/shared/queue/save-awaited.lua', 1],
-    [344, 'lua/shared/queue/save.lua', 55],
-    [359, 'lua/shared/queue/listeners.lua', 1],
-    [378, 'lua/shared/queue/publish.lua', 1],
-    [379, 'lua/shared/queue/message.lua', 1],
-    [389, 'lua/shared/queue/spelled.lua', 1],
-    [397, 'lua/shared/queue/send.lua', 1],
-    [413, 'lua/shared/queue/message.lua', 13],
-    [436, 'lua/shared/queue/publish.lua', 3],
-    [442, 'lua/queue/clear.lua', 104],
+    [294, 'lua/shared/queue/save.lua', 1],
+    [296, 'lua/shared/queue/save.lua', 15],
+    [338, 'lua/shared/queue/save-awaited.lua', 1],
+    [353, 'lua/shared/queue/save.lua', 58],
+    [368, 'lua/shared/queue/listeners.lua', 1],
+    [387, 'lua/shared/queue/publish.lua', 1],
+    [388, 'lua/shared/queue/message.lua', 1],
+    [398, 'lua/shared/queue/spelled.lua', 1],
+    [406, 'lua/shared/queue/send.lua', 1],
+    [422, 'lua/shared/queue/message.lua', 13],
+    [445, 'lua/shared/queue/publish.lua', 3],
+    [451, 'lua/queue/clear.lua', 104],
   ],
   encode(args) {
     return withoutDefaults([
@@ -15915,7 +15995,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: '801e496116b9fec6df786bd625f00935d27dcd4c',
+    sha1: '2810cd1722545fe494b4d54ddda8d7a95d110453',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16003,7 +16083,8 @@ local function tell_process(ticket, message, how)
   return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -16026,13 +16107,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -16045,6 +16130,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -16134,6 +16220,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -16586,23 +16675,23 @@ return {
     [32, 'lua/shared/tell.lua', 1],
     [42, 'lua/shared/tell.lua', 15],
     [85, 'lua/shared/queue/state.lua', 1],
-    [165, 'lua/shared/queue/save.lua', 1],
-    [218, 'lua/shared/queue/save-awaited.lua', 1],
-    [233, 'lua/shared/queue/save.lua', 55],
-    [248, 'lua/shared/queue/rate.lua', 1],
-    [269, 'lua/shared/queue/rate.lua', 37],
-    [275, 'lua/shared/queue/groups.lua', 1],
-    [321, 'lua/shared/queue/burst.lua', 1],
-    [333, 'lua/shared/queue/groups.lua', 48],
-    [391, 'lua/shared/queue/burst.lua', 1],
-    [396, 'lua/shared/queue/keep-burst.lua', 1],
-    [406, 'lua/shared/queue/idle.lua', 1],
-    [473, 'lua/shared/listening.lua', 1],
-    [492, 'lua/shared/queue/idle.lua', 69],
-    [583, 'lua/shared/queue/pick.lua', 1],
-    [587, 'lua/queue/configure-group.lua', 36],
-    [600, 'lua/shared/take-up.lua', 1],
-    [615, 'lua/queue/configure-group.lua', 50],
+    [171, 'lua/shared/queue/save.lua', 1],
+    [227, 'lua/shared/queue/save-awaited.lua', 1],
+    [242, 'lua/shared/queue/save.lua', 58],
+    [257, 'lua/shared/queue/rate.lua', 1],
+    [278, 'lua/shared/queue/rate.lua', 37],
+    [284, 'lua/shared/queue/groups.lua', 1],
+    [330, 'lua/shared/queue/burst.lua', 1],
+    [342, 'lua/shared/queue/groups.lua', 48],
+    [400, 'lua/shared/queue/burst.lua', 1],
+    [405, 'lua/shared/queue/keep-burst.lua', 1],
+    [415, 'lua/shared/queue/idle.lua', 1],
+    [482, 'lua/shared/listening.lua', 1],
+    [501, 'lua/shared/queue/idle.lua', 69],
+    [592, 'lua/shared/queue/pick.lua', 1],
+    [596, 'lua/queue/configure-group.lua', 36],
+    [609, 'lua/shared/take-up.lua', 1],
+    [624, 'lua/queue/configure-group.lua', 50],
   ],
   encode(args) {
     return withoutDefaults([
@@ -16684,7 +16773,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: 'ee6f40fdda2111a0e1a58dcb36a5e688a383a543',
+    sha1: '95489524cbbbe4655631949e7aecc08e52527602',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16771,7 +16860,8 @@ local function tell_process(ticket, message, how)
   return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -16794,13 +16884,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -16813,6 +16907,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -16902,6 +16997,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -17255,20 +17353,20 @@ return {
     [31, 'lua/shared/tell.lua', 1],
     [41, 'lua/shared/tell.lua', 15],
     [84, 'lua/shared/queue/state.lua', 1],
-    [164, 'lua/shared/queue/save.lua', 1],
-    [217, 'lua/shared/queue/save-awaited.lua', 1],
-    [232, 'lua/shared/queue/save.lua', 55],
-    [247, 'lua/shared/queue/note-due.lua', 1],
-    [255, 'lua/shared/queue/settings.lua', 1],
-    [284, 'lua/shared/queue/burst.lua', 1],
-    [296, 'lua/shared/queue/keep-burst.lua', 1],
-    [306, 'lua/shared/queue/idle.lua', 1],
-    [373, 'lua/shared/listening.lua', 1],
-    [392, 'lua/shared/queue/idle.lua', 69],
-    [483, 'lua/shared/queue/pick.lua', 1],
-    [487, 'lua/queue/configure.lua', 35],
-    [500, 'lua/shared/take-up.lua', 1],
-    [515, 'lua/queue/configure.lua', 49],
+    [170, 'lua/shared/queue/save.lua', 1],
+    [226, 'lua/shared/queue/save-awaited.lua', 1],
+    [241, 'lua/shared/queue/save.lua', 58],
+    [256, 'lua/shared/queue/note-due.lua', 1],
+    [264, 'lua/shared/queue/settings.lua', 1],
+    [293, 'lua/shared/queue/burst.lua', 1],
+    [305, 'lua/shared/queue/keep-burst.lua', 1],
+    [315, 'lua/shared/queue/idle.lua', 1],
+    [382, 'lua/shared/listening.lua', 1],
+    [401, 'lua/shared/queue/idle.lua', 69],
+    [492, 'lua/shared/queue/pick.lua', 1],
+    [496, 'lua/queue/configure.lua', 35],
+    [509, 'lua/shared/take-up.lua', 1],
+    [524, 'lua/queue/configure.lua', 49],
   ],
   encode(args) {
     return withoutDefaults([
@@ -17326,7 +17424,7 @@ export type DeliveredAnswer =
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
   script: {
     name: 'queue/delivered',
-    sha1: '19b71efb8dcc97e99130a73518f066f993567d7f',
+    sha1: '258ce02a859abde5238798fc7104107d025a9373',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17341,7 +17439,8 @@ local outbox = KEYS[3] -- sorted set: what goes to other queues -> its number
 local numbers, numbers_at = ARGV, 1 -- repeated (number:text): of what was brought
 
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -17364,13 +17463,17 @@ local numbers, numbers_at = ARGV, 1 -- repeated (number:text): of what was broug
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -17383,6 +17486,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -17460,6 +17564,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -17534,12 +17641,12 @@ return { 'delivered' }
   lines: [
     [1, 'lua/queue/delivered.lua', 1],
     [12, 'lua/shared/queue/state.lua', 1],
-    [92, 'lua/shared/queue/save.lua', 1],
-    [94, 'lua/shared/queue/save.lua', 15],
-    [133, 'lua/shared/queue/save-awaited.lua', 1],
-    [148, 'lua/shared/queue/save.lua', 55],
-    [163, 'lua/shared/queue/flags.lua', 1],
-    [186, 'lua/queue/delivered.lua', 16],
+    [98, 'lua/shared/queue/save.lua', 1],
+    [100, 'lua/shared/queue/save.lua', 15],
+    [142, 'lua/shared/queue/save-awaited.lua', 1],
+    [157, 'lua/shared/queue/save.lua', 58],
+    [172, 'lua/shared/queue/flags.lua', 1],
+    [195, 'lua/queue/delivered.lua', 16],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.numbers.length)
@@ -17657,7 +17764,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '9945d4c2589bb38a9a51a0a3e919c508dd5792f2',
+    sha1: 'e7b44513d54d5387361b469cd9f7717f42f895bc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17781,7 +17888,8 @@ end
 end
 
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -17804,13 +17912,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -17823,6 +17935,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -17912,6 +18025,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -18794,6 +18910,7 @@ local function record_fields(queue, seq, head, payload)
     return { seq, head .. payload }, #head + #payload, 0
   end
   set_mark(queue, BODIES)
+  queue.stands_apart = true
   return { seq, head, 'b' .. seq, payload }, #head + #payload, APART
 end
 
@@ -18983,53 +19100,53 @@ return { 'enqueued', first }
     [89, 'lua/shared/drop-over.lua', 1],
     [114, 'lua/shared/calls.lua', 35],
     [121, 'lua/shared/queue/state.lua', 1],
-    [201, 'lua/shared/queue/save.lua', 1],
-    [254, 'lua/shared/queue/save-awaited.lua', 1],
-    [269, 'lua/shared/queue/save.lua', 55],
-    [284, 'lua/shared/queue/save-call.lua', 1],
-    [293, 'lua/shared/queue/wide.lua', 1],
-    [308, 'lua/shared/queue/number.lua', 1],
-    [317, 'lua/shared/queue/plain-head.lua', 1],
-    [332, 'lua/shared/bytes.lua', 1],
-    [338, 'lua/shared/queue/count-note.lua', 1],
-    [339, 'lua/shared/queue/leave-notes.lua', 1],
-    [361, 'lua/shared/queue/fold.lua', 1],
-    [362, 'lua/shared/queue/statistics.lua', 1],
-    [595, 'lua/shared/queue/fold.lua', 3],
-    [606, 'lua/shared/queue/leave-notes.lua', 24],
-    [613, 'lua/shared/queue/count-note.lua', 3],
-    [617, 'lua/queue/enqueue-alike.lua', 43],
-    [630, 'lua/shared/take-up.lua', 1],
-    [645, 'lua/queue/enqueue-alike.lua', 57],
-    [673, 'lua/shared/queue/hand-over.lua', 1],
-    [679, 'lua/shared/tell.lua', 1],
-    [689, 'lua/shared/tell.lua', 15],
-    [732, 'lua/shared/next-token.lua', 1],
-    [737, 'lua/shared/queue/idle.lua', 1],
-    [804, 'lua/shared/listening.lua', 1],
-    [823, 'lua/shared/queue/idle.lua', 69],
-    [914, 'lua/shared/queue/idle.lua', 171],
-    [925, 'lua/shared/queue/run.lua', 1],
-    [941, 'lua/shared/queue/flags.lua', 1],
-    [960, 'lua/shared/queue/note-due.lua', 1],
-    [968, 'lua/shared/queue/note-alike.lua', 1],
-    [969, 'lua/shared/queue/bucket.lua', 1],
-    [981, 'lua/shared/queue/note-alike.lua', 4],
-    [996, 'lua/shared/queue/hand-over.lua', 16],
-    [1049, 'lua/queue/enqueue-alike.lua', 86],
-    [1074, 'lua/shared/queue/run.lua', 1],
-    [1090, 'lua/shared/queue/body.lua', 1],
-    [1093, 'lua/shared/queue/flags.lua', 1],
-    [1112, 'lua/shared/queue/marks.lua', 1],
-    [1128, 'lua/shared/queue/body.lua', 7],
-    [1143, 'lua/shared/queue/job.lua', 1],
-    [1155, 'lua/shared/queue/job.lua', 14],
-    [1232, 'lua/queue/enqueue-alike.lua', 114],
-    [1253, 'lua/shared/queue/publish-plain.lua', 1],
-    [1255, 'lua/shared/queue/spelled.lua', 1],
-    [1263, 'lua/shared/queue/send.lua', 1],
-    [1279, 'lua/shared/queue/publish-plain.lua', 5],
-    [1296, 'lua/queue/enqueue-alike.lua', 136],
+    [207, 'lua/shared/queue/save.lua', 1],
+    [263, 'lua/shared/queue/save-awaited.lua', 1],
+    [278, 'lua/shared/queue/save.lua', 58],
+    [293, 'lua/shared/queue/save-call.lua', 1],
+    [302, 'lua/shared/queue/wide.lua', 1],
+    [317, 'lua/shared/queue/number.lua', 1],
+    [326, 'lua/shared/queue/plain-head.lua', 1],
+    [341, 'lua/shared/bytes.lua', 1],
+    [347, 'lua/shared/queue/count-note.lua', 1],
+    [348, 'lua/shared/queue/leave-notes.lua', 1],
+    [370, 'lua/shared/queue/fold.lua', 1],
+    [371, 'lua/shared/queue/statistics.lua', 1],
+    [604, 'lua/shared/queue/fold.lua', 3],
+    [615, 'lua/shared/queue/leave-notes.lua', 24],
+    [622, 'lua/shared/queue/count-note.lua', 3],
+    [626, 'lua/queue/enqueue-alike.lua', 43],
+    [639, 'lua/shared/take-up.lua', 1],
+    [654, 'lua/queue/enqueue-alike.lua', 57],
+    [682, 'lua/shared/queue/hand-over.lua', 1],
+    [688, 'lua/shared/tell.lua', 1],
+    [698, 'lua/shared/tell.lua', 15],
+    [741, 'lua/shared/next-token.lua', 1],
+    [746, 'lua/shared/queue/idle.lua', 1],
+    [813, 'lua/shared/listening.lua', 1],
+    [832, 'lua/shared/queue/idle.lua', 69],
+    [923, 'lua/shared/queue/idle.lua', 171],
+    [934, 'lua/shared/queue/run.lua', 1],
+    [950, 'lua/shared/queue/flags.lua', 1],
+    [969, 'lua/shared/queue/note-due.lua', 1],
+    [977, 'lua/shared/queue/note-alike.lua', 1],
+    [978, 'lua/shared/queue/bucket.lua', 1],
+    [990, 'lua/shared/queue/note-alike.lua', 4],
+    [1005, 'lua/shared/queue/hand-over.lua', 16],
+    [1058, 'lua/queue/enqueue-alike.lua', 86],
+    [1083, 'lua/shared/queue/run.lua', 1],
+    [1099, 'lua/shared/queue/body.lua', 1],
+    [1102, 'lua/shared/queue/flags.lua', 1],
+    [1121, 'lua/shared/queue/marks.lua', 1],
+    [1137, 'lua/shared/queue/body.lua', 7],
+    [1153, 'lua/shared/queue/job.lua', 1],
+    [1165, 'lua/shared/queue/job.lua', 14],
+    [1242, 'lua/queue/enqueue-alike.lua', 114],
+    [1263, 'lua/shared/queue/publish-plain.lua', 1],
+    [1265, 'lua/shared/queue/spelled.lua', 1],
+    [1273, 'lua/shared/queue/send.lua', 1],
+    [1289, 'lua/shared/queue/publish-plain.lua', 5],
+    [1306, 'lua/queue/enqueue-alike.lua', 136],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.payloads.length)
@@ -19106,7 +19223,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'abb4cadffe2948cac2fd7c824a9be4e1831c3d49',
+    sha1: '870688cb04a21f5d4877231599e71da54cc4045c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -19299,7 +19416,8 @@ local function tell_process(ticket, message, how)
   return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -19322,13 +19440,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -19341,6 +19463,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -19443,6 +19566,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -19714,6 +19840,7 @@ local function record_fields(queue, seq, head, payload)
     return { seq, head .. payload }, #head + #payload, 0
   end
   set_mark(queue, BODIES)
+  queue.stands_apart = true
   return { seq, head, 'b' .. seq, payload }, #head + #payload, APART
 end
 
@@ -21614,93 +21741,93 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [137, 'lua/shared/tell.lua', 1],
     [147, 'lua/shared/tell.lua', 15],
     [190, 'lua/shared/queue/state.lua', 1],
-    [270, 'lua/shared/queue/count-job.lua', 1],
-    [283, 'lua/shared/queue/save.lua', 1],
-    [336, 'lua/shared/queue/save-awaited.lua', 1],
-    [351, 'lua/shared/queue/save.lua', 55],
-    [366, 'lua/shared/queue/wide.lua', 1],
-    [381, 'lua/shared/queue/save-call.lua', 1],
-    [390, 'lua/shared/queue/settings.lua', 1],
-    [408, 'lua/shared/queue/marks.lua', 1],
-    [424, 'lua/shared/queue/note-due.lua', 1],
-    [432, 'lua/shared/queue/rate.lua', 1],
-    [453, 'lua/shared/queue/rate.lua', 37],
-    [459, 'lua/shared/queue/job.lua', 1],
-    [471, 'lua/shared/queue/plain-head.lua', 1],
-    [474, 'lua/shared/queue/plain-head.lua', 8],
-    [482, 'lua/shared/queue/job.lua', 14],
-    [559, 'lua/shared/queue/body.lua', 1],
-    [562, 'lua/shared/bytes.lua', 1],
-    [568, 'lua/shared/queue/flags.lua', 1],
-    [599, 'lua/shared/queue/body.lua', 7],
-    [618, 'lua/shared/queue/tell-others.lua', 1],
-    [620, 'lua/shared/queue/packed-notes.lua', 1],
-    [621, 'lua/shared/queue/leave-notes.lua', 1],
-    [643, 'lua/shared/queue/fold.lua', 1],
-    [644, 'lua/shared/queue/statistics.lua', 1],
-    [877, 'lua/shared/queue/fold.lua', 3],
-    [888, 'lua/shared/queue/leave-notes.lua', 24],
-    [895, 'lua/shared/queue/packed-notes.lua', 3],
-    [903, 'lua/shared/queue/tell-others.lua', 4],
-    [906, 'lua/shared/queue/result.lua', 1],
-    [920, 'lua/shared/queue/tell-ends.lua', 1],
-    [976, 'lua/shared/queue/tell-others.lua', 9],
-    [979, 'lua/shared/queue/tell-others.lua', 13],
-    [982, 'lua/shared/queue/publish.lua', 1],
-    [983, 'lua/shared/queue/message.lua', 1],
-    [993, 'lua/shared/queue/spelled.lua', 1],
-    [1001, 'lua/shared/queue/send.lua', 1],
-    [1017, 'lua/shared/queue/message.lua', 13],
-    [1040, 'lua/shared/queue/publish.lua', 3],
-    [1046, 'lua/shared/queue/tell-others.lua', 17],
-    [1049, 'lua/shared/queue/run.lua', 1],
-    [1078, 'lua/shared/queue/happened.lua', 1],
-    [1090, 'lua/shared/queue/names.lua', 1],
-    [1109, 'lua/shared/drop-over.lua', 1],
-    [1134, 'lua/shared/queue/names.lua', 21],
-    [1158, 'lua/shared/queue/groups.lua', 1],
-    [1204, 'lua/shared/queue/burst.lua', 1],
-    [1216, 'lua/shared/queue/groups.lua', 48],
-    [1298, 'lua/shared/queue/ready.lua', 1],
-    [1305, 'lua/shared/queue/in-front.lua', 1],
-    [1307, 'lua/shared/queue/ready.lua', 9],
-    [1338, 'lua/shared/queue/number.lua', 1],
-    [1347, 'lua/shared/queue/enter-tags.lua', 1],
-    [1358, 'lua/shared/queue/enqueue.lua', 1],
-    [1393, 'lua/shared/queue/replace.lua', 1],
-    [1454, 'lua/shared/queue/leave-tags.lua', 1],
-    [1464, 'lua/shared/queue/replace.lua', 63],
-    [1489, 'lua/shared/queue/idempotency.lua', 1],
-    [1503, 'lua/shared/queue/idle.lua', 1],
-    [1570, 'lua/shared/listening.lua', 1],
-    [1589, 'lua/shared/queue/idle.lua', 69],
-    [1680, 'lua/shared/queue/idle.lua', 171],
-    [1691, 'lua/shared/queue/find.lua', 1],
-    [1717, 'lua/shared/queue/failure.lua', 1],
-    [1727, 'lua/shared/queue/parents.lua', 1],
-    [1808, 'lua/shared/queue/parents.lua', 92],
-    [1822, 'lua/shared/queue/link.lua', 1],
-    [1914, 'lua/shared/queue/end.lua', 1],
-    [1938, 'lua/shared/queue/leave-tags.lua', 1],
-    [1948, 'lua/shared/queue/end.lua', 26],
-    [1958, 'lua/shared/queue/spec.lua', 1],
-    [2076, 'lua/shared/queue/sweep.lua', 1],
-    [2153, 'lua/shared/queue/spec.lua', 120],
-    [2167, 'lua/queue/enqueue.lua', 83],
-    [2205, 'lua/shared/take-up.lua', 1],
-    [2220, 'lua/queue/enqueue.lua', 122],
-    [2247, 'lua/shared/queue/settle.lua', 1],
-    [2248, 'lua/shared/queue/dead.lua', 1],
-    [2302, 'lua/shared/queue/backoff.lua', 1],
-    [2304, 'lua/shared/queue/backoff.lua', 22],
-    [2323, 'lua/shared/queue/unblock.lua', 1],
-    [2329, 'lua/shared/queue/outbox.lua', 1],
-    [2340, 'lua/shared/queue/entries.lua', 1],
-    [2358, 'lua/shared/queue/history.lua', 1],
-    [2372, 'lua/shared/queue/note-end.lua', 1],
-    [2402, 'lua/shared/queue/cancel.lua', 1],
-    [2410, 'lua/shared/queue/settle.lua', 18],
-    [2484, 'lua/queue/enqueue.lua', 150],
+    [276, 'lua/shared/queue/count-job.lua', 1],
+    [289, 'lua/shared/queue/save.lua', 1],
+    [345, 'lua/shared/queue/save-awaited.lua', 1],
+    [360, 'lua/shared/queue/save.lua', 58],
+    [375, 'lua/shared/queue/wide.lua', 1],
+    [390, 'lua/shared/queue/save-call.lua', 1],
+    [399, 'lua/shared/queue/settings.lua', 1],
+    [417, 'lua/shared/queue/marks.lua', 1],
+    [433, 'lua/shared/queue/note-due.lua', 1],
+    [441, 'lua/shared/queue/rate.lua', 1],
+    [462, 'lua/shared/queue/rate.lua', 37],
+    [468, 'lua/shared/queue/job.lua', 1],
+    [480, 'lua/shared/queue/plain-head.lua', 1],
+    [483, 'lua/shared/queue/plain-head.lua', 8],
+    [491, 'lua/shared/queue/job.lua', 14],
+    [568, 'lua/shared/queue/body.lua', 1],
+    [571, 'lua/shared/bytes.lua', 1],
+    [577, 'lua/shared/queue/flags.lua', 1],
+    [608, 'lua/shared/queue/body.lua', 7],
+    [628, 'lua/shared/queue/tell-others.lua', 1],
+    [630, 'lua/shared/queue/packed-notes.lua', 1],
+    [631, 'lua/shared/queue/leave-notes.lua', 1],
+    [653, 'lua/shared/queue/fold.lua', 1],
+    [654, 'lua/shared/queue/statistics.lua', 1],
+    [887, 'lua/shared/queue/fold.lua', 3],
+    [898, 'lua/shared/queue/leave-notes.lua', 24],
+    [905, 'lua/shared/queue/packed-notes.lua', 3],
+    [913, 'lua/shared/queue/tell-others.lua', 4],
+    [916, 'lua/shared/queue/result.lua', 1],
+    [930, 'lua/shared/queue/tell-ends.lua', 1],
+    [986, 'lua/shared/queue/tell-others.lua', 9],
+    [989, 'lua/shared/queue/tell-others.lua', 13],
+    [992, 'lua/shared/queue/publish.lua', 1],
+    [993, 'lua/shared/queue/message.lua', 1],
+    [1003, 'lua/shared/queue/spelled.lua', 1],
+    [1011, 'lua/shared/queue/send.lua', 1],
+    [1027, 'lua/shared/queue/message.lua', 13],
+    [1050, 'lua/shared/queue/publish.lua', 3],
+    [1056, 'lua/shared/queue/tell-others.lua', 17],
+    [1059, 'lua/shared/queue/run.lua', 1],
+    [1088, 'lua/shared/queue/happened.lua', 1],
+    [1100, 'lua/shared/queue/names.lua', 1],
+    [1119, 'lua/shared/drop-over.lua', 1],
+    [1144, 'lua/shared/queue/names.lua', 21],
+    [1168, 'lua/shared/queue/groups.lua', 1],
+    [1214, 'lua/shared/queue/burst.lua', 1],
+    [1226, 'lua/shared/queue/groups.lua', 48],
+    [1308, 'lua/shared/queue/ready.lua', 1],
+    [1315, 'lua/shared/queue/in-front.lua', 1],
+    [1317, 'lua/shared/queue/ready.lua', 9],
+    [1348, 'lua/shared/queue/number.lua', 1],
+    [1357, 'lua/shared/queue/enter-tags.lua', 1],
+    [1368, 'lua/shared/queue/enqueue.lua', 1],
+    [1403, 'lua/shared/queue/replace.lua', 1],
+    [1464, 'lua/shared/queue/leave-tags.lua', 1],
+    [1474, 'lua/shared/queue/replace.lua', 63],
+    [1499, 'lua/shared/queue/idempotency.lua', 1],
+    [1513, 'lua/shared/queue/idle.lua', 1],
+    [1580, 'lua/shared/listening.lua', 1],
+    [1599, 'lua/shared/queue/idle.lua', 69],
+    [1690, 'lua/shared/queue/idle.lua', 171],
+    [1701, 'lua/shared/queue/find.lua', 1],
+    [1727, 'lua/shared/queue/failure.lua', 1],
+    [1737, 'lua/shared/queue/parents.lua', 1],
+    [1818, 'lua/shared/queue/parents.lua', 92],
+    [1832, 'lua/shared/queue/link.lua', 1],
+    [1924, 'lua/shared/queue/end.lua', 1],
+    [1948, 'lua/shared/queue/leave-tags.lua', 1],
+    [1958, 'lua/shared/queue/end.lua', 26],
+    [1968, 'lua/shared/queue/spec.lua', 1],
+    [2086, 'lua/shared/queue/sweep.lua', 1],
+    [2163, 'lua/shared/queue/spec.lua', 120],
+    [2177, 'lua/queue/enqueue.lua', 83],
+    [2215, 'lua/shared/take-up.lua', 1],
+    [2230, 'lua/queue/enqueue.lua', 122],
+    [2257, 'lua/shared/queue/settle.lua', 1],
+    [2258, 'lua/shared/queue/dead.lua', 1],
+    [2312, 'lua/shared/queue/backoff.lua', 1],
+    [2314, 'lua/shared/queue/backoff.lua', 22],
+    [2333, 'lua/shared/queue/unblock.lua', 1],
+    [2339, 'lua/shared/queue/outbox.lua', 1],
+    [2350, 'lua/shared/queue/entries.lua', 1],
+    [2368, 'lua/shared/queue/history.lua', 1],
+    [2382, 'lua/shared/queue/note-end.lua', 1],
+    [2412, 'lua/shared/queue/cancel.lua', 1],
+    [2420, 'lua/shared/queue/settle.lua', 18],
+    [2494, 'lua/queue/enqueue.lua', 150],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
@@ -21786,7 +21913,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'queue/extend',
-    sha1: 'b6cda2ac27d73cca2f978b89ca08851613ecf553',
+    sha1: '59ab3e9cf84ca66aa6e2bc7b1157700d3bb1b6ff',
     reads: false,
     bytes: false,
     source: `--[[
@@ -21811,7 +21938,8 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -21834,13 +21962,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -21853,6 +21985,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -21930,6 +22063,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -22053,15 +22189,15 @@ return { 'extended', now_ms, now_ms + lease_ms, refused }
     [1, 'lua/queue/extend.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [102, 'lua/shared/queue/save.lua', 1],
-    [104, 'lua/shared/queue/save.lua', 15],
-    [143, 'lua/shared/queue/save-awaited.lua', 1],
-    [158, 'lua/shared/queue/save.lua', 55],
-    [173, 'lua/shared/queue/note-due.lua', 1],
-    [181, 'lua/shared/queue/run.lua', 1],
-    [193, 'lua/shared/queue/run.lua', 17],
-    [224, 'lua/shared/queue/judge-one.lua', 1],
-    [230, 'lua/queue/extend.lua', 23],
+    [108, 'lua/shared/queue/save.lua', 1],
+    [110, 'lua/shared/queue/save.lua', 15],
+    [152, 'lua/shared/queue/save-awaited.lua', 1],
+    [167, 'lua/shared/queue/save.lua', 58],
+    [182, 'lua/shared/queue/note-due.lua', 1],
+    [190, 'lua/shared/queue/run.lua', 1],
+    [202, 'lua/shared/queue/run.lua', 17],
+    [233, 'lua/shared/queue/judge-one.lua', 1],
+    [239, 'lua/queue/extend.lua', 23],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
@@ -22112,7 +22248,7 @@ function readKindsOfFailuresFailures(part: Reply | undefined): ({ readonly kind:
 export const failures: Operation<FailuresArguments, FailuresAnswer> = {
   script: {
     name: 'queue/failures',
-    sha1: '895bccd86d2142aa3d2b49e3d55bfd955d87a17a',
+    sha1: 'ca96d9b6da508248cac29e6a031ecbf102ab57b0',
     reads: true,
     bytes: false,
     source: `--[[
@@ -22127,7 +22263,8 @@ local meta = KEYS[1] -- hash: the queue's state
 local kinds = KEYS[2] -- hash: kinds of failures
 
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -22150,13 +22287,17 @@ local kinds = KEYS[2] -- hash: kinds of failures
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -22169,6 +22310,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -22228,7 +22370,7 @@ return { 'failures', told }
   lines: [
     [1, 'lua/queue/failures.lua', 1],
     [12, 'lua/shared/queue/state.lua', 1],
-    [92, 'lua/queue/failures.lua', 13],
+    [98, 'lua/queue/failures.lua', 13],
   ],
   encode() {
     return []
@@ -22283,7 +22425,7 @@ function readLogOfFindFound(part: Reply | undefined): ({ readonly at: number; re
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'queue/find',
-    sha1: '2bcd545457bc8bc0a4f69846f86c011a0c6b2942',
+    sha1: '4e548b0da478fd48b821e22aacf2787066d8a920',
     reads: true,
     bytes: true,
     source: `--[[
@@ -22333,7 +22475,8 @@ local function spend(budget, elements, bytes)
 end
 
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -22356,13 +22499,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -22375,6 +22522,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -22677,24 +22825,24 @@ return { 'found', math.floor(clock_us() / 1000), looked, told, log }
     [25, 'lua/shared/bytes.lua', 1],
     [31, 'lua/shared/budget.lua', 5],
     [47, 'lua/shared/queue/state.lua', 1],
-    [127, 'lua/shared/queue/job.lua', 1],
-    [139, 'lua/shared/queue/plain-head.lua', 1],
-    [142, 'lua/shared/queue/plain-head.lua', 8],
-    [150, 'lua/shared/queue/job.lua', 14],
-    [151, 'lua/shared/queue/job.lua', 45],
-    [197, 'lua/shared/queue/body.lua', 1],
-    [200, 'lua/shared/queue/flags.lua', 1],
-    [223, 'lua/shared/queue/marks.lua', 1],
-    [230, 'lua/shared/queue/body.lua', 22],
-    [241, 'lua/shared/queue/run.lua', 1],
-    [253, 'lua/shared/queue/run.lua', 17],
-    [266, 'lua/shared/queue/failure.lua', 1],
-    [268, 'lua/shared/queue/failure.lua', 7],
-    [272, 'lua/shared/queue/find.lua', 1],
-    [301, 'lua/shared/queue/tell-job.lua', 1],
-    [338, 'lua/shared/queue/list-entries.lua', 1],
-    [351, 'lua/shared/queue/tell-log.lua', 1],
-    [360, 'lua/queue/find.lua', 28],
+    [133, 'lua/shared/queue/job.lua', 1],
+    [145, 'lua/shared/queue/plain-head.lua', 1],
+    [148, 'lua/shared/queue/plain-head.lua', 8],
+    [156, 'lua/shared/queue/job.lua', 14],
+    [157, 'lua/shared/queue/job.lua', 45],
+    [203, 'lua/shared/queue/body.lua', 1],
+    [206, 'lua/shared/queue/flags.lua', 1],
+    [229, 'lua/shared/queue/marks.lua', 1],
+    [236, 'lua/shared/queue/body.lua', 23],
+    [247, 'lua/shared/queue/run.lua', 1],
+    [259, 'lua/shared/queue/run.lua', 17],
+    [272, 'lua/shared/queue/failure.lua', 1],
+    [274, 'lua/shared/queue/failure.lua', 7],
+    [278, 'lua/shared/queue/find.lua', 1],
+    [307, 'lua/shared/queue/tell-job.lua', 1],
+    [344, 'lua/shared/queue/list-entries.lua', 1],
+    [357, 'lua/shared/queue/tell-log.lua', 1],
+    [366, 'lua/queue/find.lua', 28],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -22748,7 +22896,7 @@ function readEntriesOfHistoryHistory(part: Reply | undefined): ({ readonly what:
 export const history: Operation<HistoryArguments, HistoryAnswer> = {
   script: {
     name: 'queue/history',
-    sha1: '51b038d20697b92751b2721af3996210105134fc',
+    sha1: 'be7696b2cd7447351c105fe196967ae9cdf81b13',
     reads: true,
     bytes: false,
     source: `--[[
@@ -22773,7 +22921,8 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -22796,13 +22945,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -22815,6 +22968,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -22979,12 +23133,12 @@ return { 'history', math.floor(clock_us() / 1000), tonumber(seq), omitted, entri
     [1, 'lua/queue/history.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [102, 'lua/shared/queue/run.lua', 1],
-    [114, 'lua/shared/queue/run.lua', 17],
-    [127, 'lua/shared/queue/find.lua', 1],
-    [153, 'lua/shared/queue/list-entries.lua', 1],
-    [166, 'lua/shared/queue/tell-history.lua', 1],
-    [211, 'lua/queue/history.lua', 22],
+    [108, 'lua/shared/queue/run.lua', 1],
+    [120, 'lua/shared/queue/run.lua', 17],
+    [133, 'lua/shared/queue/find.lua', 1],
+    [159, 'lua/shared/queue/list-entries.lua', 1],
+    [172, 'lua/shared/queue/tell-history.lua', 1],
+    [217, 'lua/queue/history.lua', 22],
   ],
   encode(args) {
     return [
@@ -23027,7 +23181,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'queue/inspect',
-    sha1: 'bd7fc2ca5e0a775879824168f6d6a65336f7a202',
+    sha1: '3f228d45909874dd69acc40da859bb5fa63d85bd',
     reads: true,
     bytes: false,
     source: `--[[
@@ -23058,7 +23212,8 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -23081,13 +23236,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -23100,6 +23259,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -23224,9 +23384,9 @@ return {
     [1, 'lua/queue/inspect.lua', 1],
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/queue/state.lua', 1],
-    [108, 'lua/shared/queue/settings.lua', 1],
-    [126, 'lua/shared/queue/burst.lua', 1],
-    [138, 'lua/queue/inspect.lua', 26],
+    [114, 'lua/shared/queue/settings.lua', 1],
+    [132, 'lua/shared/queue/burst.lua', 1],
+    [144, 'lua/queue/inspect.lua', 26],
   ],
   encode(args) {
     return [
@@ -23310,7 +23470,7 @@ function readJobsOfListFailedPage(part: Reply | undefined): ({ readonly number: 
 export const listFailed: Operation<ListFailedArguments, ListFailedAnswer> = {
   script: {
     name: 'queue/list-failed',
-    sha1: 'c4604485cc6e34ed087645a7fdb4394c6fcba7a9',
+    sha1: 'bddf17dc04d38f5685fee5d488701776e22c12fd',
     reads: true,
     bytes: true,
     source: `--[[
@@ -23337,7 +23497,8 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -23360,13 +23521,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -23379,6 +23544,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -23723,30 +23889,30 @@ return { 'page', math.floor(clock_us() / 1000), next_number, told }
     [1, 'lua/queue/list-failed.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/queue/state.lua', 1],
-    [104, 'lua/shared/queue/job.lua', 1],
-    [116, 'lua/shared/queue/plain-head.lua', 1],
-    [119, 'lua/shared/queue/plain-head.lua', 8],
-    [127, 'lua/shared/queue/job.lua', 14],
-    [128, 'lua/shared/queue/job.lua', 45],
-    [174, 'lua/shared/queue/body.lua', 1],
-    [177, 'lua/shared/bytes.lua', 1],
-    [183, 'lua/shared/queue/flags.lua', 1],
-    [206, 'lua/shared/queue/marks.lua', 1],
-    [213, 'lua/shared/queue/body.lua', 22],
-    [224, 'lua/shared/queue/run.lua', 1],
-    [236, 'lua/shared/queue/run.lua', 17],
-    [249, 'lua/shared/queue/failure.lua', 1],
-    [251, 'lua/shared/queue/failure.lua', 7],
-    [255, 'lua/shared/queue/find.lua', 1],
-    [257, 'lua/shared/queue/find.lua', 16],
-    [271, 'lua/shared/queue/tell-page.lua', 1],
-    [272, 'lua/shared/budget.lua', 1],
-    [275, 'lua/shared/budget.lua', 5],
-    [291, 'lua/shared/queue/fields.lua', 1],
-    [300, 'lua/shared/queue/tell-job.lua', 1],
-    [337, 'lua/shared/queue/tell-page.lua', 5],
-    [358, 'lua/shared/queue/page-of-kind.lua', 1],
-    [389, 'lua/queue/list-failed.lua', 28],
+    [110, 'lua/shared/queue/job.lua', 1],
+    [122, 'lua/shared/queue/plain-head.lua', 1],
+    [125, 'lua/shared/queue/plain-head.lua', 8],
+    [133, 'lua/shared/queue/job.lua', 14],
+    [134, 'lua/shared/queue/job.lua', 45],
+    [180, 'lua/shared/queue/body.lua', 1],
+    [183, 'lua/shared/bytes.lua', 1],
+    [189, 'lua/shared/queue/flags.lua', 1],
+    [212, 'lua/shared/queue/marks.lua', 1],
+    [219, 'lua/shared/queue/body.lua', 23],
+    [230, 'lua/shared/queue/run.lua', 1],
+    [242, 'lua/shared/queue/run.lua', 17],
+    [255, 'lua/shared/queue/failure.lua', 1],
+    [257, 'lua/shared/queue/failure.lua', 7],
+    [261, 'lua/shared/queue/find.lua', 1],
+    [263, 'lua/shared/queue/find.lua', 16],
+    [277, 'lua/shared/queue/tell-page.lua', 1],
+    [278, 'lua/shared/budget.lua', 1],
+    [281, 'lua/shared/budget.lua', 5],
+    [297, 'lua/shared/queue/fields.lua', 1],
+    [306, 'lua/shared/queue/tell-job.lua', 1],
+    [343, 'lua/shared/queue/tell-page.lua', 5],
+    [364, 'lua/shared/queue/page-of-kind.lua', 1],
+    [395, 'lua/queue/list-failed.lua', 28],
   ],
   encode(args) {
     return [
@@ -23803,7 +23969,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'queue/list',
-    sha1: 'ab779af5ec8c5e808946312ce1ca57401d312d1f',
+    sha1: '4d96384ccc328b27a2ef44baf2e8f72803807d61',
     reads: true,
     bytes: true,
     source: `--[[
@@ -23837,7 +24003,8 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -23860,13 +24027,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -23879,6 +24050,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -24264,32 +24436,32 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [1, 'lua/queue/list.lua', 1],
     [25, 'lua/shared/clock.lua', 1],
     [31, 'lua/shared/queue/state.lua', 1],
-    [111, 'lua/shared/queue/job.lua', 1],
-    [123, 'lua/shared/queue/plain-head.lua', 1],
-    [126, 'lua/shared/queue/plain-head.lua', 8],
-    [134, 'lua/shared/queue/job.lua', 14],
-    [135, 'lua/shared/queue/job.lua', 45],
-    [181, 'lua/shared/queue/body.lua', 1],
-    [184, 'lua/shared/bytes.lua', 1],
-    [190, 'lua/shared/queue/flags.lua', 1],
-    [213, 'lua/shared/queue/marks.lua', 1],
-    [220, 'lua/shared/queue/body.lua', 22],
-    [231, 'lua/shared/queue/run.lua', 1],
-    [243, 'lua/shared/queue/run.lua', 17],
-    [256, 'lua/shared/queue/failure.lua', 1],
-    [258, 'lua/shared/queue/failure.lua', 7],
-    [262, 'lua/shared/queue/find.lua', 1],
-    [264, 'lua/shared/queue/find.lua', 16],
-    [278, 'lua/shared/queue/tell-page.lua', 1],
-    [279, 'lua/shared/budget.lua', 1],
-    [282, 'lua/shared/budget.lua', 5],
-    [298, 'lua/shared/queue/fields.lua', 1],
-    [307, 'lua/shared/queue/tell-job.lua', 1],
-    [344, 'lua/shared/queue/tell-page.lua', 5],
-    [365, 'lua/shared/queue/ready-page.lua', 1],
-    [366, 'lua/shared/queue/in-front.lua', 1],
-    [368, 'lua/shared/queue/ready-page.lua', 3],
-    [396, 'lua/queue/list.lua', 35],
+    [117, 'lua/shared/queue/job.lua', 1],
+    [129, 'lua/shared/queue/plain-head.lua', 1],
+    [132, 'lua/shared/queue/plain-head.lua', 8],
+    [140, 'lua/shared/queue/job.lua', 14],
+    [141, 'lua/shared/queue/job.lua', 45],
+    [187, 'lua/shared/queue/body.lua', 1],
+    [190, 'lua/shared/bytes.lua', 1],
+    [196, 'lua/shared/queue/flags.lua', 1],
+    [219, 'lua/shared/queue/marks.lua', 1],
+    [226, 'lua/shared/queue/body.lua', 23],
+    [237, 'lua/shared/queue/run.lua', 1],
+    [249, 'lua/shared/queue/run.lua', 17],
+    [262, 'lua/shared/queue/failure.lua', 1],
+    [264, 'lua/shared/queue/failure.lua', 7],
+    [268, 'lua/shared/queue/find.lua', 1],
+    [270, 'lua/shared/queue/find.lua', 16],
+    [284, 'lua/shared/queue/tell-page.lua', 1],
+    [285, 'lua/shared/budget.lua', 1],
+    [288, 'lua/shared/budget.lua', 5],
+    [304, 'lua/shared/queue/fields.lua', 1],
+    [313, 'lua/shared/queue/tell-job.lua', 1],
+    [350, 'lua/shared/queue/tell-page.lua', 5],
+    [371, 'lua/shared/queue/ready-page.lua', 1],
+    [372, 'lua/shared/queue/in-front.lua', 1],
+    [374, 'lua/shared/queue/ready-page.lua', 3],
+    [402, 'lua/queue/list.lua', 35],
   ],
   encode(args) {
     return [
@@ -24341,7 +24513,7 @@ export type ListenAnswer =
 export const listen: Operation<ListenArguments, ListenAnswer> = {
   script: {
     name: 'queue/listen',
-    sha1: '7d16b9017e82ecab264de5cf0f38b3f30f70625c',
+    sha1: '17bbb1d096c07aa700b53c4e25457b595840e175',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24368,7 +24540,8 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -24391,13 +24564,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -24410,6 +24587,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -24487,6 +24665,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -24575,12 +24756,12 @@ return { 'listening', now_ms, tonumber(redis.call('HGET', listeners, 'number') o
     [1, 'lua/queue/listen.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/queue/state.lua', 1],
-    [104, 'lua/shared/queue/save.lua', 1],
-    [106, 'lua/shared/queue/save.lua', 15],
-    [145, 'lua/shared/queue/save-awaited.lua', 1],
-    [160, 'lua/shared/queue/save.lua', 55],
-    [175, 'lua/shared/queue/listeners.lua', 1],
-    [194, 'lua/queue/listen.lua', 22],
+    [110, 'lua/shared/queue/save.lua', 1],
+    [112, 'lua/shared/queue/save.lua', 15],
+    [154, 'lua/shared/queue/save-awaited.lua', 1],
+    [169, 'lua/shared/queue/save.lua', 58],
+    [184, 'lua/shared/queue/listeners.lua', 1],
+    [203, 'lua/queue/listen.lua', 22],
   ],
   encode(args) {
     return withoutDefaults([
@@ -24639,7 +24820,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'queue/note',
-    sha1: 'c302718369554ae28923960a087bec34637da523',
+    sha1: 'dd3df9a5f40ffcec3d0c1f42133a857e180b43da',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24747,7 +24928,8 @@ local function remember_answer(calls, caller, call, now_ms, answer)
   end
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -24770,13 +24952,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -24789,6 +24975,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -25199,27 +25386,27 @@ return { 'noted', refused }
     [67, 'lua/shared/drop-over.lua', 1],
     [92, 'lua/shared/calls.lua', 35],
     [105, 'lua/shared/queue/state.lua', 1],
-    [185, 'lua/shared/queue/job.lua', 1],
-    [197, 'lua/shared/queue/plain-head.lua', 1],
-    [200, 'lua/shared/queue/plain-head.lua', 8],
-    [208, 'lua/shared/queue/job.lua', 14],
-    [209, 'lua/shared/queue/job.lua', 45],
-    [255, 'lua/shared/queue/run.lua', 1],
-    [302, 'lua/shared/queue/happened.lua', 1],
-    [314, 'lua/shared/queue/flags.lua', 1],
-    [345, 'lua/shared/queue/flag-job.lua', 1],
-    [364, 'lua/shared/queue/entries.lua', 1],
-    [382, 'lua/shared/queue/log.lua', 1],
-    [394, 'lua/shared/queue/find.lua', 1],
-    [420, 'lua/shared/queue/told.lua', 1],
-    [435, 'lua/queue/note.lua', 32],
-    [476, 'lua/shared/queue/publish.lua', 1],
-    [477, 'lua/shared/queue/message.lua', 1],
-    [487, 'lua/shared/queue/spelled.lua', 1],
-    [495, 'lua/shared/queue/send.lua', 1],
-    [511, 'lua/shared/queue/message.lua', 13],
-    [534, 'lua/shared/queue/publish.lua', 3],
-    [540, 'lua/queue/note.lua', 74],
+    [191, 'lua/shared/queue/job.lua', 1],
+    [203, 'lua/shared/queue/plain-head.lua', 1],
+    [206, 'lua/shared/queue/plain-head.lua', 8],
+    [214, 'lua/shared/queue/job.lua', 14],
+    [215, 'lua/shared/queue/job.lua', 45],
+    [261, 'lua/shared/queue/run.lua', 1],
+    [308, 'lua/shared/queue/happened.lua', 1],
+    [320, 'lua/shared/queue/flags.lua', 1],
+    [351, 'lua/shared/queue/flag-job.lua', 1],
+    [370, 'lua/shared/queue/entries.lua', 1],
+    [388, 'lua/shared/queue/log.lua', 1],
+    [400, 'lua/shared/queue/find.lua', 1],
+    [426, 'lua/shared/queue/told.lua', 1],
+    [441, 'lua/queue/note.lua', 32],
+    [482, 'lua/shared/queue/publish.lua', 1],
+    [483, 'lua/shared/queue/message.lua', 1],
+    [493, 'lua/shared/queue/spelled.lua', 1],
+    [501, 'lua/shared/queue/send.lua', 1],
+    [517, 'lua/shared/queue/message.lua', 13],
+    [540, 'lua/shared/queue/publish.lua', 3],
+    [546, 'lua/queue/note.lua', 74],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -25388,7 +25575,7 @@ function readParentsOfParentsParents(part: Reply | undefined): ({ readonly queue
 export const parents: Operation<ParentsArguments, ParentsAnswer> = {
   script: {
     name: 'queue/parents',
-    sha1: '295c84bab1e1b964022763705d8d930b6ed4a966',
+    sha1: 'd21ac83817fe1f84e2dc7a819f1603319d828c2e',
     reads: true,
     bytes: true,
     source: `--[[
@@ -25408,7 +25595,8 @@ local codec = ARGV[1] -- text: name of the codec that made the payloads
 local id = ARGV[2] -- text: the job
 
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -25431,13 +25619,17 @@ local id = ARGV[2] -- text: the job
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -25450,6 +25642,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -25672,16 +25865,16 @@ return { 'parents', told }
   lines: [
     [1, 'lua/queue/parents.lua', 1],
     [17, 'lua/shared/queue/state.lua', 1],
-    [97, 'lua/shared/queue/job.lua', 1],
-    [109, 'lua/shared/queue/plain-head.lua', 1],
-    [112, 'lua/shared/queue/plain-head.lua', 8],
-    [120, 'lua/shared/queue/job.lua', 14],
-    [121, 'lua/shared/queue/job.lua', 45],
-    [167, 'lua/shared/queue/run.lua', 1],
-    [179, 'lua/shared/queue/run.lua', 17],
-    [192, 'lua/shared/queue/find.lua', 1],
-    [218, 'lua/shared/queue/refs.lua', 1],
-    [255, 'lua/queue/parents.lua', 22],
+    [103, 'lua/shared/queue/job.lua', 1],
+    [115, 'lua/shared/queue/plain-head.lua', 1],
+    [118, 'lua/shared/queue/plain-head.lua', 8],
+    [126, 'lua/shared/queue/job.lua', 14],
+    [127, 'lua/shared/queue/job.lua', 45],
+    [173, 'lua/shared/queue/run.lua', 1],
+    [185, 'lua/shared/queue/run.lua', 17],
+    [198, 'lua/shared/queue/find.lua', 1],
+    [224, 'lua/shared/queue/refs.lua', 1],
+    [261, 'lua/queue/parents.lua', 22],
   ],
   encode(args) {
     return [
@@ -25721,7 +25914,7 @@ export type ProposeAnswer =
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
   script: {
     name: 'queue/propose',
-    sha1: '00cfe834ad5c80a6c9adb826d5f19986301f8396',
+    sha1: '71eb62aafe65b458b496bcf9645198ab1fdeba47',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25753,7 +25946,8 @@ local function exact(number)
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -25776,13 +25970,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -25795,6 +25993,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -25871,8 +26070,8 @@ return { 'proposed', propose(meta, QUEUE_LAYOUT, exact(clock_us())) }
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/exact.lua', 1],
     [29, 'lua/shared/queue/state.lua', 1],
-    [109, 'lua/shared/propose.lua', 1],
-    [128, 'lua/queue/propose.lua', 17],
+    [115, 'lua/shared/propose.lua', 1],
+    [134, 'lua/queue/propose.lua', 17],
   ],
   encode(args) {
     return [
@@ -25927,7 +26126,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: 'b88e0ba17a7841f4f68cba880e7df0dacd94245c',
+    sha1: '1d590e95e3480c3e7f8417940cf33c808a315506',
     reads: false,
     bytes: false,
     source: `--[[
@@ -26044,7 +26243,8 @@ local function tell_process(ticket, message, how)
   return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -26067,13 +26267,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -26086,6 +26290,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -26188,6 +26393,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -26450,6 +26658,7 @@ local function record_fields(queue, seq, head, payload)
     return { seq, head .. payload }, #head + #payload, 0
   end
   set_mark(queue, BODIES)
+  queue.stands_apart = true
   return { seq, head, 'b' .. seq, payload }, #head + #payload, APART
 end
 
@@ -28348,93 +28557,93 @@ return { 'received', queue.chores }
     [61, 'lua/shared/tell.lua', 1],
     [71, 'lua/shared/tell.lua', 15],
     [114, 'lua/shared/queue/state.lua', 1],
-    [194, 'lua/shared/queue/count-job.lua', 1],
-    [207, 'lua/shared/queue/save.lua', 1],
-    [260, 'lua/shared/queue/save-awaited.lua', 1],
-    [275, 'lua/shared/queue/save.lua', 55],
-    [290, 'lua/shared/queue/wide.lua', 1],
-    [305, 'lua/shared/queue/settings.lua', 1],
-    [323, 'lua/shared/queue/marks.lua', 1],
-    [339, 'lua/shared/queue/note-due.lua', 1],
-    [347, 'lua/shared/queue/rate.lua', 1],
-    [368, 'lua/shared/queue/rate.lua', 37],
-    [374, 'lua/shared/queue/job.lua', 1],
-    [386, 'lua/shared/queue/plain-head.lua', 1],
-    [389, 'lua/shared/queue/plain-head.lua', 8],
-    [397, 'lua/shared/queue/job.lua', 14],
-    [474, 'lua/shared/queue/body.lua', 1],
-    [477, 'lua/shared/bytes.lua', 1],
-    [483, 'lua/shared/queue/flags.lua', 1],
-    [514, 'lua/shared/queue/body.lua', 7],
-    [533, 'lua/shared/queue/happened.lua', 1],
-    [545, 'lua/shared/queue/enter-tags.lua', 1],
-    [556, 'lua/shared/queue/tell-others.lua', 1],
-    [558, 'lua/shared/queue/packed-notes.lua', 1],
-    [559, 'lua/shared/queue/leave-notes.lua', 1],
-    [581, 'lua/shared/queue/fold.lua', 1],
-    [582, 'lua/shared/queue/statistics.lua', 1],
-    [815, 'lua/shared/queue/fold.lua', 3],
-    [826, 'lua/shared/queue/leave-notes.lua', 24],
-    [833, 'lua/shared/queue/packed-notes.lua', 3],
-    [841, 'lua/shared/queue/tell-others.lua', 4],
-    [844, 'lua/shared/queue/result.lua', 1],
-    [858, 'lua/shared/queue/tell-ends.lua', 1],
-    [914, 'lua/shared/queue/tell-others.lua', 9],
-    [917, 'lua/shared/queue/tell-others.lua', 13],
-    [920, 'lua/shared/queue/publish.lua', 1],
-    [921, 'lua/shared/queue/message.lua', 1],
-    [931, 'lua/shared/queue/spelled.lua', 1],
-    [939, 'lua/shared/queue/send.lua', 1],
-    [955, 'lua/shared/queue/message.lua', 13],
-    [978, 'lua/shared/queue/publish.lua', 3],
-    [984, 'lua/shared/queue/tell-others.lua', 17],
-    [987, 'lua/shared/queue/run.lua', 1],
-    [1016, 'lua/shared/queue/names.lua', 1],
-    [1035, 'lua/shared/drop-over.lua', 1],
-    [1060, 'lua/shared/queue/names.lua', 21],
-    [1084, 'lua/shared/queue/groups.lua', 1],
-    [1130, 'lua/shared/queue/burst.lua', 1],
-    [1142, 'lua/shared/queue/groups.lua', 48],
-    [1224, 'lua/shared/queue/ready.lua', 1],
-    [1231, 'lua/shared/queue/in-front.lua', 1],
-    [1233, 'lua/shared/queue/ready.lua', 9],
-    [1264, 'lua/shared/queue/number.lua', 1],
-    [1273, 'lua/shared/queue/enqueue.lua', 1],
-    [1308, 'lua/shared/queue/replace.lua', 1],
-    [1310, 'lua/shared/queue/replace.lua', 24],
-    [1348, 'lua/shared/queue/leave-tags.lua', 1],
-    [1358, 'lua/shared/queue/replace.lua', 63],
-    [1383, 'lua/shared/queue/idempotency.lua', 1],
-    [1397, 'lua/shared/queue/idle.lua', 1],
-    [1464, 'lua/shared/listening.lua', 1],
-    [1483, 'lua/shared/queue/idle.lua', 69],
-    [1574, 'lua/shared/queue/idle.lua', 171],
-    [1585, 'lua/shared/queue/find.lua', 1],
-    [1611, 'lua/shared/queue/failure.lua', 1],
-    [1621, 'lua/shared/queue/parents.lua', 1],
-    [1726, 'lua/shared/queue/link.lua', 1],
-    [1818, 'lua/shared/queue/end.lua', 1],
-    [1842, 'lua/shared/queue/leave-tags.lua', 1],
-    [1852, 'lua/shared/queue/end.lua', 26],
-    [1862, 'lua/shared/queue/spec.lua', 1],
-    [1980, 'lua/shared/queue/sweep.lua', 1],
-    [2057, 'lua/shared/queue/spec.lua', 120],
-    [2071, 'lua/shared/queue/spec.lua', 144],
-    [2078, 'lua/queue/receive.lua', 77],
-    [2117, 'lua/shared/take-up.lua', 1],
-    [2132, 'lua/queue/receive.lua', 117],
-    [2166, 'lua/shared/queue/settle.lua', 1],
-    [2167, 'lua/shared/queue/dead.lua', 1],
-    [2221, 'lua/shared/queue/backoff.lua', 1],
-    [2223, 'lua/shared/queue/backoff.lua', 22],
-    [2242, 'lua/shared/queue/unblock.lua', 1],
-    [2248, 'lua/shared/queue/outbox.lua', 1],
-    [2259, 'lua/shared/queue/entries.lua', 1],
-    [2277, 'lua/shared/queue/history.lua', 1],
-    [2291, 'lua/shared/queue/note-end.lua', 1],
-    [2321, 'lua/shared/queue/cancel.lua', 1],
-    [2329, 'lua/shared/queue/settle.lua', 18],
-    [2403, 'lua/queue/receive.lua', 152],
+    [200, 'lua/shared/queue/count-job.lua', 1],
+    [213, 'lua/shared/queue/save.lua', 1],
+    [269, 'lua/shared/queue/save-awaited.lua', 1],
+    [284, 'lua/shared/queue/save.lua', 58],
+    [299, 'lua/shared/queue/wide.lua', 1],
+    [314, 'lua/shared/queue/settings.lua', 1],
+    [332, 'lua/shared/queue/marks.lua', 1],
+    [348, 'lua/shared/queue/note-due.lua', 1],
+    [356, 'lua/shared/queue/rate.lua', 1],
+    [377, 'lua/shared/queue/rate.lua', 37],
+    [383, 'lua/shared/queue/job.lua', 1],
+    [395, 'lua/shared/queue/plain-head.lua', 1],
+    [398, 'lua/shared/queue/plain-head.lua', 8],
+    [406, 'lua/shared/queue/job.lua', 14],
+    [483, 'lua/shared/queue/body.lua', 1],
+    [486, 'lua/shared/bytes.lua', 1],
+    [492, 'lua/shared/queue/flags.lua', 1],
+    [523, 'lua/shared/queue/body.lua', 7],
+    [543, 'lua/shared/queue/happened.lua', 1],
+    [555, 'lua/shared/queue/enter-tags.lua', 1],
+    [566, 'lua/shared/queue/tell-others.lua', 1],
+    [568, 'lua/shared/queue/packed-notes.lua', 1],
+    [569, 'lua/shared/queue/leave-notes.lua', 1],
+    [591, 'lua/shared/queue/fold.lua', 1],
+    [592, 'lua/shared/queue/statistics.lua', 1],
+    [825, 'lua/shared/queue/fold.lua', 3],
+    [836, 'lua/shared/queue/leave-notes.lua', 24],
+    [843, 'lua/shared/queue/packed-notes.lua', 3],
+    [851, 'lua/shared/queue/tell-others.lua', 4],
+    [854, 'lua/shared/queue/result.lua', 1],
+    [868, 'lua/shared/queue/tell-ends.lua', 1],
+    [924, 'lua/shared/queue/tell-others.lua', 9],
+    [927, 'lua/shared/queue/tell-others.lua', 13],
+    [930, 'lua/shared/queue/publish.lua', 1],
+    [931, 'lua/shared/queue/message.lua', 1],
+    [941, 'lua/shared/queue/spelled.lua', 1],
+    [949, 'lua/shared/queue/send.lua', 1],
+    [965, 'lua/shared/queue/message.lua', 13],
+    [988, 'lua/shared/queue/publish.lua', 3],
+    [994, 'lua/shared/queue/tell-others.lua', 17],
+    [997, 'lua/shared/queue/run.lua', 1],
+    [1026, 'lua/shared/queue/names.lua', 1],
+    [1045, 'lua/shared/drop-over.lua', 1],
+    [1070, 'lua/shared/queue/names.lua', 21],
+    [1094, 'lua/shared/queue/groups.lua', 1],
+    [1140, 'lua/shared/queue/burst.lua', 1],
+    [1152, 'lua/shared/queue/groups.lua', 48],
+    [1234, 'lua/shared/queue/ready.lua', 1],
+    [1241, 'lua/shared/queue/in-front.lua', 1],
+    [1243, 'lua/shared/queue/ready.lua', 9],
+    [1274, 'lua/shared/queue/number.lua', 1],
+    [1283, 'lua/shared/queue/enqueue.lua', 1],
+    [1318, 'lua/shared/queue/replace.lua', 1],
+    [1320, 'lua/shared/queue/replace.lua', 24],
+    [1358, 'lua/shared/queue/leave-tags.lua', 1],
+    [1368, 'lua/shared/queue/replace.lua', 63],
+    [1393, 'lua/shared/queue/idempotency.lua', 1],
+    [1407, 'lua/shared/queue/idle.lua', 1],
+    [1474, 'lua/shared/listening.lua', 1],
+    [1493, 'lua/shared/queue/idle.lua', 69],
+    [1584, 'lua/shared/queue/idle.lua', 171],
+    [1595, 'lua/shared/queue/find.lua', 1],
+    [1621, 'lua/shared/queue/failure.lua', 1],
+    [1631, 'lua/shared/queue/parents.lua', 1],
+    [1736, 'lua/shared/queue/link.lua', 1],
+    [1828, 'lua/shared/queue/end.lua', 1],
+    [1852, 'lua/shared/queue/leave-tags.lua', 1],
+    [1862, 'lua/shared/queue/end.lua', 26],
+    [1872, 'lua/shared/queue/spec.lua', 1],
+    [1990, 'lua/shared/queue/sweep.lua', 1],
+    [2067, 'lua/shared/queue/spec.lua', 120],
+    [2081, 'lua/shared/queue/spec.lua', 144],
+    [2088, 'lua/queue/receive.lua', 77],
+    [2127, 'lua/shared/take-up.lua', 1],
+    [2142, 'lua/queue/receive.lua', 117],
+    [2176, 'lua/shared/queue/settle.lua', 1],
+    [2177, 'lua/shared/queue/dead.lua', 1],
+    [2231, 'lua/shared/queue/backoff.lua', 1],
+    [2233, 'lua/shared/queue/backoff.lua', 22],
+    [2252, 'lua/shared/queue/unblock.lua', 1],
+    [2258, 'lua/shared/queue/outbox.lua', 1],
+    [2269, 'lua/shared/queue/entries.lua', 1],
+    [2287, 'lua/shared/queue/history.lua', 1],
+    [2301, 'lua/shared/queue/note-end.lua', 1],
+    [2331, 'lua/shared/queue/cancel.lua', 1],
+    [2339, 'lua/shared/queue/settle.lua', 18],
+    [2413, 'lua/queue/receive.lua', 152],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -28544,7 +28753,7 @@ export type RecurAnswer =
 export const recur: Operation<RecurArguments, RecurAnswer> = {
   script: {
     name: 'queue/recur',
-    sha1: '518596f0bbcb050e880475a80ffd081a42be5c0e',
+    sha1: 'a1a5fea1bf3f0d40a9144916839223bbb751a10c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28664,7 +28873,8 @@ local function tell_process(ticket, message, how)
   return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -28687,13 +28897,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -28706,6 +28920,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -28795,6 +29010,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -29330,30 +29548,30 @@ return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 
     [64, 'lua/shared/tell.lua', 1],
     [74, 'lua/shared/tell.lua', 15],
     [117, 'lua/shared/queue/state.lua', 1],
-    [197, 'lua/shared/queue/save.lua', 1],
-    [250, 'lua/shared/queue/save-awaited.lua', 1],
-    [265, 'lua/shared/queue/save.lua', 55],
-    [280, 'lua/shared/queue/recurs.lua', 1],
-    [282, 'lua/shared/queue/note-due.lua', 1],
-    [290, 'lua/shared/queue/job.lua', 1],
-    [302, 'lua/shared/queue/plain-head.lua', 1],
-    [305, 'lua/shared/queue/job.lua', 15],
-    [335, 'lua/shared/queue/leave-short.lua', 1],
-    [346, 'lua/shared/queue/read-recurrence.lua', 1],
-    [411, 'lua/shared/queue/recurrence.lua', 1],
-    [460, 'lua/shared/queue/begin-recurrence.lua', 1],
-    [461, 'lua/shared/queue/next-interval.lua', 1],
-    [466, 'lua/shared/queue/begin-recurrence.lua', 3],
-    [503, 'lua/shared/queue/idle.lua', 1],
-    [570, 'lua/shared/listening.lua', 1],
-    [589, 'lua/shared/queue/idle.lua', 69],
-    [680, 'lua/shared/queue/idle.lua', 171],
-    [691, 'lua/shared/queue/note-run.lua', 1],
-    [698, 'lua/shared/queue/note-time.lua', 1],
-    [703, 'lua/shared/queue/moves-of.lua', 1],
-    [708, 'lua/queue/recur.lua', 64],
-    [722, 'lua/shared/take-up.lua', 1],
-    [737, 'lua/queue/recur.lua', 79],
+    [203, 'lua/shared/queue/save.lua', 1],
+    [259, 'lua/shared/queue/save-awaited.lua', 1],
+    [274, 'lua/shared/queue/save.lua', 58],
+    [289, 'lua/shared/queue/recurs.lua', 1],
+    [291, 'lua/shared/queue/note-due.lua', 1],
+    [299, 'lua/shared/queue/job.lua', 1],
+    [311, 'lua/shared/queue/plain-head.lua', 1],
+    [314, 'lua/shared/queue/job.lua', 15],
+    [344, 'lua/shared/queue/leave-short.lua', 1],
+    [355, 'lua/shared/queue/read-recurrence.lua', 1],
+    [420, 'lua/shared/queue/recurrence.lua', 1],
+    [469, 'lua/shared/queue/begin-recurrence.lua', 1],
+    [470, 'lua/shared/queue/next-interval.lua', 1],
+    [475, 'lua/shared/queue/begin-recurrence.lua', 3],
+    [512, 'lua/shared/queue/idle.lua', 1],
+    [579, 'lua/shared/listening.lua', 1],
+    [598, 'lua/shared/queue/idle.lua', 69],
+    [689, 'lua/shared/queue/idle.lua', 171],
+    [700, 'lua/shared/queue/note-run.lua', 1],
+    [707, 'lua/shared/queue/note-time.lua', 1],
+    [712, 'lua/shared/queue/moves-of.lua', 1],
+    [717, 'lua/queue/recur.lua', 64],
+    [731, 'lua/shared/take-up.lua', 1],
+    [746, 'lua/queue/recur.lua', 79],
   ],
   encode(args) {
     return withoutDefaults([
@@ -29441,7 +29659,7 @@ function readRecurrencesOfRecurrencesPage(part: Reply | undefined): ({ readonly 
 export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
   script: {
     name: 'queue/recurrences',
-    sha1: '2628b92682873fb77e03381fe86137299f64f369',
+    sha1: 'fa0337d94b38175f8d7d7be6eb7927807e6b3522',
     reads: true,
     bytes: true,
     source: `--[[
@@ -29471,7 +29689,8 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -29494,13 +29713,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -29513,6 +29736,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -29757,14 +29981,14 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [1, 'lua/queue/recurrences.lua', 1],
     [21, 'lua/shared/clock.lua', 1],
     [27, 'lua/shared/queue/state.lua', 1],
-    [107, 'lua/shared/queue/job.lua', 1],
-    [119, 'lua/shared/queue/plain-head.lua', 1],
-    [122, 'lua/shared/queue/plain-head.lua', 8],
-    [130, 'lua/shared/queue/job.lua', 14],
-    [131, 'lua/shared/queue/job.lua', 45],
-    [177, 'lua/shared/queue/read-recurrence.lua', 1],
-    [242, 'lua/shared/queue/tell-recurrence.lua', 1],
-    [284, 'lua/queue/recurrences.lua', 26],
+    [113, 'lua/shared/queue/job.lua', 1],
+    [125, 'lua/shared/queue/plain-head.lua', 1],
+    [128, 'lua/shared/queue/plain-head.lua', 8],
+    [136, 'lua/shared/queue/job.lua', 14],
+    [137, 'lua/shared/queue/job.lua', 45],
+    [183, 'lua/shared/queue/read-recurrence.lua', 1],
+    [248, 'lua/shared/queue/tell-recurrence.lua', 1],
+    [290, 'lua/queue/recurrences.lua', 26],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
@@ -29829,7 +30053,7 @@ export type RefillAnswer =
 export const refill: Operation<RefillArguments, RefillAnswer> = {
   script: {
     name: 'queue/refill',
-    sha1: '4011f9aa3e68ffca04df658325bb16852505c1c7',
+    sha1: '6e6fcac0d6fd8f09f8150ca21cfcf4dc1ec0d73e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29928,7 +30152,8 @@ local function tell_process(ticket, message, how)
   return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -29951,13 +30176,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -29970,6 +30199,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -30047,6 +30277,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -30453,20 +30686,20 @@ return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrenc
     [43, 'lua/shared/tell.lua', 1],
     [53, 'lua/shared/tell.lua', 15],
     [96, 'lua/shared/queue/state.lua', 1],
-    [176, 'lua/shared/queue/save.lua', 1],
-    [178, 'lua/shared/queue/save.lua', 15],
-    [217, 'lua/shared/queue/save-awaited.lua', 1],
-    [232, 'lua/shared/queue/save.lua', 55],
-    [247, 'lua/shared/queue/note-due.lua', 1],
-    [255, 'lua/shared/queue/leave-short.lua', 1],
-    [266, 'lua/shared/queue/read-recurrence.lua', 1],
-    [331, 'lua/shared/queue/recurrence.lua', 1],
-    [380, 'lua/shared/queue/idle.lua', 1],
-    [447, 'lua/shared/listening.lua', 1],
-    [466, 'lua/shared/queue/idle.lua', 69],
-    [557, 'lua/shared/queue/idle.lua', 171],
-    [568, 'lua/shared/queue/note-run.lua', 1],
-    [575, 'lua/queue/refill.lua', 38],
+    [182, 'lua/shared/queue/save.lua', 1],
+    [184, 'lua/shared/queue/save.lua', 15],
+    [226, 'lua/shared/queue/save-awaited.lua', 1],
+    [241, 'lua/shared/queue/save.lua', 58],
+    [256, 'lua/shared/queue/note-due.lua', 1],
+    [264, 'lua/shared/queue/leave-short.lua', 1],
+    [275, 'lua/shared/queue/read-recurrence.lua', 1],
+    [340, 'lua/shared/queue/recurrence.lua', 1],
+    [389, 'lua/shared/queue/idle.lua', 1],
+    [456, 'lua/shared/listening.lua', 1],
+    [475, 'lua/shared/queue/idle.lua', 69],
+    [566, 'lua/shared/queue/idle.lua', 171],
+    [577, 'lua/shared/queue/note-run.lua', 1],
+    [584, 'lua/queue/refill.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -30541,7 +30774,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '8d3f98b37fb8fa5e1fe1d11fdaf9dd4b7dfccc9e',
+    sha1: '860d4cee2f6cf911cfe6d67761aafe98c62b066c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -30720,7 +30953,8 @@ local function tell_process(ticket, message, how)
   return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -30743,13 +30977,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -30762,6 +31000,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -30852,6 +31091,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -32492,83 +32734,83 @@ return { 'released', queue.chores, refused }
     [123, 'lua/shared/tell.lua', 1],
     [133, 'lua/shared/tell.lua', 15],
     [176, 'lua/shared/queue/state.lua', 1],
-    [256, 'lua/shared/queue/count-job.lua', 1],
-    [269, 'lua/shared/queue/save.lua', 1],
-    [271, 'lua/shared/queue/save.lua', 15],
-    [310, 'lua/shared/queue/save-awaited.lua', 1],
-    [325, 'lua/shared/queue/save.lua', 55],
-    [340, 'lua/shared/queue/save-call.lua', 1],
-    [349, 'lua/shared/queue/settings.lua', 1],
-    [367, 'lua/shared/queue/marks.lua', 1],
-    [383, 'lua/shared/queue/note-due.lua', 1],
-    [391, 'lua/shared/queue/rate.lua', 1],
-    [412, 'lua/shared/queue/rate.lua', 37],
-    [418, 'lua/shared/queue/job.lua', 1],
-    [430, 'lua/shared/queue/plain-head.lua', 1],
-    [433, 'lua/shared/queue/plain-head.lua', 8],
-    [441, 'lua/shared/queue/job.lua', 14],
-    [442, 'lua/shared/queue/job.lua', 45],
-    [488, 'lua/shared/queue/flags.lua', 1],
-    [519, 'lua/shared/queue/run.lua', 1],
-    [566, 'lua/shared/queue/parents.lua', 1],
-    [647, 'lua/shared/queue/parents.lua', 92],
-    [661, 'lua/shared/queue/happened.lua', 1],
-    [673, 'lua/shared/queue/entries.lua', 1],
-    [691, 'lua/shared/queue/history.lua', 1],
-    [705, 'lua/shared/queue/names.lua', 1],
-    [708, 'lua/shared/queue/names.lua', 27],
-    [726, 'lua/shared/queue/groups.lua', 1],
-    [772, 'lua/shared/queue/burst.lua', 1],
-    [784, 'lua/shared/queue/groups.lua', 48],
-    [855, 'lua/shared/queue/groups.lua', 130],
-    [865, 'lua/shared/queue/ready.lua', 1],
-    [872, 'lua/shared/queue/in-front.lua', 1],
-    [874, 'lua/shared/queue/ready.lua', 9],
-    [895, 'lua/shared/queue/backoff.lua', 1],
-    [897, 'lua/shared/queue/backoff.lua', 22],
-    [916, 'lua/shared/queue/end.lua', 1],
-    [940, 'lua/shared/queue/leave-tags.lua', 1],
-    [950, 'lua/shared/queue/end.lua', 26],
-    [967, 'lua/shared/queue/note-end.lua', 1],
-    [997, 'lua/shared/queue/tell-others.lua', 1],
-    [999, 'lua/shared/queue/packed-notes.lua', 1],
-    [1000, 'lua/shared/queue/leave-notes.lua', 1],
-    [1022, 'lua/shared/queue/fold.lua', 1],
-    [1023, 'lua/shared/queue/statistics.lua', 1],
-    [1256, 'lua/shared/queue/fold.lua', 3],
-    [1267, 'lua/shared/queue/leave-notes.lua', 24],
-    [1274, 'lua/shared/queue/packed-notes.lua', 3],
-    [1282, 'lua/shared/queue/tell-others.lua', 4],
-    [1285, 'lua/shared/queue/result.lua', 1],
-    [1299, 'lua/shared/queue/tell-ends.lua', 1],
-    [1355, 'lua/shared/queue/tell-others.lua', 9],
-    [1358, 'lua/shared/queue/tell-others.lua', 13],
-    [1361, 'lua/shared/queue/publish.lua', 1],
-    [1362, 'lua/shared/queue/message.lua', 1],
-    [1372, 'lua/shared/queue/spelled.lua', 1],
-    [1380, 'lua/shared/queue/send.lua', 1],
-    [1396, 'lua/shared/queue/message.lua', 13],
-    [1419, 'lua/shared/queue/publish.lua', 3],
-    [1425, 'lua/shared/queue/tell-others.lua', 17],
-    [1428, 'lua/shared/queue/cancel.lua', 1],
-    [1436, 'lua/shared/queue/stop.lua', 1],
-    [1444, 'lua/shared/queue/idle.lua', 1],
-    [1511, 'lua/shared/listening.lua', 1],
-    [1530, 'lua/shared/queue/idle.lua', 69],
-    [1621, 'lua/shared/queue/idle.lua', 171],
-    [1632, 'lua/shared/queue/judge-one.lua', 7],
-    [1642, 'lua/shared/queue/told.lua', 1],
-    [1657, 'lua/shared/queue/freed.lua', 1],
-    [1666, 'lua/shared/queue/give-back.lua', 1],
-    [1702, 'lua/queue/release.lua', 75],
-    [1770, 'lua/shared/queue/settle.lua', 1],
-    [1771, 'lua/shared/queue/failure.lua', 1],
-    [1777, 'lua/shared/queue/dead.lua', 1],
-    [1831, 'lua/shared/queue/unblock.lua', 1],
-    [1837, 'lua/shared/queue/outbox.lua', 1],
-    [1848, 'lua/shared/queue/settle.lua', 18],
-    [1922, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1928, 'lua/queue/release.lua', 145],
+    [262, 'lua/shared/queue/count-job.lua', 1],
+    [275, 'lua/shared/queue/save.lua', 1],
+    [277, 'lua/shared/queue/save.lua', 15],
+    [319, 'lua/shared/queue/save-awaited.lua', 1],
+    [334, 'lua/shared/queue/save.lua', 58],
+    [349, 'lua/shared/queue/save-call.lua', 1],
+    [358, 'lua/shared/queue/settings.lua', 1],
+    [376, 'lua/shared/queue/marks.lua', 1],
+    [392, 'lua/shared/queue/note-due.lua', 1],
+    [400, 'lua/shared/queue/rate.lua', 1],
+    [421, 'lua/shared/queue/rate.lua', 37],
+    [427, 'lua/shared/queue/job.lua', 1],
+    [439, 'lua/shared/queue/plain-head.lua', 1],
+    [442, 'lua/shared/queue/plain-head.lua', 8],
+    [450, 'lua/shared/queue/job.lua', 14],
+    [451, 'lua/shared/queue/job.lua', 45],
+    [497, 'lua/shared/queue/flags.lua', 1],
+    [528, 'lua/shared/queue/run.lua', 1],
+    [575, 'lua/shared/queue/parents.lua', 1],
+    [656, 'lua/shared/queue/parents.lua', 92],
+    [670, 'lua/shared/queue/happened.lua', 1],
+    [682, 'lua/shared/queue/entries.lua', 1],
+    [700, 'lua/shared/queue/history.lua', 1],
+    [714, 'lua/shared/queue/names.lua', 1],
+    [717, 'lua/shared/queue/names.lua', 27],
+    [735, 'lua/shared/queue/groups.lua', 1],
+    [781, 'lua/shared/queue/burst.lua', 1],
+    [793, 'lua/shared/queue/groups.lua', 48],
+    [864, 'lua/shared/queue/groups.lua', 130],
+    [874, 'lua/shared/queue/ready.lua', 1],
+    [881, 'lua/shared/queue/in-front.lua', 1],
+    [883, 'lua/shared/queue/ready.lua', 9],
+    [904, 'lua/shared/queue/backoff.lua', 1],
+    [906, 'lua/shared/queue/backoff.lua', 22],
+    [925, 'lua/shared/queue/end.lua', 1],
+    [949, 'lua/shared/queue/leave-tags.lua', 1],
+    [959, 'lua/shared/queue/end.lua', 26],
+    [976, 'lua/shared/queue/note-end.lua', 1],
+    [1006, 'lua/shared/queue/tell-others.lua', 1],
+    [1008, 'lua/shared/queue/packed-notes.lua', 1],
+    [1009, 'lua/shared/queue/leave-notes.lua', 1],
+    [1031, 'lua/shared/queue/fold.lua', 1],
+    [1032, 'lua/shared/queue/statistics.lua', 1],
+    [1265, 'lua/shared/queue/fold.lua', 3],
+    [1276, 'lua/shared/queue/leave-notes.lua', 24],
+    [1283, 'lua/shared/queue/packed-notes.lua', 3],
+    [1291, 'lua/shared/queue/tell-others.lua', 4],
+    [1294, 'lua/shared/queue/result.lua', 1],
+    [1308, 'lua/shared/queue/tell-ends.lua', 1],
+    [1364, 'lua/shared/queue/tell-others.lua', 9],
+    [1367, 'lua/shared/queue/tell-others.lua', 13],
+    [1370, 'lua/shared/queue/publish.lua', 1],
+    [1371, 'lua/shared/queue/message.lua', 1],
+    [1381, 'lua/shared/queue/spelled.lua', 1],
+    [1389, 'lua/shared/queue/send.lua', 1],
+    [1405, 'lua/shared/queue/message.lua', 13],
+    [1428, 'lua/shared/queue/publish.lua', 3],
+    [1434, 'lua/shared/queue/tell-others.lua', 17],
+    [1437, 'lua/shared/queue/cancel.lua', 1],
+    [1445, 'lua/shared/queue/stop.lua', 1],
+    [1453, 'lua/shared/queue/idle.lua', 1],
+    [1520, 'lua/shared/listening.lua', 1],
+    [1539, 'lua/shared/queue/idle.lua', 69],
+    [1630, 'lua/shared/queue/idle.lua', 171],
+    [1641, 'lua/shared/queue/judge-one.lua', 7],
+    [1651, 'lua/shared/queue/told.lua', 1],
+    [1666, 'lua/shared/queue/freed.lua', 1],
+    [1675, 'lua/shared/queue/give-back.lua', 1],
+    [1711, 'lua/queue/release.lua', 75],
+    [1779, 'lua/shared/queue/settle.lua', 1],
+    [1780, 'lua/shared/queue/failure.lua', 1],
+    [1786, 'lua/shared/queue/dead.lua', 1],
+    [1840, 'lua/shared/queue/unblock.lua', 1],
+    [1846, 'lua/shared/queue/outbox.lua', 1],
+    [1857, 'lua/shared/queue/settle.lua', 18],
+    [1931, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1937, 'lua/queue/release.lua', 145],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -32628,7 +32870,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: 'a3d939eb37944bc4e726e293d39b44782db95bc1',
+    sha1: '72d1be542962ed07843ffd9b7555ece36fce352a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -32658,7 +32900,8 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -32681,13 +32924,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -32700,6 +32947,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -32777,6 +33025,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -33434,38 +33685,38 @@ return { 'changed', outcomes }
     [1, 'lua/queue/reprioritize.lua', 1],
     [21, 'lua/shared/clock.lua', 1],
     [27, 'lua/shared/queue/state.lua', 1],
-    [107, 'lua/shared/queue/save.lua', 1],
-    [109, 'lua/shared/queue/save.lua', 15],
-    [148, 'lua/shared/queue/save-awaited.lua', 1],
-    [163, 'lua/shared/queue/save.lua', 55],
-    [178, 'lua/shared/queue/marks.lua', 1],
-    [194, 'lua/shared/queue/rate.lua', 1],
-    [215, 'lua/shared/queue/rate.lua', 37],
-    [221, 'lua/shared/queue/job.lua', 1],
-    [233, 'lua/shared/queue/plain-head.lua', 1],
-    [236, 'lua/shared/queue/plain-head.lua', 8],
-    [244, 'lua/shared/queue/job.lua', 14],
-    [321, 'lua/shared/queue/flags.lua', 1],
-    [340, 'lua/shared/queue/run.lua', 1],
-    [369, 'lua/shared/queue/happened.lua', 1],
-    [381, 'lua/shared/queue/groups.lua', 1],
-    [427, 'lua/shared/queue/burst.lua', 1],
-    [439, 'lua/shared/queue/groups.lua', 48],
-    [521, 'lua/shared/queue/ready.lua', 1],
-    [528, 'lua/shared/queue/in-front.lua', 1],
-    [530, 'lua/shared/queue/ready.lua', 9],
-    [561, 'lua/shared/queue/find.lua', 1],
-    [590, 'lua/shared/queue/rewrite.lua', 1],
-    [607, 'lua/queue/reprioritize.lua', 34],
-    [649, 'lua/shared/queue/sweep.lua', 1],
-    [726, 'lua/queue/reprioritize.lua', 77],
-    [729, 'lua/shared/queue/publish.lua', 1],
-    [730, 'lua/shared/queue/message.lua', 1],
-    [740, 'lua/shared/queue/spelled.lua', 1],
-    [748, 'lua/shared/queue/send.lua', 1],
-    [764, 'lua/shared/queue/message.lua', 13],
-    [787, 'lua/shared/queue/publish.lua', 3],
-    [793, 'lua/queue/reprioritize.lua', 81],
+    [113, 'lua/shared/queue/save.lua', 1],
+    [115, 'lua/shared/queue/save.lua', 15],
+    [157, 'lua/shared/queue/save-awaited.lua', 1],
+    [172, 'lua/shared/queue/save.lua', 58],
+    [187, 'lua/shared/queue/marks.lua', 1],
+    [203, 'lua/shared/queue/rate.lua', 1],
+    [224, 'lua/shared/queue/rate.lua', 37],
+    [230, 'lua/shared/queue/job.lua', 1],
+    [242, 'lua/shared/queue/plain-head.lua', 1],
+    [245, 'lua/shared/queue/plain-head.lua', 8],
+    [253, 'lua/shared/queue/job.lua', 14],
+    [330, 'lua/shared/queue/flags.lua', 1],
+    [349, 'lua/shared/queue/run.lua', 1],
+    [378, 'lua/shared/queue/happened.lua', 1],
+    [390, 'lua/shared/queue/groups.lua', 1],
+    [436, 'lua/shared/queue/burst.lua', 1],
+    [448, 'lua/shared/queue/groups.lua', 48],
+    [530, 'lua/shared/queue/ready.lua', 1],
+    [537, 'lua/shared/queue/in-front.lua', 1],
+    [539, 'lua/shared/queue/ready.lua', 9],
+    [570, 'lua/shared/queue/find.lua', 1],
+    [599, 'lua/shared/queue/rewrite.lua', 1],
+    [616, 'lua/queue/reprioritize.lua', 34],
+    [658, 'lua/shared/queue/sweep.lua', 1],
+    [735, 'lua/queue/reprioritize.lua', 77],
+    [738, 'lua/shared/queue/publish.lua', 1],
+    [739, 'lua/shared/queue/message.lua', 1],
+    [749, 'lua/shared/queue/spelled.lua', 1],
+    [757, 'lua/shared/queue/send.lua', 1],
+    [773, 'lua/shared/queue/message.lua', 13],
+    [796, 'lua/shared/queue/publish.lua', 3],
+    [802, 'lua/queue/reprioritize.lua', 81],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -33519,7 +33770,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: 'dd22b8f23a82d578adc2cbeed1829752cdefe0cc',
+    sha1: 'b36371abdfcbd214463d3140353245f6605cc261',
     reads: false,
     bytes: false,
     source: `--[[
@@ -33621,7 +33872,8 @@ local function tell_process(ticket, message, how)
   return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -33644,13 +33896,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -33663,6 +33919,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -33753,6 +34010,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -35233,73 +35493,73 @@ return { 'requeued', count, tonumber(left or 0), queue.chores, kept }
     [46, 'lua/shared/tell.lua', 1],
     [56, 'lua/shared/tell.lua', 15],
     [99, 'lua/shared/queue/state.lua', 1],
-    [179, 'lua/shared/queue/count-job.lua', 1],
-    [192, 'lua/shared/queue/save.lua', 1],
-    [194, 'lua/shared/queue/save.lua', 15],
-    [233, 'lua/shared/queue/save-awaited.lua', 1],
-    [248, 'lua/shared/queue/save.lua', 55],
-    [263, 'lua/shared/queue/marks.lua', 1],
-    [279, 'lua/shared/queue/rate.lua', 1],
-    [300, 'lua/shared/queue/rate.lua', 37],
-    [306, 'lua/shared/queue/job.lua', 1],
-    [318, 'lua/shared/queue/plain-head.lua', 1],
-    [321, 'lua/shared/queue/plain-head.lua', 8],
-    [329, 'lua/shared/queue/job.lua', 14],
-    [330, 'lua/shared/queue/job.lua', 45],
-    [376, 'lua/shared/queue/flags.lua', 1],
-    [407, 'lua/shared/queue/run.lua', 1],
-    [436, 'lua/shared/queue/parents.lua', 1],
-    [517, 'lua/shared/queue/parents.lua', 92],
-    [531, 'lua/shared/queue/happened.lua', 1],
-    [543, 'lua/shared/queue/entries.lua', 1],
-    [561, 'lua/shared/queue/history.lua', 1],
-    [575, 'lua/shared/queue/names.lua', 1],
-    [591, 'lua/shared/queue/names.lua', 27],
-    [609, 'lua/shared/queue/failure.lua', 1],
-    [619, 'lua/shared/queue/groups.lua', 1],
-    [665, 'lua/shared/queue/burst.lua', 1],
-    [677, 'lua/shared/queue/groups.lua', 48],
-    [748, 'lua/shared/queue/ready.lua', 1],
-    [755, 'lua/shared/queue/in-front.lua', 1],
-    [757, 'lua/shared/queue/ready.lua', 9],
-    [778, 'lua/shared/queue/dead.lua', 1],
-    [847, 'lua/shared/queue/end.lua', 1],
-    [871, 'lua/shared/queue/leave-tags.lua', 1],
-    [881, 'lua/shared/queue/end.lua', 26],
-    [891, 'lua/shared/queue/hold-again.lua', 1],
-    [904, 'lua/shared/queue/begin-again.lua', 1],
-    [923, 'lua/shared/queue/idle.lua', 1],
-    [990, 'lua/shared/listening.lua', 1],
-    [1009, 'lua/shared/queue/idle.lua', 69],
-    [1100, 'lua/shared/queue/idle.lua', 171],
-    [1111, 'lua/shared/queue/kind.lua', 1],
-    [1124, 'lua/queue/requeue-failed.lua', 64],
-    [1176, 'lua/shared/queue/settle.lua', 1],
-    [1177, 'lua/shared/queue/note-due.lua', 1],
-    [1185, 'lua/shared/queue/backoff.lua', 1],
-    [1187, 'lua/shared/queue/backoff.lua', 22],
-    [1206, 'lua/shared/queue/unblock.lua', 1],
-    [1212, 'lua/shared/queue/outbox.lua', 1],
-    [1223, 'lua/shared/queue/note-end.lua', 1],
-    [1253, 'lua/shared/queue/cancel.lua', 1],
-    [1261, 'lua/shared/queue/settle.lua', 18],
-    [1335, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1341, 'lua/queue/requeue-failed.lua', 118],
-    [1348, 'lua/shared/queue/leave-notes.lua', 1],
-    [1370, 'lua/shared/queue/fold.lua', 1],
-    [1371, 'lua/shared/queue/statistics.lua', 1],
-    [1604, 'lua/shared/queue/fold.lua', 3],
-    [1615, 'lua/shared/queue/leave-notes.lua', 24],
-    [1622, 'lua/shared/queue/packed-notes.lua', 1],
-    [1623, 'lua/shared/queue/packed-notes.lua', 3],
-    [1631, 'lua/queue/requeue-failed.lua', 127],
-    [1634, 'lua/shared/queue/publish.lua', 1],
-    [1635, 'lua/shared/queue/message.lua', 1],
-    [1645, 'lua/shared/queue/spelled.lua', 1],
-    [1653, 'lua/shared/queue/send.lua', 1],
-    [1669, 'lua/shared/queue/message.lua', 13],
-    [1692, 'lua/shared/queue/publish.lua', 3],
-    [1698, 'lua/queue/requeue-failed.lua', 131],
+    [185, 'lua/shared/queue/count-job.lua', 1],
+    [198, 'lua/shared/queue/save.lua', 1],
+    [200, 'lua/shared/queue/save.lua', 15],
+    [242, 'lua/shared/queue/save-awaited.lua', 1],
+    [257, 'lua/shared/queue/save.lua', 58],
+    [272, 'lua/shared/queue/marks.lua', 1],
+    [288, 'lua/shared/queue/rate.lua', 1],
+    [309, 'lua/shared/queue/rate.lua', 37],
+    [315, 'lua/shared/queue/job.lua', 1],
+    [327, 'lua/shared/queue/plain-head.lua', 1],
+    [330, 'lua/shared/queue/plain-head.lua', 8],
+    [338, 'lua/shared/queue/job.lua', 14],
+    [339, 'lua/shared/queue/job.lua', 45],
+    [385, 'lua/shared/queue/flags.lua', 1],
+    [416, 'lua/shared/queue/run.lua', 1],
+    [445, 'lua/shared/queue/parents.lua', 1],
+    [526, 'lua/shared/queue/parents.lua', 92],
+    [540, 'lua/shared/queue/happened.lua', 1],
+    [552, 'lua/shared/queue/entries.lua', 1],
+    [570, 'lua/shared/queue/history.lua', 1],
+    [584, 'lua/shared/queue/names.lua', 1],
+    [600, 'lua/shared/queue/names.lua', 27],
+    [618, 'lua/shared/queue/failure.lua', 1],
+    [628, 'lua/shared/queue/groups.lua', 1],
+    [674, 'lua/shared/queue/burst.lua', 1],
+    [686, 'lua/shared/queue/groups.lua', 48],
+    [757, 'lua/shared/queue/ready.lua', 1],
+    [764, 'lua/shared/queue/in-front.lua', 1],
+    [766, 'lua/shared/queue/ready.lua', 9],
+    [787, 'lua/shared/queue/dead.lua', 1],
+    [856, 'lua/shared/queue/end.lua', 1],
+    [880, 'lua/shared/queue/leave-tags.lua', 1],
+    [890, 'lua/shared/queue/end.lua', 26],
+    [900, 'lua/shared/queue/hold-again.lua', 1],
+    [913, 'lua/shared/queue/begin-again.lua', 1],
+    [932, 'lua/shared/queue/idle.lua', 1],
+    [999, 'lua/shared/listening.lua', 1],
+    [1018, 'lua/shared/queue/idle.lua', 69],
+    [1109, 'lua/shared/queue/idle.lua', 171],
+    [1120, 'lua/shared/queue/kind.lua', 1],
+    [1133, 'lua/queue/requeue-failed.lua', 64],
+    [1185, 'lua/shared/queue/settle.lua', 1],
+    [1186, 'lua/shared/queue/note-due.lua', 1],
+    [1194, 'lua/shared/queue/backoff.lua', 1],
+    [1196, 'lua/shared/queue/backoff.lua', 22],
+    [1215, 'lua/shared/queue/unblock.lua', 1],
+    [1221, 'lua/shared/queue/outbox.lua', 1],
+    [1232, 'lua/shared/queue/note-end.lua', 1],
+    [1262, 'lua/shared/queue/cancel.lua', 1],
+    [1270, 'lua/shared/queue/settle.lua', 18],
+    [1344, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1350, 'lua/queue/requeue-failed.lua', 118],
+    [1357, 'lua/shared/queue/leave-notes.lua', 1],
+    [1379, 'lua/shared/queue/fold.lua', 1],
+    [1380, 'lua/shared/queue/statistics.lua', 1],
+    [1613, 'lua/shared/queue/fold.lua', 3],
+    [1624, 'lua/shared/queue/leave-notes.lua', 24],
+    [1631, 'lua/shared/queue/packed-notes.lua', 1],
+    [1632, 'lua/shared/queue/packed-notes.lua', 3],
+    [1640, 'lua/queue/requeue-failed.lua', 127],
+    [1643, 'lua/shared/queue/publish.lua', 1],
+    [1644, 'lua/shared/queue/message.lua', 1],
+    [1654, 'lua/shared/queue/spelled.lua', 1],
+    [1662, 'lua/shared/queue/send.lua', 1],
+    [1678, 'lua/shared/queue/message.lua', 13],
+    [1701, 'lua/shared/queue/publish.lua', 3],
+    [1707, 'lua/queue/requeue-failed.lua', 131],
   ],
   encode(args) {
     return withoutDefaults([
@@ -35360,7 +35620,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: 'ac9561318bbd6c9173fa409f3351ec071928294b',
+    sha1: '08269e4eedf454b804e82e485370c684b3093a2d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -35456,7 +35716,8 @@ local function tell_process(ticket, message, how)
   return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -35479,13 +35740,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -35498,6 +35763,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -35575,6 +35841,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -36492,55 +36761,55 @@ return { 'requeued', outcomes }
     [40, 'lua/shared/tell.lua', 1],
     [50, 'lua/shared/tell.lua', 15],
     [93, 'lua/shared/queue/state.lua', 1],
-    [173, 'lua/shared/queue/save.lua', 1],
-    [175, 'lua/shared/queue/save.lua', 15],
-    [214, 'lua/shared/queue/save-awaited.lua', 1],
-    [229, 'lua/shared/queue/save.lua', 55],
-    [244, 'lua/shared/queue/marks.lua', 1],
-    [260, 'lua/shared/queue/rate.lua', 1],
-    [281, 'lua/shared/queue/rate.lua', 37],
-    [287, 'lua/shared/queue/job.lua', 1],
-    [299, 'lua/shared/queue/plain-head.lua', 1],
-    [302, 'lua/shared/queue/plain-head.lua', 8],
-    [310, 'lua/shared/queue/job.lua', 14],
-    [311, 'lua/shared/queue/job.lua', 45],
-    [357, 'lua/shared/queue/body.lua', 1],
-    [360, 'lua/shared/bytes.lua', 1],
-    [366, 'lua/shared/queue/flags.lua', 1],
-    [397, 'lua/shared/queue/body.lua', 7],
-    [398, 'lua/shared/queue/body.lua', 22],
-    [402, 'lua/shared/queue/run.lua', 1],
-    [431, 'lua/shared/queue/parents.lua', 1],
-    [445, 'lua/shared/queue/parents.lua', 32],
-    [466, 'lua/shared/queue/happened.lua', 1],
-    [478, 'lua/shared/queue/entries.lua', 1],
-    [496, 'lua/shared/queue/history.lua', 1],
-    [510, 'lua/shared/queue/names.lua', 1],
-    [526, 'lua/shared/queue/failure.lua', 1],
-    [528, 'lua/shared/queue/failure.lua', 7],
-    [532, 'lua/shared/queue/groups.lua', 1],
-    [578, 'lua/shared/queue/burst.lua', 1],
-    [590, 'lua/shared/queue/groups.lua', 48],
-    [672, 'lua/shared/queue/ready.lua', 1],
-    [679, 'lua/shared/queue/in-front.lua', 1],
-    [681, 'lua/shared/queue/ready.lua', 9],
-    [712, 'lua/shared/queue/dead.lua', 1],
-    [715, 'lua/shared/queue/dead.lua', 55],
-    [730, 'lua/shared/queue/find.lua', 1],
-    [759, 'lua/shared/queue/displace.lua', 1],
-    [787, 'lua/shared/queue/hold-again.lua', 1],
-    [800, 'lua/shared/queue/begin-again.lua', 1],
-    [819, 'lua/shared/queue/idle.lua', 1],
-    [886, 'lua/shared/listening.lua', 1],
-    [905, 'lua/shared/queue/idle.lua', 69],
-    [996, 'lua/queue/requeue.lua', 59],
-    [1053, 'lua/shared/queue/publish.lua', 1],
-    [1054, 'lua/shared/queue/message.lua', 1],
-    [1064, 'lua/shared/queue/spelled.lua', 1],
-    [1072, 'lua/shared/queue/send.lua', 1],
-    [1088, 'lua/shared/queue/message.lua', 13],
-    [1111, 'lua/shared/queue/publish.lua', 3],
-    [1117, 'lua/queue/requeue.lua', 117],
+    [179, 'lua/shared/queue/save.lua', 1],
+    [181, 'lua/shared/queue/save.lua', 15],
+    [223, 'lua/shared/queue/save-awaited.lua', 1],
+    [238, 'lua/shared/queue/save.lua', 58],
+    [253, 'lua/shared/queue/marks.lua', 1],
+    [269, 'lua/shared/queue/rate.lua', 1],
+    [290, 'lua/shared/queue/rate.lua', 37],
+    [296, 'lua/shared/queue/job.lua', 1],
+    [308, 'lua/shared/queue/plain-head.lua', 1],
+    [311, 'lua/shared/queue/plain-head.lua', 8],
+    [319, 'lua/shared/queue/job.lua', 14],
+    [320, 'lua/shared/queue/job.lua', 45],
+    [366, 'lua/shared/queue/body.lua', 1],
+    [369, 'lua/shared/bytes.lua', 1],
+    [375, 'lua/shared/queue/flags.lua', 1],
+    [406, 'lua/shared/queue/body.lua', 7],
+    [407, 'lua/shared/queue/body.lua', 23],
+    [411, 'lua/shared/queue/run.lua', 1],
+    [440, 'lua/shared/queue/parents.lua', 1],
+    [454, 'lua/shared/queue/parents.lua', 32],
+    [475, 'lua/shared/queue/happened.lua', 1],
+    [487, 'lua/shared/queue/entries.lua', 1],
+    [505, 'lua/shared/queue/history.lua', 1],
+    [519, 'lua/shared/queue/names.lua', 1],
+    [535, 'lua/shared/queue/failure.lua', 1],
+    [537, 'lua/shared/queue/failure.lua', 7],
+    [541, 'lua/shared/queue/groups.lua', 1],
+    [587, 'lua/shared/queue/burst.lua', 1],
+    [599, 'lua/shared/queue/groups.lua', 48],
+    [681, 'lua/shared/queue/ready.lua', 1],
+    [688, 'lua/shared/queue/in-front.lua', 1],
+    [690, 'lua/shared/queue/ready.lua', 9],
+    [721, 'lua/shared/queue/dead.lua', 1],
+    [724, 'lua/shared/queue/dead.lua', 55],
+    [739, 'lua/shared/queue/find.lua', 1],
+    [768, 'lua/shared/queue/displace.lua', 1],
+    [796, 'lua/shared/queue/hold-again.lua', 1],
+    [809, 'lua/shared/queue/begin-again.lua', 1],
+    [828, 'lua/shared/queue/idle.lua', 1],
+    [895, 'lua/shared/listening.lua', 1],
+    [914, 'lua/shared/queue/idle.lua', 69],
+    [1005, 'lua/queue/requeue.lua', 59],
+    [1062, 'lua/shared/queue/publish.lua', 1],
+    [1063, 'lua/shared/queue/message.lua', 1],
+    [1073, 'lua/shared/queue/spelled.lua', 1],
+    [1081, 'lua/shared/queue/send.lua', 1],
+    [1097, 'lua/shared/queue/message.lua', 13],
+    [1120, 'lua/shared/queue/publish.lua', 3],
+    [1126, 'lua/queue/requeue.lua', 117],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -36613,7 +36882,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: 'b9be13ed0e1d94455f7bfe13cee7bb3fb9bcd620',
+    sha1: '371580831823951573cc89b8e00db92506318f0d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -36792,7 +37061,8 @@ local function tell_process(ticket, message, how)
   return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -36815,13 +37085,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -36834,6 +37108,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -37253,6 +37528,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -38642,88 +38920,88 @@ return { 'retried', queue.chores, refused, buried }
     [123, 'lua/shared/tell.lua', 1],
     [133, 'lua/shared/tell.lua', 15],
     [176, 'lua/shared/queue/state.lua', 1],
-    [256, 'lua/shared/queue/count-job.lua', 1],
-    [269, 'lua/shared/queue/note-spans.lua', 1],
-    [270, 'lua/shared/queue/note-alike.lua', 1],
-    [271, 'lua/shared/queue/bucket.lua', 1],
-    [283, 'lua/shared/queue/leave-notes.lua', 1],
-    [305, 'lua/shared/queue/fold.lua', 1],
-    [306, 'lua/shared/queue/statistics.lua', 1],
-    [539, 'lua/shared/queue/fold.lua', 3],
-    [550, 'lua/shared/queue/leave-notes.lua', 24],
-    [557, 'lua/shared/queue/note-alike.lua', 4],
-    [572, 'lua/shared/queue/note-spans.lua', 3],
-    [598, 'lua/shared/queue/save.lua', 1],
-    [600, 'lua/shared/queue/save.lua', 15],
-    [639, 'lua/shared/queue/save-awaited.lua', 1],
-    [654, 'lua/shared/queue/save.lua', 55],
-    [669, 'lua/shared/queue/save-call.lua', 1],
-    [678, 'lua/shared/queue/settings.lua', 1],
-    [696, 'lua/shared/queue/marks.lua', 1],
-    [712, 'lua/shared/queue/note-due.lua', 1],
-    [720, 'lua/shared/queue/rate.lua', 1],
-    [741, 'lua/shared/queue/rate.lua', 37],
-    [747, 'lua/shared/queue/job.lua', 1],
-    [759, 'lua/shared/queue/plain-head.lua', 1],
-    [762, 'lua/shared/queue/plain-head.lua', 8],
-    [770, 'lua/shared/queue/job.lua', 14],
-    [771, 'lua/shared/queue/job.lua', 45],
-    [817, 'lua/shared/queue/flags.lua', 1],
-    [848, 'lua/shared/queue/run.lua', 1],
-    [895, 'lua/shared/queue/parents.lua', 1],
-    [976, 'lua/shared/queue/parents.lua', 92],
-    [990, 'lua/shared/queue/happened.lua', 1],
-    [1002, 'lua/shared/queue/entries.lua', 1],
-    [1020, 'lua/shared/queue/history.lua', 1],
-    [1034, 'lua/shared/queue/names.lua', 1],
-    [1037, 'lua/shared/queue/names.lua', 27],
-    [1055, 'lua/shared/queue/failure.lua', 1],
-    [1061, 'lua/shared/queue/note-failure.lua', 1],
-    [1065, 'lua/shared/queue/groups.lua', 1],
-    [1111, 'lua/shared/queue/burst.lua', 1],
-    [1123, 'lua/shared/queue/groups.lua', 48],
-    [1194, 'lua/shared/queue/groups.lua', 130],
-    [1204, 'lua/shared/queue/ready.lua', 1],
-    [1211, 'lua/shared/queue/in-front.lua', 1],
-    [1213, 'lua/shared/queue/ready.lua', 9],
-    [1234, 'lua/shared/queue/backoff.lua', 1],
-    [1274, 'lua/shared/queue/dead.lua', 1],
-    [1328, 'lua/shared/queue/end.lua', 1],
-    [1352, 'lua/shared/queue/leave-tags.lua', 1],
-    [1362, 'lua/shared/queue/end.lua', 26],
-    [1379, 'lua/shared/queue/note-end.lua', 1],
-    [1409, 'lua/shared/queue/tell-others.lua', 1],
-    [1411, 'lua/shared/queue/packed-notes.lua', 1],
-    [1412, 'lua/shared/queue/packed-notes.lua', 3],
-    [1420, 'lua/shared/queue/tell-others.lua', 4],
-    [1423, 'lua/shared/queue/result.lua', 1],
-    [1437, 'lua/shared/queue/tell-ends.lua', 1],
-    [1493, 'lua/shared/queue/tell-others.lua', 9],
-    [1496, 'lua/shared/queue/tell-others.lua', 13],
-    [1499, 'lua/shared/queue/publish.lua', 1],
-    [1500, 'lua/shared/queue/message.lua', 1],
-    [1510, 'lua/shared/queue/spelled.lua', 1],
-    [1518, 'lua/shared/queue/send.lua', 1],
-    [1534, 'lua/shared/queue/message.lua', 13],
-    [1557, 'lua/shared/queue/publish.lua', 3],
-    [1563, 'lua/shared/queue/tell-others.lua', 17],
-    [1566, 'lua/shared/queue/cancel.lua', 1],
-    [1574, 'lua/shared/queue/stop.lua', 1],
-    [1582, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1589, 'lua/shared/queue/idle.lua', 1],
-    [1656, 'lua/shared/listening.lua', 1],
-    [1675, 'lua/shared/queue/idle.lua', 69],
-    [1766, 'lua/shared/queue/idle.lua', 171],
-    [1777, 'lua/shared/queue/judge-one.lua', 7],
-    [1787, 'lua/shared/queue/told.lua', 1],
-    [1810, 'lua/shared/queue/freed.lua', 1],
-    [1819, 'lua/queue/retry.lua', 79],
-    [1900, 'lua/shared/queue/settle.lua', 1],
-    [1901, 'lua/shared/queue/unblock.lua', 1],
-    [1907, 'lua/shared/queue/outbox.lua', 1],
-    [1918, 'lua/shared/queue/settle.lua', 18],
-    [1992, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1998, 'lua/queue/retry.lua', 162],
+    [262, 'lua/shared/queue/count-job.lua', 1],
+    [275, 'lua/shared/queue/note-spans.lua', 1],
+    [276, 'lua/shared/queue/note-alike.lua', 1],
+    [277, 'lua/shared/queue/bucket.lua', 1],
+    [289, 'lua/shared/queue/leave-notes.lua', 1],
+    [311, 'lua/shared/queue/fold.lua', 1],
+    [312, 'lua/shared/queue/statistics.lua', 1],
+    [545, 'lua/shared/queue/fold.lua', 3],
+    [556, 'lua/shared/queue/leave-notes.lua', 24],
+    [563, 'lua/shared/queue/note-alike.lua', 4],
+    [578, 'lua/shared/queue/note-spans.lua', 3],
+    [604, 'lua/shared/queue/save.lua', 1],
+    [606, 'lua/shared/queue/save.lua', 15],
+    [648, 'lua/shared/queue/save-awaited.lua', 1],
+    [663, 'lua/shared/queue/save.lua', 58],
+    [678, 'lua/shared/queue/save-call.lua', 1],
+    [687, 'lua/shared/queue/settings.lua', 1],
+    [705, 'lua/shared/queue/marks.lua', 1],
+    [721, 'lua/shared/queue/note-due.lua', 1],
+    [729, 'lua/shared/queue/rate.lua', 1],
+    [750, 'lua/shared/queue/rate.lua', 37],
+    [756, 'lua/shared/queue/job.lua', 1],
+    [768, 'lua/shared/queue/plain-head.lua', 1],
+    [771, 'lua/shared/queue/plain-head.lua', 8],
+    [779, 'lua/shared/queue/job.lua', 14],
+    [780, 'lua/shared/queue/job.lua', 45],
+    [826, 'lua/shared/queue/flags.lua', 1],
+    [857, 'lua/shared/queue/run.lua', 1],
+    [904, 'lua/shared/queue/parents.lua', 1],
+    [985, 'lua/shared/queue/parents.lua', 92],
+    [999, 'lua/shared/queue/happened.lua', 1],
+    [1011, 'lua/shared/queue/entries.lua', 1],
+    [1029, 'lua/shared/queue/history.lua', 1],
+    [1043, 'lua/shared/queue/names.lua', 1],
+    [1046, 'lua/shared/queue/names.lua', 27],
+    [1064, 'lua/shared/queue/failure.lua', 1],
+    [1070, 'lua/shared/queue/note-failure.lua', 1],
+    [1074, 'lua/shared/queue/groups.lua', 1],
+    [1120, 'lua/shared/queue/burst.lua', 1],
+    [1132, 'lua/shared/queue/groups.lua', 48],
+    [1203, 'lua/shared/queue/groups.lua', 130],
+    [1213, 'lua/shared/queue/ready.lua', 1],
+    [1220, 'lua/shared/queue/in-front.lua', 1],
+    [1222, 'lua/shared/queue/ready.lua', 9],
+    [1243, 'lua/shared/queue/backoff.lua', 1],
+    [1283, 'lua/shared/queue/dead.lua', 1],
+    [1337, 'lua/shared/queue/end.lua', 1],
+    [1361, 'lua/shared/queue/leave-tags.lua', 1],
+    [1371, 'lua/shared/queue/end.lua', 26],
+    [1388, 'lua/shared/queue/note-end.lua', 1],
+    [1418, 'lua/shared/queue/tell-others.lua', 1],
+    [1420, 'lua/shared/queue/packed-notes.lua', 1],
+    [1421, 'lua/shared/queue/packed-notes.lua', 3],
+    [1429, 'lua/shared/queue/tell-others.lua', 4],
+    [1432, 'lua/shared/queue/result.lua', 1],
+    [1446, 'lua/shared/queue/tell-ends.lua', 1],
+    [1502, 'lua/shared/queue/tell-others.lua', 9],
+    [1505, 'lua/shared/queue/tell-others.lua', 13],
+    [1508, 'lua/shared/queue/publish.lua', 1],
+    [1509, 'lua/shared/queue/message.lua', 1],
+    [1519, 'lua/shared/queue/spelled.lua', 1],
+    [1527, 'lua/shared/queue/send.lua', 1],
+    [1543, 'lua/shared/queue/message.lua', 13],
+    [1566, 'lua/shared/queue/publish.lua', 3],
+    [1572, 'lua/shared/queue/tell-others.lua', 17],
+    [1575, 'lua/shared/queue/cancel.lua', 1],
+    [1583, 'lua/shared/queue/stop.lua', 1],
+    [1591, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1598, 'lua/shared/queue/idle.lua', 1],
+    [1665, 'lua/shared/listening.lua', 1],
+    [1684, 'lua/shared/queue/idle.lua', 69],
+    [1775, 'lua/shared/queue/idle.lua', 171],
+    [1786, 'lua/shared/queue/judge-one.lua', 7],
+    [1796, 'lua/shared/queue/told.lua', 1],
+    [1819, 'lua/shared/queue/freed.lua', 1],
+    [1828, 'lua/queue/retry.lua', 79],
+    [1909, 'lua/shared/queue/settle.lua', 1],
+    [1910, 'lua/shared/queue/unblock.lua', 1],
+    [1916, 'lua/shared/queue/outbox.lua', 1],
+    [1927, 'lua/shared/queue/settle.lua', 18],
+    [2001, 'lua/shared/queue/see-to-rest.lua', 1],
+    [2007, 'lua/queue/retry.lua', 162],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -38794,7 +39072,7 @@ function readJobsOfSearchTaggedPage(part: Reply | undefined): ({ readonly number
 export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
   script: {
     name: 'queue/search-tagged',
-    sha1: 'e19e4d9509ca786d373712c36546cd6190b3e488',
+    sha1: '9e6df00b0f1e666e7a0759cca771445aea5307ed',
     reads: true,
     bytes: true,
     source: `--[[
@@ -38823,7 +39101,8 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -38846,13 +39125,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -38865,6 +39148,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -39184,29 +39468,29 @@ return { 'page', math.floor(clock_us() / 1000), next_number, told }
     [1, 'lua/queue/search-tagged.lua', 1],
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/queue/state.lua', 1],
-    [106, 'lua/shared/queue/job.lua', 1],
-    [118, 'lua/shared/queue/plain-head.lua', 1],
-    [121, 'lua/shared/queue/plain-head.lua', 8],
-    [129, 'lua/shared/queue/job.lua', 14],
-    [130, 'lua/shared/queue/job.lua', 45],
-    [176, 'lua/shared/queue/body.lua', 1],
-    [179, 'lua/shared/bytes.lua', 1],
-    [185, 'lua/shared/queue/flags.lua', 1],
-    [208, 'lua/shared/queue/marks.lua', 1],
-    [215, 'lua/shared/queue/body.lua', 22],
-    [226, 'lua/shared/queue/run.lua', 1],
-    [238, 'lua/shared/queue/run.lua', 17],
-    [251, 'lua/shared/queue/failure.lua', 1],
-    [253, 'lua/shared/queue/failure.lua', 7],
-    [257, 'lua/shared/queue/find.lua', 1],
-    [259, 'lua/shared/queue/find.lua', 16],
-    [273, 'lua/shared/queue/tell-page.lua', 1],
-    [274, 'lua/shared/budget.lua', 1],
-    [277, 'lua/shared/budget.lua', 5],
-    [293, 'lua/shared/queue/fields.lua', 1],
-    [302, 'lua/shared/queue/tell-job.lua', 1],
-    [339, 'lua/shared/queue/tell-page.lua', 5],
-    [360, 'lua/queue/search-tagged.lua', 29],
+    [112, 'lua/shared/queue/job.lua', 1],
+    [124, 'lua/shared/queue/plain-head.lua', 1],
+    [127, 'lua/shared/queue/plain-head.lua', 8],
+    [135, 'lua/shared/queue/job.lua', 14],
+    [136, 'lua/shared/queue/job.lua', 45],
+    [182, 'lua/shared/queue/body.lua', 1],
+    [185, 'lua/shared/bytes.lua', 1],
+    [191, 'lua/shared/queue/flags.lua', 1],
+    [214, 'lua/shared/queue/marks.lua', 1],
+    [221, 'lua/shared/queue/body.lua', 23],
+    [232, 'lua/shared/queue/run.lua', 1],
+    [244, 'lua/shared/queue/run.lua', 17],
+    [257, 'lua/shared/queue/failure.lua', 1],
+    [259, 'lua/shared/queue/failure.lua', 7],
+    [263, 'lua/shared/queue/find.lua', 1],
+    [265, 'lua/shared/queue/find.lua', 16],
+    [279, 'lua/shared/queue/tell-page.lua', 1],
+    [280, 'lua/shared/budget.lua', 1],
+    [283, 'lua/shared/budget.lua', 5],
+    [299, 'lua/shared/queue/fields.lua', 1],
+    [308, 'lua/shared/queue/tell-job.lua', 1],
+    [345, 'lua/shared/queue/tell-page.lua', 5],
+    [366, 'lua/queue/search-tagged.lua', 29],
   ],
   encode(args) {
     return [
@@ -39267,7 +39551,7 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
 export const search: Operation<SearchArguments, SearchAnswer> = {
   script: {
     name: 'queue/search',
-    sha1: '9048a63dd1a3036a16532394abfee422824a055e',
+    sha1: '72de1e23e49ef2f1278aaf721a8199aa9cd2b27c',
     reads: true,
     bytes: true,
     source: `--[[
@@ -39293,7 +39577,8 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -39316,13 +39601,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -39335,6 +39624,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -39612,24 +39902,24 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
     [1, 'lua/queue/search.lua', 1],
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/queue/state.lua', 1],
-    [103, 'lua/shared/queue/job.lua', 1],
-    [115, 'lua/shared/queue/plain-head.lua', 1],
-    [118, 'lua/shared/queue/plain-head.lua', 8],
-    [126, 'lua/shared/queue/job.lua', 14],
-    [127, 'lua/shared/queue/job.lua', 45],
-    [173, 'lua/shared/queue/body.lua', 1],
-    [176, 'lua/shared/bytes.lua', 1],
-    [182, 'lua/shared/queue/flags.lua', 1],
-    [205, 'lua/shared/queue/marks.lua', 1],
-    [212, 'lua/shared/queue/body.lua', 22],
-    [223, 'lua/shared/queue/run.lua', 1],
-    [235, 'lua/shared/queue/run.lua', 17],
-    [248, 'lua/shared/queue/failure.lua', 1],
-    [250, 'lua/shared/queue/failure.lua', 7],
-    [254, 'lua/shared/queue/find.lua', 1],
-    [256, 'lua/shared/queue/find.lua', 16],
-    [270, 'lua/shared/queue/tell-job.lua', 1],
-    [307, 'lua/queue/search.lua', 26],
+    [109, 'lua/shared/queue/job.lua', 1],
+    [121, 'lua/shared/queue/plain-head.lua', 1],
+    [124, 'lua/shared/queue/plain-head.lua', 8],
+    [132, 'lua/shared/queue/job.lua', 14],
+    [133, 'lua/shared/queue/job.lua', 45],
+    [179, 'lua/shared/queue/body.lua', 1],
+    [182, 'lua/shared/bytes.lua', 1],
+    [188, 'lua/shared/queue/flags.lua', 1],
+    [211, 'lua/shared/queue/marks.lua', 1],
+    [218, 'lua/shared/queue/body.lua', 23],
+    [229, 'lua/shared/queue/run.lua', 1],
+    [241, 'lua/shared/queue/run.lua', 17],
+    [254, 'lua/shared/queue/failure.lua', 1],
+    [256, 'lua/shared/queue/failure.lua', 7],
+    [260, 'lua/shared/queue/find.lua', 1],
+    [262, 'lua/shared/queue/find.lua', 16],
+    [276, 'lua/shared/queue/tell-job.lua', 1],
+    [313, 'lua/queue/search.lua', 26],
   ],
   encode(args) {
     return [
@@ -39698,7 +39988,7 @@ function readPeriodsOfStatsStatistics(part: Reply | undefined): ({ readonly atMs
 export const stats: Operation<StatsArguments, StatsAnswer> = {
   script: {
     name: 'queue/stats',
-    sha1: 'f603b6af63ce500d3e00980ac9521f0715cd49c7',
+    sha1: '579575925a03c783d8a9788e3458a9e24386a9c8',
     reads: true,
     bytes: true,
     source: `--[[
@@ -39729,7 +40019,8 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -39752,13 +40043,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -39771,6 +40066,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -40096,9 +40392,9 @@ return { 'statistics', first * length_ms, last * length_ms, length_ms, parse_nam
     [1, 'lua/queue/stats.lua', 1],
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/queue/state.lua', 1],
-    [108, 'lua/shared/queue/statistics.lua', 1],
-    [341, 'lua/shared/queue/tell-period.lua', 1],
-    [363, 'lua/queue/stats.lua', 26],
+    [114, 'lua/shared/queue/statistics.lua', 1],
+    [347, 'lua/shared/queue/tell-period.lua', 1],
+    [369, 'lua/queue/stats.lua', 26],
   ],
   encode(args) {
     return [
@@ -40150,7 +40446,7 @@ export type TagAnswer =
 export const tag: Operation<TagArguments, TagAnswer> = {
   script: {
     name: 'queue/tag',
-    sha1: '2a2a03c1f1843f1ef49f5f59b6a3027b981c930b',
+    sha1: '3e8f363a7a72275eeee52217152718b703e2a51e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -40178,7 +40474,8 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -40201,13 +40498,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -40220,6 +40521,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -40297,6 +40599,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -40679,30 +40984,30 @@ return { 'tagged', after }
     [1, 'lua/queue/tag.lua', 1],
     [19, 'lua/shared/clock.lua', 1],
     [25, 'lua/shared/queue/state.lua', 1],
-    [105, 'lua/shared/queue/save.lua', 1],
-    [107, 'lua/shared/queue/save.lua', 15],
-    [146, 'lua/shared/queue/save-awaited.lua', 1],
-    [161, 'lua/shared/queue/save.lua', 55],
-    [176, 'lua/shared/queue/job.lua', 1],
-    [188, 'lua/shared/queue/plain-head.lua', 1],
-    [191, 'lua/shared/queue/plain-head.lua', 8],
-    [199, 'lua/shared/queue/job.lua', 14],
-    [276, 'lua/shared/queue/run.lua', 1],
-    [305, 'lua/shared/queue/happened.lua', 1],
-    [317, 'lua/shared/queue/flags.lua', 1],
-    [336, 'lua/shared/queue/find.lua', 1],
-    [365, 'lua/shared/queue/rewrite.lua', 1],
-    [382, 'lua/shared/queue/enter-tags.lua', 1],
-    [393, 'lua/shared/queue/leave-tags.lua', 1],
-    [403, 'lua/shared/queue/retag.lua', 1],
-    [425, 'lua/queue/tag.lua', 31],
-    [452, 'lua/shared/queue/publish.lua', 1],
-    [453, 'lua/shared/queue/message.lua', 1],
-    [463, 'lua/shared/queue/spelled.lua', 1],
-    [471, 'lua/shared/queue/send.lua', 1],
-    [487, 'lua/shared/queue/message.lua', 13],
-    [510, 'lua/shared/queue/publish.lua', 3],
-    [516, 'lua/queue/tag.lua', 59],
+    [111, 'lua/shared/queue/save.lua', 1],
+    [113, 'lua/shared/queue/save.lua', 15],
+    [155, 'lua/shared/queue/save-awaited.lua', 1],
+    [170, 'lua/shared/queue/save.lua', 58],
+    [185, 'lua/shared/queue/job.lua', 1],
+    [197, 'lua/shared/queue/plain-head.lua', 1],
+    [200, 'lua/shared/queue/plain-head.lua', 8],
+    [208, 'lua/shared/queue/job.lua', 14],
+    [285, 'lua/shared/queue/run.lua', 1],
+    [314, 'lua/shared/queue/happened.lua', 1],
+    [326, 'lua/shared/queue/flags.lua', 1],
+    [345, 'lua/shared/queue/find.lua', 1],
+    [374, 'lua/shared/queue/rewrite.lua', 1],
+    [391, 'lua/shared/queue/enter-tags.lua', 1],
+    [402, 'lua/shared/queue/leave-tags.lua', 1],
+    [412, 'lua/shared/queue/retag.lua', 1],
+    [434, 'lua/queue/tag.lua', 31],
+    [461, 'lua/shared/queue/publish.lua', 1],
+    [462, 'lua/shared/queue/message.lua', 1],
+    [472, 'lua/shared/queue/spelled.lua', 1],
+    [480, 'lua/shared/queue/send.lua', 1],
+    [496, 'lua/shared/queue/message.lua', 13],
+    [519, 'lua/shared/queue/publish.lua', 3],
+    [525, 'lua/queue/tag.lua', 59],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
@@ -40759,7 +41064,7 @@ function readTagsOfTagsTags(part: Reply | undefined): ({ readonly tag: string; r
 export const tags: Operation<TagsArguments, TagsAnswer> = {
   script: {
     name: 'queue/tags',
-    sha1: '7556fa3edc6e066c0b754a68adc1c626561a25d1',
+    sha1: '058f680f445b2ca75253ede7c700ed8f3328a2e3',
     reads: true,
     bytes: false,
     source: `--[[
@@ -40776,7 +41081,8 @@ local after = ARGV[1] -- text: the marker; empty: from the start
 local limit = tonumber(ARGV[2]) -- integer: how many at most
 
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -40799,13 +41105,17 @@ local limit = tonumber(ARGV[2]) -- integer: how many at most
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -40818,6 +41128,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -40877,7 +41188,7 @@ return { 'tags', last, told }
   lines: [
     [1, 'lua/queue/tags.lua', 1],
     [14, 'lua/shared/queue/state.lua', 1],
-    [94, 'lua/queue/tags.lua', 15],
+    [100, 'lua/queue/tags.lua', 15],
   ],
   encode(args) {
     return [
@@ -40927,7 +41238,7 @@ function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
 export const track: Operation<TrackArguments, TrackAnswer> = {
   script: {
     name: 'queue/track',
-    sha1: '064a249867a47c1f8bf1b200f51ba83c1fa21462',
+    sha1: '7622af535767dda49eb54160f90fa7d799c2dba2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -40952,7 +41263,8 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -40975,13 +41287,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -40994,6 +41310,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -41327,25 +41644,25 @@ return { 'tracking', outcomes }
     [1, 'lua/queue/track.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/queue/state.lua', 1],
-    [102, 'lua/shared/queue/job.lua', 1],
-    [114, 'lua/shared/queue/plain-head.lua', 1],
-    [117, 'lua/shared/queue/plain-head.lua', 8],
-    [125, 'lua/shared/queue/job.lua', 14],
-    [126, 'lua/shared/queue/job.lua', 45],
-    [172, 'lua/shared/queue/run.lua', 1],
-    [201, 'lua/shared/queue/happened.lua', 1],
-    [213, 'lua/shared/queue/flags.lua', 1],
-    [244, 'lua/shared/queue/flag-job.lua', 1],
-    [263, 'lua/shared/queue/unflag-job.lua', 1],
-    [273, 'lua/shared/queue/find.lua', 1],
-    [299, 'lua/queue/track.lua', 26],
-    [324, 'lua/shared/queue/publish.lua', 1],
-    [325, 'lua/shared/queue/message.lua', 1],
-    [335, 'lua/shared/queue/spelled.lua', 1],
-    [343, 'lua/shared/queue/send.lua', 1],
-    [359, 'lua/shared/queue/message.lua', 13],
-    [382, 'lua/shared/queue/publish.lua', 3],
-    [388, 'lua/queue/track.lua', 52],
+    [108, 'lua/shared/queue/job.lua', 1],
+    [120, 'lua/shared/queue/plain-head.lua', 1],
+    [123, 'lua/shared/queue/plain-head.lua', 8],
+    [131, 'lua/shared/queue/job.lua', 14],
+    [132, 'lua/shared/queue/job.lua', 45],
+    [178, 'lua/shared/queue/run.lua', 1],
+    [207, 'lua/shared/queue/happened.lua', 1],
+    [219, 'lua/shared/queue/flags.lua', 1],
+    [250, 'lua/shared/queue/flag-job.lua', 1],
+    [269, 'lua/shared/queue/unflag-job.lua', 1],
+    [279, 'lua/shared/queue/find.lua', 1],
+    [305, 'lua/queue/track.lua', 26],
+    [330, 'lua/shared/queue/publish.lua', 1],
+    [331, 'lua/shared/queue/message.lua', 1],
+    [341, 'lua/shared/queue/spelled.lua', 1],
+    [349, 'lua/shared/queue/send.lua', 1],
+    [365, 'lua/shared/queue/message.lua', 13],
+    [388, 'lua/shared/queue/publish.lua', 3],
+    [394, 'lua/queue/track.lua', 52],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -41390,7 +41707,7 @@ export type UnrecurAnswer =
 export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
   script: {
     name: 'queue/unrecur',
-    sha1: 'd1c86059c3463fb3adf9d279c94aa61e8ed39ce0',
+    sha1: '8be15ca21bf70baf9e132afc39abe28ba2db2044',
     reads: false,
     bytes: false,
     source: `--[[
@@ -41409,7 +41726,8 @@ local id = ARGV[1] -- text: the recurring job
 local enough = tonumber(ARGV[2] or 0) -- integer: moves between partitions with which it is kept; 0: it never is
 
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -41432,13 +41750,17 @@ local enough = tonumber(ARGV[2] or 0) -- integer: moves between partitions with 
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -41451,6 +41773,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -41528,6 +41851,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -41595,13 +41921,13 @@ return { 'removed', existed > 0 and 1 or 0 }
   lines: [
     [1, 'lua/queue/unrecur.lua', 1],
     [16, 'lua/shared/queue/state.lua', 1],
-    [96, 'lua/shared/queue/save.lua', 1],
-    [98, 'lua/shared/queue/save.lua', 15],
-    [137, 'lua/shared/queue/save-awaited.lua', 1],
-    [152, 'lua/shared/queue/save.lua', 55],
-    [167, 'lua/shared/queue/leave-short.lua', 1],
-    [178, 'lua/shared/queue/moves-of.lua', 1],
-    [183, 'lua/queue/unrecur.lua', 20],
+    [102, 'lua/shared/queue/save.lua', 1],
+    [104, 'lua/shared/queue/save.lua', 15],
+    [146, 'lua/shared/queue/save-awaited.lua', 1],
+    [161, 'lua/shared/queue/save.lua', 58],
+    [176, 'lua/shared/queue/leave-short.lua', 1],
+    [187, 'lua/shared/queue/moves-of.lua', 1],
+    [192, 'lua/queue/unrecur.lua', 20],
   ],
   encode(args) {
     return withoutDefaults([
@@ -41661,7 +41987,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: 'ac8bb461478bc8f16671827cee53f9bb3eb399b8',
+    sha1: '933484e002e852e31aacf0eedfabbe3aac19f9c8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -41761,7 +42087,8 @@ local function tell_process(ticket, message, how)
   return true
 end
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -41784,13 +42111,17 @@ end
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -41803,6 +42134,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],
@@ -41893,6 +42225,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
 -- A queue that nobody has begun is not stored, but for those who wait for its first job, or listen to its events. What is
 -- known of these goes with the last of them, and by itself should none come back: they look again far more often.
@@ -43430,77 +43765,77 @@ return { 'watched', queue.chores, absent }
     [44, 'lua/shared/tell.lua', 1],
     [54, 'lua/shared/tell.lua', 15],
     [97, 'lua/shared/queue/state.lua', 1],
-    [177, 'lua/shared/queue/count-job.lua', 1],
-    [190, 'lua/shared/queue/save.lua', 1],
-    [192, 'lua/shared/queue/save.lua', 15],
-    [231, 'lua/shared/queue/save-awaited.lua', 1],
-    [246, 'lua/shared/queue/save.lua', 55],
-    [261, 'lua/shared/queue/marks.lua', 1],
-    [277, 'lua/shared/queue/job.lua', 1],
-    [289, 'lua/shared/queue/plain-head.lua', 1],
-    [292, 'lua/shared/queue/plain-head.lua', 8],
-    [300, 'lua/shared/queue/job.lua', 14],
-    [301, 'lua/shared/queue/job.lua', 45],
-    [347, 'lua/shared/queue/flags.lua', 1],
-    [378, 'lua/shared/queue/run.lua', 1],
-    [407, 'lua/shared/queue/failure.lua', 1],
-    [417, 'lua/shared/queue/find.lua', 1],
-    [443, 'lua/shared/queue/parents.lua', 1],
-    [524, 'lua/shared/queue/parents.lua', 92],
-    [538, 'lua/shared/queue/note-due.lua', 1],
-    [546, 'lua/shared/queue/link.lua', 1],
-    [578, 'lua/shared/queue/idle.lua', 1],
-    [645, 'lua/shared/listening.lua', 1],
-    [664, 'lua/shared/queue/idle.lua', 69],
-    [755, 'lua/shared/queue/idle.lua', 171],
-    [766, 'lua/shared/queue/tell-others.lua', 1],
-    [768, 'lua/shared/queue/packed-notes.lua', 1],
-    [769, 'lua/shared/queue/leave-notes.lua', 1],
-    [791, 'lua/shared/queue/fold.lua', 1],
-    [792, 'lua/shared/queue/statistics.lua', 1],
-    [1025, 'lua/shared/queue/fold.lua', 3],
-    [1036, 'lua/shared/queue/leave-notes.lua', 24],
-    [1043, 'lua/shared/queue/packed-notes.lua', 3],
-    [1051, 'lua/shared/queue/tell-others.lua', 4],
-    [1054, 'lua/shared/queue/result.lua', 1],
-    [1068, 'lua/shared/queue/tell-ends.lua', 1],
-    [1124, 'lua/shared/queue/tell-others.lua', 9],
-    [1127, 'lua/shared/queue/tell-others.lua', 13],
-    [1130, 'lua/shared/queue/publish.lua', 1],
-    [1131, 'lua/shared/queue/message.lua', 1],
-    [1141, 'lua/shared/queue/spelled.lua', 1],
-    [1149, 'lua/shared/queue/send.lua', 1],
-    [1165, 'lua/shared/queue/message.lua', 13],
-    [1188, 'lua/shared/queue/publish.lua', 3],
-    [1194, 'lua/shared/queue/tell-others.lua', 17],
-    [1197, 'lua/queue/watch.lua', 54],
-    [1242, 'lua/shared/queue/settle.lua', 1],
-    [1243, 'lua/shared/queue/rate.lua', 1],
-    [1264, 'lua/shared/queue/rate.lua', 37],
-    [1270, 'lua/shared/queue/groups.lua', 1],
-    [1316, 'lua/shared/queue/burst.lua', 1],
-    [1328, 'lua/shared/queue/groups.lua', 48],
-    [1399, 'lua/shared/queue/ready.lua', 1],
-    [1406, 'lua/shared/queue/in-front.lua', 1],
-    [1408, 'lua/shared/queue/ready.lua', 9],
-    [1429, 'lua/shared/queue/names.lua', 1],
-    [1432, 'lua/shared/queue/names.lua', 27],
-    [1450, 'lua/shared/queue/dead.lua', 1],
-    [1504, 'lua/shared/queue/end.lua', 1],
-    [1528, 'lua/shared/queue/leave-tags.lua', 1],
-    [1538, 'lua/shared/queue/end.lua', 26],
-    [1548, 'lua/shared/queue/backoff.lua', 1],
-    [1550, 'lua/shared/queue/backoff.lua', 22],
-    [1569, 'lua/shared/queue/unblock.lua', 1],
-    [1575, 'lua/shared/queue/outbox.lua', 1],
-    [1586, 'lua/shared/queue/entries.lua', 1],
-    [1604, 'lua/shared/queue/history.lua', 1],
-    [1618, 'lua/shared/queue/happened.lua', 1],
-    [1630, 'lua/shared/queue/note-end.lua', 1],
-    [1660, 'lua/shared/queue/cancel.lua', 1],
-    [1668, 'lua/shared/queue/settle.lua', 18],
-    [1742, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1748, 'lua/queue/watch.lua', 101],
+    [183, 'lua/shared/queue/count-job.lua', 1],
+    [196, 'lua/shared/queue/save.lua', 1],
+    [198, 'lua/shared/queue/save.lua', 15],
+    [240, 'lua/shared/queue/save-awaited.lua', 1],
+    [255, 'lua/shared/queue/save.lua', 58],
+    [270, 'lua/shared/queue/marks.lua', 1],
+    [286, 'lua/shared/queue/job.lua', 1],
+    [298, 'lua/shared/queue/plain-head.lua', 1],
+    [301, 'lua/shared/queue/plain-head.lua', 8],
+    [309, 'lua/shared/queue/job.lua', 14],
+    [310, 'lua/shared/queue/job.lua', 45],
+    [356, 'lua/shared/queue/flags.lua', 1],
+    [387, 'lua/shared/queue/run.lua', 1],
+    [416, 'lua/shared/queue/failure.lua', 1],
+    [426, 'lua/shared/queue/find.lua', 1],
+    [452, 'lua/shared/queue/parents.lua', 1],
+    [533, 'lua/shared/queue/parents.lua', 92],
+    [547, 'lua/shared/queue/note-due.lua', 1],
+    [555, 'lua/shared/queue/link.lua', 1],
+    [587, 'lua/shared/queue/idle.lua', 1],
+    [654, 'lua/shared/listening.lua', 1],
+    [673, 'lua/shared/queue/idle.lua', 69],
+    [764, 'lua/shared/queue/idle.lua', 171],
+    [775, 'lua/shared/queue/tell-others.lua', 1],
+    [777, 'lua/shared/queue/packed-notes.lua', 1],
+    [778, 'lua/shared/queue/leave-notes.lua', 1],
+    [800, 'lua/shared/queue/fold.lua', 1],
+    [801, 'lua/shared/queue/statistics.lua', 1],
+    [1034, 'lua/shared/queue/fold.lua', 3],
+    [1045, 'lua/shared/queue/leave-notes.lua', 24],
+    [1052, 'lua/shared/queue/packed-notes.lua', 3],
+    [1060, 'lua/shared/queue/tell-others.lua', 4],
+    [1063, 'lua/shared/queue/result.lua', 1],
+    [1077, 'lua/shared/queue/tell-ends.lua', 1],
+    [1133, 'lua/shared/queue/tell-others.lua', 9],
+    [1136, 'lua/shared/queue/tell-others.lua', 13],
+    [1139, 'lua/shared/queue/publish.lua', 1],
+    [1140, 'lua/shared/queue/message.lua', 1],
+    [1150, 'lua/shared/queue/spelled.lua', 1],
+    [1158, 'lua/shared/queue/send.lua', 1],
+    [1174, 'lua/shared/queue/message.lua', 13],
+    [1197, 'lua/shared/queue/publish.lua', 3],
+    [1203, 'lua/shared/queue/tell-others.lua', 17],
+    [1206, 'lua/queue/watch.lua', 54],
+    [1251, 'lua/shared/queue/settle.lua', 1],
+    [1252, 'lua/shared/queue/rate.lua', 1],
+    [1273, 'lua/shared/queue/rate.lua', 37],
+    [1279, 'lua/shared/queue/groups.lua', 1],
+    [1325, 'lua/shared/queue/burst.lua', 1],
+    [1337, 'lua/shared/queue/groups.lua', 48],
+    [1408, 'lua/shared/queue/ready.lua', 1],
+    [1415, 'lua/shared/queue/in-front.lua', 1],
+    [1417, 'lua/shared/queue/ready.lua', 9],
+    [1438, 'lua/shared/queue/names.lua', 1],
+    [1441, 'lua/shared/queue/names.lua', 27],
+    [1459, 'lua/shared/queue/dead.lua', 1],
+    [1513, 'lua/shared/queue/end.lua', 1],
+    [1537, 'lua/shared/queue/leave-tags.lua', 1],
+    [1547, 'lua/shared/queue/end.lua', 26],
+    [1557, 'lua/shared/queue/backoff.lua', 1],
+    [1559, 'lua/shared/queue/backoff.lua', 22],
+    [1578, 'lua/shared/queue/unblock.lua', 1],
+    [1584, 'lua/shared/queue/outbox.lua', 1],
+    [1595, 'lua/shared/queue/entries.lua', 1],
+    [1613, 'lua/shared/queue/history.lua', 1],
+    [1627, 'lua/shared/queue/happened.lua', 1],
+    [1639, 'lua/shared/queue/note-end.lua', 1],
+    [1669, 'lua/shared/queue/cancel.lua', 1],
+    [1677, 'lua/shared/queue/settle.lua', 18],
+    [1751, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1757, 'lua/queue/watch.lua', 101],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)

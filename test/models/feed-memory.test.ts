@@ -1,19 +1,25 @@
-// Memory of a feed follows what is in it: a message that stays behind keeps that of its neighbours for a while only, and a feed
-// that has been emptied goes.
+// Memory of a feed follows what is in it: a message that stays behind keeps that of its neighbours for a while only, a feed that
+// has been emptied goes, and what is over goes at least as fast as other messages come.
 
 import { expect, test } from 'vitest'
-import { setup } from '../feed-fixture.ts'
+import { type Setup, setup } from '../feed-fixture.ts'
 
 const MESSAGES = 20_000
 const EACH = 25
 
+async function bytesOf(
+  { client, name }: Pick<Setup<number>, 'client' | 'name'>,
+  log: string,
+): Promise<number> {
+  return (await client.memory('USAGE', `feed-test:{feed:${name}}:${log}`, 'SAMPLES', 0)) ?? 0
+}
+
 test('memory of messages that are done comes back though one in twenty-five stays', async () => {
   const { feed, client, name } = await setup<number>()
-  const log = `feed-test:{feed:${name}}:log`
   for (let from = 0; from < MESSAGES; from += 1000) {
     await feed.appendMany(Array.from({ length: 1000 }, (_, at) => ({ body: from + at })))
   }
-  const full = (await client.memory('USAGE', log, 'SAMPLES', 0)) ?? 0
+  const full = await bytesOf({ client, name }, 'log')
 
   for (let claimed = 0; claimed < MESSAGES; ) {
     const claim = await feed.claim({ limit: 100, lease: '1h' })
@@ -21,8 +27,61 @@ test('memory of messages that are done comes back though one in twenty-five stay
     await claim?.ack(claim.messages.filter(({ body }) => body % EACH !== 0).map(({ id }) => id))
   }
 
-  const left = (await client.memory('USAGE', log, 'SAMPLES', 0)) ?? 0
-  const early = await client.memory('USAGE', log.replace(':log', ':early'), 'SAMPLES', 0)
-  expect(left + (early ?? 0)).toBeLessThan(full / 3)
+  const left = (await bytesOf({ client, name }, 'log')) + (await bytesOf({ client, name }, 'early'))
+  expect(left).toBeLessThan(full / 3)
   expect((await feed.inspect()).total).toBe(MESSAGES / EACH)
+})
+
+test('memory of dead letters that have expired comes back though one in twenty-five stays', async () => {
+  const { feed, client, name, clock } = await setup<number>({ maxClaims: 1 })
+  const bury = async (): Promise<void> => {
+    const claim = await feed.claim({ limit: 1000, lease: '1s' })
+    await claim?.release()
+    await feed.claim({ limit: 1000 })
+  }
+  for (let from = 0; from < 5000; from += 1000) {
+    const lives = (at: number): { expireAfter?: '1m' } => (at % EACH === 0 ? {} : { expireAfter: '1m' })
+    await feed.appendMany(Array.from({ length: 1000 }, (_, at) => ({ body: from + at, ...lives(at) })))
+    await bury()
+  }
+  const full = await bytesOf({ client, name }, 'dead-log')
+
+  await clock.advance(60_000)
+  for (let round = 0; round < 150; round += 1) {
+    await feed.append(round, { expireAfter: '2s' })
+    await bury()
+    await clock.advance(2000)
+  }
+
+  const left = (await bytesOf({ client, name }, 'dead-log')) + (await bytesOf({ client, name }, 'dead-early'))
+  expect(left).toBeLessThan(full / 3)
+  expect((await feed.inspect()).deadLetters).toBe(5000 / EACH)
+})
+
+test('as many delayed messages become visible as are appended, and those that are too many go', async () => {
+  const { feed, client, name, clock } = await setup<number>({ keep: 100 })
+
+  for (let round = 0; round < 5; round += 1) {
+    await feed.appendMany(Array.from({ length: 1000 }, (_, at) => ({ body: at, delay: '1s' })))
+    await clock.advance(1000 + 1)
+  }
+
+  expect(await client.zcard(`feed-test:{feed:${name}}:delayed`)).toBe(1000)
+  expect(await client.hlen(`feed-test:{feed:${name}}:parked`)).toBeLessThanOrEqual(1100)
+})
+
+test('bytes that are too many go as fast as others come, however many messages have them', async () => {
+  const KEPT = 400_000
+  const { feed } = await setup<string>({ keep: { bytes: KEPT } })
+  for (let round = 0; round < 4; round += 1) {
+    await feed.appendMany(Array.from({ length: 1000 }, () => ({ body: 'x'.repeat(98) })))
+  }
+
+  const sizes: number[] = []
+  for (let round = 0; round < 5; round += 1) {
+    await feed.append('y'.repeat(100_000))
+    sizes.push((await feed.inspect()).bytes)
+  }
+
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(KEPT)
 })

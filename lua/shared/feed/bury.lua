@@ -1,6 +1,7 @@
 -- @include shared/feed/store-late
 -- @include shared/feed/body
 -- @include shared/feed/reap
+-- @include shared/feed/compact
 -- @include shared/feed/save
 -- @include shared/feed/keep-alive
 
@@ -11,20 +12,21 @@ local function store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
     if dead_ms > 0 then
       entry.expires_at_ms = math.floor(now_us / 1000) + dead_ms
     end
-    if is_large(entry.bytes) then
-      redis.call('HSET', dead_keys.bodies, exact(entry.id), body_of(bodies, entry))
-    end
+    entry.body = body_of(bodies, entry)
     store_late(dead, dead_keys, entry)
   end
 end
 
--- Does so, and removes as many that have expired there.
+-- Does so, removes as many that have expired there, and closes holes.
 local function bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
   local now_ms = math.floor(now_us / 1000)
   begin_feed(dead_keys.meta, dead, now_us)
   store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
   if dead.due_at ~= 0 and dead.due_at <= now_ms then
     reap_expired(dead, dead_keys, now_ms, 50 + #entries)
+  end
+  if dead.look or dead.moved ~= 0 then
+    compact(dead, dead_keys, now_ms, #entries)
   end
   if must_move(dead, now_ms) or dead.kept_until > 0 then
     local moving = {

@@ -5,6 +5,7 @@
 -- behind what frees memory.
 -- @include shared/budget
 -- @include shared/feed/keep-alive
+-- @include shared/feed/save
 
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
 local function is_sparse(feed, log)
@@ -48,8 +49,13 @@ end
 -- Moves some messages where that has begun or is worthwhile. `done`: how many this call has added and removed; it moves twice
 -- as many, so that the end is reached whoever appends meanwhile.
 local function compact(feed, keys, now_ms, done)
-  if feed.moved == 0 and not is_sparse(feed, keys.log) then
-    return
+  if feed.moved == 0 then
+    if not is_sparse(feed, keys.log) then
+      return
+    end
+    -- Who cleared the feed may not have known of it.
+    redis.call('UNLINK', keys.early)
+    stand_apart(keys.meta, feed)
   end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
     redis.call('RENAME', keys.early, keys.log)

@@ -1,5 +1,6 @@
 -- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
+--                    apart or that is in `early`, which those who know only 1 would not find
 --   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
@@ -18,8 +19,7 @@
 --     and, where one of them is not 0:
 --     large          of `bytes` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in `early`; 0: none is; see shared/feed/compact
---     stays          1: has subscribers, and does not go when it is empty
-local FEED_LAYOUT = '1'
+local FEED_LAYOUT, APART_LAYOUT = '1', '2'
 local STATE_BYTES = 13 * 8
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
@@ -27,18 +27,23 @@ local STATE_BYTES = 13 * 8
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
   local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\0', STATE_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = FEED_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == FEED_LAYOUT and packed or string.rep('\0', STATE_BYTES)
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
-  local large, moved, stays = 0, 0, 0
+  local large, moved = 0, 0
   if #readable > STATE_BYTES then
-    large, moved, stays = struct.unpack('>ddd', readable, tail)
+    large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     record = stored[4],
@@ -58,6 +63,5 @@ local function open_feed(meta, codec, caller)
     kept_until = kept_until,
     large = large,
     moved = moved,
-    stays = stays,
   }
 end

@@ -1,9 +1,11 @@
 -- Puts a delayed message aside; see shared/feed/parked.
 -- @include shared/feed/body
+-- @include shared/feed/save
 
-local function park_message(keys, id, visible_at_us, ttl_ms, origin, body)
+local function park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
   if is_large(#body) then
     redis.call('HSET', keys.bodies, exact(id), body)
+    stand_apart(keys.meta, feed)
     redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s %d\n', ttl_ms, origin, #body))
   else
     redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s\n', ttl_ms, origin) .. body)

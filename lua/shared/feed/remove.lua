@@ -40,7 +40,7 @@ local function remove_entries(feed, keys, entries)
   end
   delete_entries(feed, keys, places)
   -- About once for each thousand messages; see shared/feed/compact.
-  feed.look = tonumber(string.sub(places[1], -3)) < #places
+  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
   if redis.call('EXISTS', keys.work) == 1 then
     redis.call('ZREM', keys.claimed, unpack(places))

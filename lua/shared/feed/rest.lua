@@ -6,7 +6,7 @@
 
 -- To be asked for where the feed `may_rest`.
 local function rest_when_empty(feed, keys, now_ms)
-  if log_length(feed, keys) > 0 then
+  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
     return
   end
   redis.call('UNLINK', keys.log)

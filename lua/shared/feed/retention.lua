@@ -5,6 +5,7 @@
 -- @include shared/feed/entry
 -- @include shared/feed/expired
 -- @include shared/feed/log-length
+-- @include shared/feed/work
 -- @include shared/feed/remove
 
 local function is_surplus(surplus, entry)
@@ -28,7 +29,22 @@ local function pick_surplus(feed, surplus, entries, guard, now_ms)
   return going
 end
 
--- Removes at most `most` messages. `added_bytes`: what the call has added.
+-- Removes surplus messages, oldest first, until the budget is used up, or no more than so many bytes are too many.
+local function remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget, most_bytes)
+  repeat
+    local wanted = at_once(budget)
+    local entries = entries_between(feed, keys, 1, upto, wanted)
+    -- A claim may have prolonged their lives.
+    complete_entries(keys.work, entries)
+    local going = pick_surplus(feed, surplus, entries, guard, now_ms)
+    for _, entry in ipairs(going) do
+      spend(budget, 1, read_of(entry))
+    end
+    remove_entries(feed, keys, going)
+  until #going < wanted or not is_left(budget) or surplus.bytes <= most_bytes
+end
+
+-- Removes at most `most` messages; of bytes that are too many as many as the call has added, `added_bytes`, or what 2,000 more have.
 local function apply_retention(feed, keys, keep, now_us, most, added_bytes)
   local surplus = {
     count = keep.count == 0 and 0 or log_length(feed, keys) - keep.count,
@@ -46,14 +62,10 @@ local function apply_retention(feed, keys, keep, now_us, most, added_bytes)
     return
   end
   local guard = tonumber(redis.call('ZRANGE', keys.guards, '0', '0', 'WITHSCORES')[2] or math.huge)
-  local budget, now_ms = budget_of(most, added_bytes), math.floor(now_us / 1000)
-  repeat
-    local wanted = at_once(budget)
-    local entries = entries_between(feed, keys, 1, upto, wanted)
-    local going = pick_surplus(feed, surplus, entries, guard, now_ms)
-    for _, entry in ipairs(going) do
-      spend(budget, 1, read_of(entry))
-    end
-    remove_entries(feed, keys, going)
-  until #going < wanted or not is_left(budget)
+  local now_ms, most_bytes = math.floor(now_us / 1000), surplus.bytes - added_bytes
+  local budget = budget_of(most, added_bytes)
+  remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget, -math.huge)
+  if not is_left(budget) and surplus.bytes > math.max(0, most_bytes) then
+    remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget_of(2000, added_bytes), most_bytes)
+  end
 end

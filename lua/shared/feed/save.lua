@@ -31,10 +31,18 @@ local function packed_state(feed)
     feed.lives_until,
     feed.kept_until
   )
-  if feed.large == 0 and feed.moved == 0 and feed.stays == 0 then
+  if feed.large == 0 and feed.moved == 0 then
     return packed
   end
-  return packed .. struct.pack('>ddd', feed.large, feed.moved, feed.stays)
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
+
+-- From now on something of the feed is where only those look who know this layout.
+local function stand_apart(meta, feed)
+  if not feed.is_apart then
+    feed.is_apart = true
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
 end
 
 -- Writes the state if it has changed.

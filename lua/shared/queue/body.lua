@@ -11,6 +11,7 @@ local function record_fields(queue, seq, head, payload)
     return { seq, head .. payload }, #head + #payload, 0
   end
   set_mark(queue, BODIES)
+  queue.stands_apart = true
   return { seq, head, 'b' .. seq, payload }, #head + #payload, APART
 end
 

@@ -50,6 +50,9 @@ end
 
 -- Writes the state, and beside it the record of a call where there is one. Answers how many fields came to what stays.
 local function write_state(meta, queue, packed, caller, record)
+  if queue.stands_apart and not queue.is_apart then
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
   if queue.began_us == 0 then
     -- @include shared/queue/save-awaited
     save_awaited(meta, queue, packed, caller, record)

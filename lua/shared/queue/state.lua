@@ -1,5 +1,6 @@
 -- The main key of a queue: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the payloads
+--   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
+--                    which those who know only 1 would take for none
 --   partitions       over how many the queue is spread, where this is one of them; see shared/take-up
 --   <caller>         the record of a slot; see shared/calls
 --   settings, burst  what people set; see shared/queue/settings and shared/queue/burst
@@ -22,13 +23,17 @@
 --     enqueued, acked, retried, buried, reclaimed, cancelled    how often
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
-local QUEUE_LAYOUT = '1'
+local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 local NUMBERS_BYTES = 29 * 8
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', 'settings', caller, 'partitions')
   local layout, packed = stored[1] or QUEUE_LAYOUT, stored[3] or string.rep('\0', NUMBERS_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = QUEUE_LAYOUT
+  end
   -- An unknown layout may have another state; the caller refuses it before it looks.
   local readable = layout == QUEUE_LAYOUT and packed or string.rep('\0', NUMBERS_BYTES)
   local began_us, last, token, groups, kinds, idle, idlers, watch_ms, more =
@@ -41,6 +46,7 @@ local function open_queue(meta, codec, caller)
   -- One constructor: a table that grows field by field is copied again and again.
   return {
     layout = layout,
+    is_apart = is_apart,
     codec = stored[2] or codec,
     packed = packed,
     settings = stored[4],

@@ -66,6 +66,7 @@ function claimSteps({ redis, name }: Place): readonly Step[] {
     ['extend', 'serves', async () => claim?.extend('1m', { grace: '4h' })],
     ['ack', 'serves', async () => claim?.ack(idOf(0))],
     ['release', 'serves', async () => claim?.release(idOf(1))],
+    ['release', 'serves', async () => claim?.release(['5'])],
     ['remove', 'serves', async () => (await feed.remove(idOf(2))).held.length],
     ['read', 'serves', async () => bodiesOf((await feed.read({ includeClaimed: false })).messages)],
     ['ack', 'serves', async () => claim?.ack()],
