@@ -5,6 +5,28 @@ import { startApp } from './testing/test-app.ts'
 const MOST = 4 * 1024 * 1024 - 100
 const filled = (part: string): string => part.repeat(Math.floor(MOST / part.length))
 const listOf = (part: string): string => `[${filled(`${part},`)}1]`
+const upTo = (most: number, part: (at: number) => string): string => {
+  const parts: string[] = []
+  for (let [at, left] = [0, most]; left > 0; at += 1) left -= parts[parts.push(part(at)) - 1]?.length ?? 1
+  return parts.join(',')
+}
+/** Names that a plain polynomial hash takes for one: `Aa` and `BB` are alike in it. */
+const alike = (at: number): string =>
+  at
+    .toString(3)
+    .padStart(12, '0')
+    .replace(/./g, (digit) => ['Aa', 'BB', 'C#'][Number(digit)] ?? '')
+const letters = 'abcdefghijklmnopqrstuvwxyz'
+const shuffled = (at: number): string => {
+  let [left, rest, members] = [letters, at * 7919, '']
+  for (let nth = 0; nth < 8; nth += 1) {
+    const from = rest % left.length
+    rest = Math.floor(rest / left.length) + at
+    members += `${nth === 0 ? '' : ','}"${left[from]}":1`
+    left = left.slice(0, from) + left.slice(from + 1)
+  }
+  return `{${members}}`
+}
 const names = Array.from({ length: 300_000 }, (_, at) => `"${at.toString(36)}":1`)
 
 test.each([
@@ -14,6 +36,12 @@ test.each([
   ['empty objects', listOf('{}')],
   ['different names', `{${names.join(',')}}`],
   ['fractions', listOf('1.5')],
+  ['long numbers', listOf('9007199254740993')],
+  ['numbers with exponents', listOf('1e23')],
+  ['different names of one simple hash', `{${upTo(2_000_000, (at) => `"${alike(at)}":1`)}}`],
+  ['names in many orders', `[${upTo(3_900_000, shuffled)}]`],
+  ['different short texts', `[${upTo(2_900_000, (at) => `"${at.toString(36)}"`)}]`],
+  ['short texts with escapes', listOf('"\\n"')],
 ])('a body of four megabytes of %s is refused before it is parsed', async (_what, text) => {
   await using app = await startApp(inject('redisPort'))
 

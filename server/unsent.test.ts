@@ -7,6 +7,7 @@ import { Unsent } from './unsent.ts'
 class Response extends EventEmitter {
   headersSent = true
   destroyed = false
+  closed = false
   writableLength: number
 
   constructor(bytes: number) {
@@ -16,12 +17,17 @@ class Response extends EventEmitter {
 
   destroy(): void {
     this.destroyed = true
+    this.closed = true
     this.emit('close')
   }
 }
 
-const add = (unsent: Unsent, share: string, bytes: number): Response => {
-  const response = new Response(bytes)
+const add = (
+  unsent: Unsent,
+  share: string,
+  bytes: number,
+  response: Response = new Response(bytes),
+): Response => {
   unsent.add(share, response as unknown as ServerResponse, bytes)
   return response
 }
@@ -64,6 +70,16 @@ test('a stream is counted by what lies in its connection', () => {
   expect(unsent.bytes).toBe(40)
   stream.emit('close')
   expect(unsent.bytes).toBe(0)
+})
+
+test('an answer that is made when its client has left is not counted', () => {
+  const unsent = new Unsent({ mostBytes: 60 })
+  const left = new Response(40)
+  left.destroy()
+
+  add(unsent, 'a', 40, left)
+  expect(unsent.bytes).toBe(0)
+  expect(left.listenerCount('close')).toBe(0)
 })
 
 test('an answer of which nothing is taken is given up where its share needs the room, and only there', async () => {

@@ -51,6 +51,8 @@ export class Unsent {
 
   /** `bytes`: of an answer that is about to be written; of a stream 0, it is seen as it comes. */
   add(share: string, response: ServerResponse, bytes: number): void {
+    // Its client has left, and nothing will tell of its end any more.
+    if (response.closed) return
     const answer = { share, response, bytes, since: performance.now() }
     this.#answers.add(answer)
     this.#count(answer, bytes)

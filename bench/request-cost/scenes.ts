@@ -84,6 +84,14 @@ export const scenes: readonly Scene[] = [
     ),
   },
   {
+    name: 'a message of 3 MiB of numbers with exponents, in a list of one',
+    request: expecting(201, 'POST', FEED, `{"messages":[{"body":[${'1e23,'.repeat(550_000)}1]}]}`),
+  },
+  {
+    name: 'a body of 4 MiB of different short texts, which is refused',
+    request: expecting(400, 'POST', FEED, `{"body":[${shortTexts()}]}`),
+  },
+  {
     name: 'a message of 4 MiB of one text',
     request: expecting(201, 'POST', FEED, `{"body":"${LARGEST('x')}"}`),
   },
@@ -93,6 +101,10 @@ export const scenes: readonly Scene[] = [
     request: expecting(200, 'GET', `${FEED}?limit=1000`),
   },
 ]
+
+function shortTexts(): string {
+  return Array.from({ length: 500_000 }, (_, at) => `"${at.toString(36)}"`).join(',')
+}
 
 function expecting(wanted: number, method: string, path: string, body?: unknown): Scene['request'] {
   return async ({ call }) => {

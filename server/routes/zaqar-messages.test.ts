@@ -341,7 +341,9 @@ describe('the body of a message', () => {
         (await app.call('POST', `${queue}/claims?limit=1`)).text,
         (await app.call('DELETE', `${queue}/messages?pop=1`)).text,
       ]
-      for (const text of texts) expect(text).toContain(`"age":0,"body":${body}`)
+      // How old it is by then depends on the machine.
+      for (const text of texts)
+        expect(text.replace(/"age":\d+/, '"age":0')).toContain(`"age":0,"body":${body}`)
     },
   )
 

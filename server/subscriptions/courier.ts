@@ -138,16 +138,13 @@ export class Courier {
     const open = [...rest]
     for (const [at, { push, tries: before }] of tries.entries()) {
       const result = tried[at]?.result
-      const delay = result === 'failed' ? to.delays[before] : undefined
       if (result === 'delivered') continue
-      if (delay === undefined) await this.#parts.giveUp(to, push)
-      else
-        open.push({
-          id: push.id,
-          marker: push.marker ?? '',
-          tries: before + 1,
-          dueAtMs: nowMs + delay * 1000,
-        })
+      const again = { id: push.id, marker: push.marker ?? '' }
+      const delay = result === 'failed' ? to.delays[before] : undefined
+      // One that was cut off is no try: among the slow it has all its time.
+      if (result === 'late') open.push({ ...again, tries: before, dueAtMs: nowMs })
+      else if (delay === undefined) await this.#parts.giveUp(to, push)
+      else open.push({ ...again, tries: before + 1, dueAtMs: nowMs + delay * 1000 })
     }
     return { ...progress, marker, open, slow: tried.some((each) => each.slow) }
   }

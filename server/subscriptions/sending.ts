@@ -5,13 +5,15 @@ import type { AddressRange } from './address-guard.ts'
 import type { Budget } from './budget.ts'
 import type { LetterForm } from './letter.ts'
 import type { Subscription } from './subscription.ts'
-import { postLetter } from './webhook.ts'
+import { type Outcome, postLetter } from './webhook.ts'
 
 /** A subscription whose turn it is. */
 export interface Addressee {
   readonly place: Place
   readonly id: string
   readonly subscription: Subscription
+  /** Served with those that take long: they have all the time that a subscriber may take. */
+  readonly isSlow: boolean
   readonly form: LetterForm
   /** Seconds before each retry. */
   readonly delays: readonly number[]
@@ -22,8 +24,8 @@ export interface Addressee {
 }
 
 export interface Sent {
-  /** `refused`: no other try would change it. */
-  readonly result: 'delivered' | 'failed' | 'refused'
+  /** `late`: it took longer than the quick ones may, and is tried once more among the slow; `refused`: no other try would change it. */
+  readonly result: 'delivered' | 'failed' | 'late' | 'refused'
   /** Whether the receiver took so long that others should not wait for it. */
   readonly slow: boolean
 }
@@ -38,6 +40,7 @@ export interface SendingTerms {
   readonly onError: (error: unknown) => void
 }
 
+/** Whoever is served with the quick ones has no more: they wait for it. */
 const SLOW_MS = 1000
 
 export class LetterTooLargeError extends Error {
@@ -62,11 +65,17 @@ export function sending({ timeoutMs, allowed, maxBytes, onError }: SendingTerms)
     try {
       const beganAt = performance.now()
       const url = new URL(subscription.subscriber)
-      const outcome = await postLetter(url, form.write(message), { timeoutMs, allowed, signal })
-      const slow = performance.now() - beganAt > SLOW_MS
-      return { result: outcome === 'forbidden' ? 'refused' : outcome, slow }
+      const patienceMs = to.isSlow ? timeoutMs : Math.min(timeoutMs, SLOW_MS)
+      const outcome = await postLetter(url, form.write(message), { timeoutMs: patienceMs, allowed, signal })
+      const slow = outcome === 'late' || performance.now() - beganAt > SLOW_MS
+      return { result: resultOf(outcome, patienceMs < timeoutMs), slow }
     } finally {
       share.release()
     }
   }
+}
+
+function resultOf(outcome: Outcome, hadLessTime: boolean): Sent['result'] {
+  if (outcome === 'late') return hadLessTime ? 'late' : 'failed'
+  return outcome === 'forbidden' ? 'refused' : outcome
 }

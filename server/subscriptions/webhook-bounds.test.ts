@@ -86,6 +86,39 @@ test('silent receivers hold up no other one, though each may take all of its tim
   )
 })
 
+test('receivers that fall silent hold up no other one', async () => {
+  const app = await openApp({ limits: { webhookSubscribers: 1, webhookTimeoutMs: 600_000 } })
+  const receiver = await openReceiver()
+  const silent = await openReceiver((response, _, letter) => isNotification(letter) || response.end())
+  await subscribeAndConfirm(app, receiver)
+  for (const path of ['a', 'b', 'c']) {
+    const id = await subscribe(app, `${silent.url}/${path}`)
+    await silent.wait(1, (letter) => letter.path.endsWith(path))
+    await confirmFor(app, id)
+  }
+
+  for (let each = 0; each < 30; each += 1) await post(app, each)
+
+  const letters = await receiver.wait(30, isNotification)
+  expect(new Set(letters.map(({ json }) => json.body)).size).toBe(30)
+})
+
+test('a receiver that falls silent, and answers late, loses nothing, and its tries are not counted', async () => {
+  const app = await openApp()
+  let isLate = true
+  const receiver = await openReceiver((response, _, letter) => {
+    if (!isNotification(letter) || !isLate) response.end()
+    else isLate = false
+  })
+  await subscribeAndConfirm(app, receiver, atOnce(0))
+
+  await post(app, 'late')
+
+  const letters = await receiver.wait(2, isNotification)
+  expect(letters.map(({ json }) => json.body)).toEqual(['late', 'late'])
+  while ((await waiting(app)) > 0) await sleep(20)
+})
+
 test('a message that its receiver refuses holds up no other one', async () => {
   const app = await openApp()
   const receiver = await openReceiver((response, _, { json }) =>

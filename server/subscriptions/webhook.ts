@@ -7,8 +7,8 @@ import { isIP, type LookupFunction } from 'node:net'
 import { type AddressRange, mayReach } from './address-guard.ts'
 import type { Letter } from './letter.ts'
 
-/** `forbidden`: its address is not one that a webhook may reach. */
-export type Outcome = 'delivered' | 'failed' | 'forbidden'
+/** `late`: no answer within `timeoutMs`; `forbidden`: its address is not one that a webhook may reach. */
+export type Outcome = 'delivered' | 'failed' | 'late' | 'forbidden'
 
 export interface WebhookTerms {
   readonly timeoutMs: number
@@ -19,6 +19,10 @@ export interface WebhookTerms {
 
 class ForbiddenAddressError extends Error {
   override readonly name = 'ForbiddenAddressError'
+}
+
+class LateError extends Error {
+  override readonly name = 'LateError'
 }
 
 // Enough for a polite answer; more is not listened to.
@@ -43,6 +47,7 @@ export async function postLetter(
     return status >= 200 && status < 300 ? 'delivered' : 'failed'
   } catch (error) {
     signal?.throwIfAborted()
+    if (error instanceof LateError) return 'late'
     return error instanceof ForbiddenAddressError ? 'forbidden' : 'failed'
   }
 }
@@ -64,13 +69,17 @@ async function statusInTime(
   if (signal?.aborted) end()
   signal?.addEventListener('abort', end, { once: true })
   // What is said behind the status is listened to until then.
-  const timer = setTimeout(end, timeoutMs).unref()
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    end()
+  }, timeoutMs).unref()
   const over = (): void => clearTimeout(timer)
   try {
     return await statusOf(url, { ...options, signal: ending.signal }, body, over)
   } catch (error) {
     over()
-    throw error
+    throw isLate ? new LateError('no answer in time', { cause: error }) : error
   } finally {
     signal?.removeEventListener('abort', end)
   }

@@ -150,7 +150,7 @@ export class Webhooks {
   }
 
   async #address(
-    { place, subscription: id, job }: Turn,
+    { place, subscription: id, isSlow, job }: Turn,
     subscription: Subscription,
     letters: Budget,
   ): Promise<Addressee> {
@@ -158,7 +158,8 @@ export class Webhooks {
     const metadata = (await this.#parts.registry.recall(place)) ?? {}
     const policy = choosePolicy(options['_retry_policy'], metadata['_retry_policy'])
     const form = new LetterForm(options)
-    return { place, id, subscription, form, delays: delaysOf(policy), signal: job.signal, letters }
+    const delays = delaysOf(policy)
+    return { place, id, subscription, isSlow, form, delays, signal: job.signal, letters }
   }
 
   async #carryQuestion(turn: Turn, { kind, key }: AskJob): Promise<void> {

@@ -1,12 +1,11 @@
 // Entries of an index as a request adds them. Payloads stay the text that was sent.
 
 import type { NewEntry, Suggestion } from 'perilune'
-import { findElements, findMember, findStart } from '../zaqar/json-slices.ts'
+import { findElementsOf, findMember, findStart } from '../zaqar/json-slices.ts'
 
 /** `given`: the list `entries` of the request, `text`: the request as it was sent. */
 export function newEntries(given: readonly NewEntry<unknown>[], text: string): NewEntry<string>[] {
-  const list = findMember(text, findStart(text), 'entries')
-  const slices = list === null ? [] : findElements(text, list.from)
+  const slices = findElementsOf(text, findStart(text), 'entries')
   return given.map((each, at) => {
     const { payload: _, ...entry } = each
     const slice = slices[at]

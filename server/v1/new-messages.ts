@@ -1,7 +1,7 @@
 // Messages as a request appends them. Bodies stay the text that was sent.
 
 import { InvalidArgumentError, type NewMessage } from 'perilune'
-import { findElements, findMember, findStart, type Slice } from '../zaqar/json-slices.ts'
+import { findElementsOf, findMember, findStart, type Slice } from '../zaqar/json-slices.ts'
 
 type Appending = NewMessage<unknown> | { messages: NewMessage<unknown>[] }
 
@@ -9,8 +9,7 @@ type Appending = NewMessage<unknown> | { messages: NewMessage<unknown>[] }
 export function newMessages(request: Appending, text: string, key: string | undefined): NewMessage<string>[] {
   const start = findStart(text)
   if (!('messages' in request)) return [withKey(exact(request, text, { from: start, to: text.length }), key)]
-  const list = findMember(text, start, 'messages')
-  const slices = list === null ? [] : findElements(text, list.from)
+  const slices = findElementsOf(text, start, 'messages')
   const messages = request.messages.map((message, at) => exact(message, text, slices[at]))
   const [first, ...others] = messages
   if (key === undefined || first === undefined) return messages

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { findElements, findMember, findStart, nestingOf, type Slice } from './json-slices.ts'
+import { findElements, findElementsOf, findMember, findStart, nestingOf, type Slice } from './json-slices.ts'
 
 const cut = (text: string, slice: Slice | null): string | null => slice && text.slice(slice.from, slice.to)
 
@@ -34,6 +34,18 @@ test('a name is recognised behind its escapes, and others are not taken for it',
   expect(member('{"bo\\\\dy":1}', 'body')).toBeNull()
 })
 
+test('the elements of the last list of a name are found, and none where that is no list', () => {
+  const elements = (text: string): (string | null)[] =>
+    findElementsOf(text, 0, 'x').map((slice) => cut(text, slice))
+  expect(elements('{"x":[0],"y":[1],"\\u0078": [ "a]" ,{"x":[2]},[ 3 ]] ,"z":{}}')).toEqual([
+    '"a]"',
+    '{"x":[2]}',
+    '[ 3 ]',
+  ])
+  expect(elements('{"x":[1],"x":{"x":[2]}}')).toEqual([])
+  expect(elements('{"y":[1]}')).toEqual([])
+})
+
 test('an empty object has no members and an empty list no elements', () => {
   expect(member('{ }', 'body')).toBeNull()
   expect(findElements(' [ ] ', 1)).toEqual([])
@@ -46,6 +58,10 @@ test('for any JSON, cutting it up and parsing the pieces gives what parsing the 
       for (const [name, value] of Object.entries(object)) {
         expect(JSON.parse(member(text, name) ?? '')).toEqual(JSON.parse(JSON.stringify(value)))
       }
+      const nested = JSON.stringify({ ...object, list: array })
+      expect(findElementsOf(nested, 0, 'list').map((slice) => JSON.parse(cut(nested, slice) ?? ''))).toEqual(
+        JSON.parse(JSON.stringify(array)),
+      )
       const list = JSON.stringify(array)
       const pieces = findElements(list, 0).map((slice) => JSON.parse(cut(list, slice) ?? ''))
       expect(pieces).toEqual(JSON.parse(list))

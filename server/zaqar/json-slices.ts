@@ -1,6 +1,12 @@
 // Where values stand in a JSON text, so that they can be kept to the letter. The text must be valid:
 // JSON.parse has accepted it. No function here recurses, so no nesting is too deep.
 
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
+const [ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d]
+const [SPACE, TAB, LINE_FEED, RETURN] = [0x20, 0x09, 0x0a, 0x0d]
+/** The ends of longer strings are searched for, which has a cost of its own. */
+const SHORT = 16
+
 /** Text from `from` up to but not including `to`. */
 export interface Slice {
   readonly from: number
@@ -11,11 +17,28 @@ export interface Slice {
 export function findMember(text: string, at: number, name: string): Slice | null {
   let found: Slice | null = null
   let next = skipSpace(text, at + 1)
-  while (text[next] !== '}') {
+  while (text.charCodeAt(next) !== OBJECT_END) {
     const keyEnd = skipString(text, next)
-    const from = skipSpace(text, skipSpace(text, keyEnd) + 1)
+    const from = findValue(text, keyEnd)
     const to = skipValue(text, from)
     if (isKey(text, next, keyEnd, name)) found = { from, to }
+    next = skipComma(text, to)
+  }
+  return found
+}
+
+/** The elements of such a member that is an array; none where it is not. In one pass, for they may be megabytes. */
+export function findElementsOf(text: string, at: number, name: string): Slice[] {
+  let found: Slice[] = []
+  let next = skipSpace(text, at + 1)
+  while (text.charCodeAt(next) !== OBJECT_END) {
+    const keyEnd = skipString(text, next)
+    const from = findValue(text, keyEnd)
+    const isWanted = isKey(text, next, keyEnd, name)
+    const elements: Slice[] = []
+    const isList = isWanted && text.charCodeAt(from) === ARRAY
+    const to = isList ? passElements(text, from, elements) : skipValue(text, from)
+    if (isWanted) found = elements
     next = skipComma(text, to)
   }
   return found
@@ -24,13 +47,24 @@ export function findMember(text: string, at: number, name: string): Slice | null
 /** The elements of the array that begins at `at`. */
 export function findElements(text: string, at: number): Slice[] {
   const found: Slice[] = []
+  passElements(text, at, found)
+  return found
+}
+
+/** Where the text goes on behind the array. */
+function passElements(text: string, at: number, found: Slice[]): number {
   let from = skipSpace(text, at + 1)
-  while (text[from] !== ']') {
+  while (text.charCodeAt(from) !== ARRAY_END) {
     const to = skipValue(text, from)
     found.push({ from, to })
     from = skipComma(text, to)
   }
-  return found
+  return from + 1
+}
+
+/** Behind the name that ends at `at`. */
+function findValue(text: string, at: number): number {
+  return skipSpace(text, skipSpace(text, at) + 1)
 }
 
 /** Where the first value of the text begins. */
@@ -42,64 +76,92 @@ export function findStart(text: string): number {
 export function nestingOf(text: string): number {
   let [depth, deepest, at] = [0, 0, 0]
   while (at < text.length) {
-    const char = text[at]
-    if (char === '{' || char === '[') deepest = Math.max(deepest, (depth += 1))
-    else if (char === '}' || char === ']') depth -= 1
-    at = char === '"' ? skipString(text, at) : at + 1
+    const code = text.charCodeAt(at)
+    if (opens(code)) deepest = Math.max(deepest, (depth += 1))
+    else if (closes(code)) depth -= 1
+    at = code === QUOTE ? skipString(text, at) : at + 1
   }
   return deepest
 }
 
+/** `[` and `{` differ in one bit, as `]` and `}` do. */
+function opens(code: number): boolean {
+  return (code | 0x20) === OBJECT
+}
+
+function closes(code: number): boolean {
+  return (code | 0x20) === OBJECT_END
+}
+
 function isKey(text: string, from: number, to: number, name: string): boolean {
-  if (text.startsWith(name, from + 1) && to - from === name.length + 2) return true
+  const length = to - from - 2
+  if (length === name.length && text.startsWith(name, from + 1)) return true
+  // Each of its letters may be written as \u0061.
+  if (length <= name.length || length > name.length * 6) return false
   const key = text.slice(from, to)
   return key.includes('\\') && JSON.parse(key) === name
 }
 
 function skipValue(text: string, at: number): number {
-  const first = text[at]
-  if (first === '"') return skipString(text, at)
-  return first === '{' || first === '[' ? skipNested(text, at) : skipWord(text, at)
+  const first = text.charCodeAt(at)
+  if (first === QUOTE) return skipString(text, at)
+  return first === OBJECT || first === ARRAY ? skipNested(text, at) : skipWord(text, at)
 }
 
 function skipNested(text: string, start: number): number {
-  let [depth, at] = [0, start]
-  do {
-    const char = text[at]
-    if (char === '{' || char === '[') depth += 1
-    else if (char === '}' || char === ']') depth -= 1
-    at = char === '"' ? skipString(text, at) : at + 1
-  } while (depth > 0)
+  let [depth, at] = [1, start + 1]
+  while (depth > 0) {
+    const code = text.charCodeAt(at)
+    at += 1
+    if (code === QUOTE) at = skipString(text, at - 1)
+    else if (opens(code)) depth += 1
+    else if (closes(code)) depth -= 1
+  }
   return at
 }
 
 /** A number, true, false or null. */
 function skipWord(text: string, start: number): number {
   let at = start
-  while (at < text.length && !',]} \t\r\n'.includes(text[at] ?? '')) at += 1
+  while (at < text.length && !endsWord(text.charCodeAt(at))) at += 1
   return at
 }
 
-function skipString(text: string, start: number): number {
-  let at = text.indexOf('"', start + 1)
-  while (isEscaped(text, at)) at = text.indexOf('"', at + 1)
-  return at + 1
+function endsWord(code: number): boolean {
+  return code === COMMA || code === ARRAY_END || code === OBJECT_END || isSpace(code)
 }
 
-/** An odd number of backslashes stands before it. */
-function isEscaped(text: string, at: number): boolean {
-  let before = at - 1
-  while (text[before] === '\\') before -= 1
-  return (at - before) % 2 === 0
+function skipString(text: string, start: number): number {
+  let at = start + 1
+  for (;;) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) return at + 1
+    if (code === BACKSLASH) at += 2
+    else if (at < start + SHORT) at += 1
+    else return skipLongString(text, at)
+  }
+}
+
+/** `from`: somewhere in the string, behind no backslash. */
+function skipLongString(text: string, from: number): number {
+  const end = text.indexOf('"', from)
+  if (text.charCodeAt(end - 1) !== BACKSLASH) return end + 1
+  let at = from
+  while (text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1
+  return at + 1
 }
 
 function skipComma(text: string, start: number): number {
   const at = skipSpace(text, start)
-  return text[at] === ',' ? skipSpace(text, at + 1) : at
+  return text.charCodeAt(at) === COMMA ? skipSpace(text, at + 1) : at
 }
 
 function skipSpace(text: string, start: number): number {
   let at = start
-  while (at < text.length && ' \t\r\n'.includes(text[at] ?? '')) at += 1
+  while (isSpace(text.charCodeAt(at))) at += 1
   return at
+}
+
+function isSpace(code: number): boolean {
+  return code === SPACE || code === LINE_FEED || code === RETURN || code === TAB
 }

@@ -4,7 +4,7 @@ import type { NewMessage } from 'perilune'
 import type { Limits } from '../limits.ts'
 import { badRequest } from '../problems.ts'
 import { isObject, type JsonObject, parseObject, wholeNumber } from './body.ts'
-import { findElements, findMember, findStart, type Slice } from './json-slices.ts'
+import { findElementsOf, findMember, findStart, type Slice } from './json-slices.ts'
 import type { QueueTerms } from './metadata.ts'
 
 /** All messages of a request, or a Problem: one bad message fails them all. */
@@ -25,8 +25,7 @@ export function readPosts(text: string, terms: QueueTerms, limits: Limits): NewM
 }
 
 function slicesOf(text: string): Slice[] {
-  const list = findMember(text, findStart(text), 'messages')
-  return list === null ? [] : findElements(text, list.from)
+  return findElementsOf(text, findStart(text), 'messages')
 }
 
 function bodyOf(text: string, message: Slice | undefined): string {

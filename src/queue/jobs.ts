@@ -347,7 +347,8 @@ export function checkLimit(limit: number | undefined): number {
 }
 
 function checkMarker(after: unknown): string {
-  if (typeof after !== 'string' || !/^\d{1,20}$/.test(after)) {
+  // A cursor of Redis has 64 bits.
+  if (typeof after !== 'string' || !/^\d{1,20}$/.test(after) || BigInt(after) >= 1n << 64n) {
     throw new InvalidArgumentError('after', 'must be the next of a page')
   }
   return after

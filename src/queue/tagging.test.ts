@@ -226,3 +226,12 @@ describe('tracked jobs', () => {
     await listening
   })
 })
+
+test('a marker that no cursor of the server can be is refused before anything is asked', async () => {
+  const { queue } = await setup()
+
+  await expect(queue.jobs.search({ after: '99999999999999999999' })).rejects.toMatchObject({
+    name: 'InvalidArgumentError',
+    argument: 'after',
+  })
+})

@@ -23,6 +23,8 @@ const byTenant: Shares = {
   onRoom: () => undefined,
 }
 
+const patient: Shares = { ...byTenant, mostWaiting: 1000 }
+
 interface Sent {
   readonly key: string
   answer(bytes: number): Promise<void>
@@ -138,6 +140,45 @@ test('units take turns, and with them those of one tenant together', async () =>
     await scene.due[0]?.answer(1 * MIB)
   }
   expect(order).toEqual(['a/1', 'a/1', 'a/1', 'b/1', 'a/2', 'b/1', 'a/1', 'b/1', 'a/2', 'a/2', 'a/2'])
+})
+
+test('of a tenant of whose keys nothing is known a few calls are under way, and those of another one besides', async () => {
+  const { due, keys, ask } = setup({ shares: patient })
+  for (let at = 0; at < 100; at += 1) void ask(`a/${at}`)
+  expect(due).toHaveLength(4)
+
+  void ask('b/1')
+  expect(keys()).toEqual(['a/0', 'a/1', 'a/2', 'a/3', 'b/1'])
+  await due[4]?.answer(10)
+  await due[0]?.answer(10)
+  expect(due).toHaveLength(5)
+  for (let at = 0; at < 60; at += 1) await due[0]?.answer(10)
+  expect(due).toHaveLength(32)
+})
+
+test('where the first answers of a tenant were large, its other keys are taken for large, and no other tenant waits', async () => {
+  const { due, keys, ask } = setup({ shares: patient })
+  for (let at = 0; at < 30; at += 1) void ask(`a/${at}`)
+
+  for (let at = 0; at < 4; at += 1) await due[0]?.answer(4 * MIB)
+  expect(keys()).toEqual(['a/4'])
+  void ask('a/new')
+  void ask('b/1')
+  expect(keys()).toEqual(['a/4', 'b/1'])
+  await due[1]?.answer(10)
+  for (let at = 5; at < 30; at += 1) {
+    await due[0]?.answer(4 * MIB)
+    expect(keys()).toEqual([`a/${at}`])
+  }
+})
+
+test('where the first answers of a tenant are small again, a few of its other keys are asked at once', async () => {
+  const scene = setup({ shares: patient })
+  await known(scene, 'a/large', 1 * MIB)
+  for (let at = 0; at < 12; at += 1) await known(scene, `a/${at}`, 10)
+
+  for (let at = 0; at < 50; at += 1) void scene.ask(`a/new ${at}`)
+  expect(scene.due).toHaveLength(6)
 })
 
 test('a tenant of which too many calls wait is refused, and no other', async () => {

@@ -4,23 +4,19 @@
 //   WAITING ──there is room, and it is the unit's turn──► DUE ──answered, or lost──► OVER
 //      └──nobody wants it any more──► OVER, and never sent
 //
-// How large an answer will be nobody knows before it is there; the last one of the same unit is the best guess. A unit whose
-// answers are small, or of which nothing is known, has a few calls under way, and more with each small answer; those of all
-// units are counted. Where answers were large their bytes are counted, and shares take turns: units, or tenants with all of theirs.
+// How large an answer will be nobody knows before it is there, so it is guessed (asked.ts). A share, of a unit or of a tenant with all
+// of its units, has a few calls under way for which small answers are expected, and more with each small answer; those of all
+// shares are counted. Where answers were large their bytes are counted. Shares take turns.
 
 import type { Reply } from '../driver.ts'
+import { Asked, Window } from './asked.ts'
 import { DriverError } from './errors.ts'
 import { Turns } from './turns.ts'
 
-/** Above it an answer is a large one. */
-const LARGE_BYTES = 65_536
 /** Bytes of large answers that are due; one more call is sent while there are fewer. */
 const MOST_BYTES = 2 * 1024 * 1024
 /** Small answers that are due. */
 const MOST_SMALL = 128
-/** Calls of one unit that are under way before its first answer, and at most. */
-const FIRST_OF_UNIT = 4
-const MOST_OF_UNIT = 32
 const MOST_WAITING = 100_000
 /** Keys that nobody asks just now. */
 const MOST_KNOWN = 1000
@@ -59,49 +55,12 @@ export interface Asking {
 /** Nothing is added to it: for the many of which none ever waits. */
 const NONE: Set<Asking> = new Set()
 
-/** What is asked by one key. */
-class Asked {
-  readonly key: string
-  waiting: Set<Asking> = NONE
-  due = 0
-  most = FIRST_OF_UNIT
-  /** Of an answer, where they are large; else 0. */
-  bytes = 0
-  readonly #shares: Shares
-  #share: string | undefined
-
-  constructor(key: string, shares: Shares) {
-    this.key = key
-    this.#shares = shares
-  }
-
-  /** Most never wait, and have no need of it. */
-  get share(): string {
-    return (this.#share ??= this.#shares.of(this.key))
-  }
-
-  get idle(): boolean {
-    return this.due === 0 && this.waiting.size === 0
-  }
-
-  get mayAsk(): boolean {
-    return this.bytes > 0 || this.due < this.most
-  }
-
-  /** From the size of an answer. One that was large is not forgotten over a few small ones. */
-  learn(bytes: number): void {
-    const wasLarge = this.bytes > 0
-    const guess = Math.max(bytes, wasLarge ? (this.bytes * 3 + bytes) / 4 : 0)
-    this.bytes = guess > LARGE_BYTES ? guess : 0
-    if (wasLarge || this.bytes > 0) this.most = FIRST_OF_UNIT
-    else if (this.most < MOST_OF_UNIT) this.most += 1
-  }
-}
-
 export class AnswersDue {
-  readonly #byKey = new Map<string, Asked>()
-  readonly #small: Turns<Asked>
-  readonly #large: Turns<Asked>
+  readonly #byKey = new Map<string, Asked<Asking>>()
+  /** Of shares with several keys. */
+  readonly #windows = new Map<string, Window>()
+  readonly #small: Turns<Asked<Asking>>
+  readonly #large: Turns<Asked<Asking>>
   readonly #shares: Shares
   #waiting = 0
   /** By share. */
@@ -120,12 +79,8 @@ export class AnswersDue {
 
   /** Asks it now or later, or refuses it. */
   enter(asking: Asking): void {
-    let asked = this.#byKey.get(asking.key)
-    if (asked === undefined) {
-      asked = new Asked(asking.key, this.#shares)
-      this.#byKey.set(asking.key, asked)
-    }
-    if (asked.waiting.size === 0 && asked.mayAsk && this.#hasRoom(asked)) return this.#ask(asked, asking)
+    const asked = this.#byKey.get(asking.key) ?? this.#begin(asking.key)
+    if (asked.waiting.size === 0 && this.#hasRoom(asked)) return this.#ask(asked, asking)
     if (this.#isFull(asked.share)) {
       this.#forgetIdle(asked)
       return asking.refuse(new DriverError('overloaded', 'too many calls wait for the server'))
@@ -160,14 +115,33 @@ export class AnswersDue {
     const asked = this.#byKey.get(asking.key)
     if (asked === undefined) return
     asked.due -= 1
-    if (asking.expectedBytes > 0) this.#bytesDue -= asking.expectedBytes
-    else this.#smallDue -= 1
+    if (asking.expectedBytes > 0) {
+      this.#bytesDue -= asking.expectedBytes
+    } else {
+      this.#smallDue -= 1
+      asked.window.due -= 1
+    }
     this.#learn(asked, answer)
     if (this.#waiting > 0) {
       if (asked.waiting.size > 0) this.#queue(asked)
       this.#askNext()
     }
     this.#forgetIdle(asked)
+  }
+
+  #begin(key: string): Asked<Asking> {
+    const asked = new Asked(key, this.#shares.of, this.#windowOf(key), NONE)
+    this.#byKey.set(key, asked)
+    asked.window.keys += 1
+    return asked
+  }
+
+  #windowOf(key: string): Window {
+    if (this.#shares === EACH_KEY) return new Window()
+    const share = this.#shares.of(key)
+    let window = this.#windows.get(share)
+    if (window === undefined) this.#windows.set(share, (window = new Window()))
+    return window
   }
 
   #isFull(share: string): boolean {
@@ -181,77 +155,103 @@ export class AnswersDue {
     else this.#waitingOf.set(share, left)
   }
 
-  #learn(asked: Asked, answer: Reply | null): void {
+  #learn(asked: Asked<Asking>, answer: Reply | null): void {
     if (answer === null) return
     this.#answers += 1
-    const wasLarge = asked.bytes > 0
     asked.learn(bytesOf(answer))
-    if (asked.waiting.size === 0 || wasLarge === asked.bytes > 0) return
-    // It waits among the others from now on.
-    this.#small.remove(asked)
-    this.#large.remove(asked)
   }
 
-  #hasRoom(asked: Asked): boolean {
-    if (asked.bytes === 0) return this.#smallDue < MOST_SMALL && this.#small.isEmpty
+  #hasRoom(asked: Asked<Asking>): boolean {
+    if (asked.bytes === 0) {
+      // Where some wait though there is room, it is for room of their own share.
+      const isNext = this.#small.isEmpty || !this.#small.has(asked.share)
+      return this.#smallDue < MOST_SMALL && asked.window.hasRoom && isNext
+    }
     // Others may wait for room of their own share.
     return this.#bytesDue < MOST_BYTES && !this.#large.has(asked.share) && this.#shares.hasRoom(asked.share)
   }
 
   #askNext(): void {
+    do this.#askSmall()
+    while (this.#askLarge())
+  }
+
+  #askSmall(): void {
     while (this.#smallDue < MOST_SMALL) {
-      const asked = this.#small.next()
-      if (asked === undefined) break
-      this.#askFirst(asked)
-    }
-    while (this.#bytesDue < MOST_BYTES) {
-      const asked = this.#large.next((share) => this.#shares.hasRoom(share))
-      if (asked === undefined) break
-      this.#askFirst(asked)
+      const asked = this.#small.next((_share, { window }) => window.hasRoom)
+      if (asked === undefined) return
+      // What is expected of a key may have changed with the first answers of others.
+      if (asked.bytes > 0) this.#queue(asked)
+      else this.#askFirst(asked)
     }
   }
 
-  #askFirst(asked: Asked): void {
+  /** True where some turned out to be small ones. */
+  #askLarge(): boolean {
+    let hasSmall = false
+    while (this.#bytesDue < MOST_BYTES) {
+      const asked = this.#large.next((share) => this.#shares.hasRoom(share))
+      if (asked === undefined) break
+      if (asked.bytes > 0) {
+        this.#askFirst(asked)
+      } else {
+        this.#queue(asked)
+        hasSmall = true
+      }
+    }
+    return hasSmall
+  }
+
+  #askFirst(asked: Asked<Asking>): void {
     const [first] = asked.waiting
     if (first === undefined) return
     asked.waiting.delete(first)
     this.#countWaiting(asked.share, -1)
     this.#ask(asked, first)
-    if (asked.waiting.size === 0 || !asked.mayAsk) this.#unqueue(asked)
+    if (asked.waiting.size === 0) this.#unqueue(asked)
   }
 
-  #ask(asked: Asked, asking: Asking): void {
+  #ask(asked: Asked<Asking>, asking: Asking): void {
+    const { bytes, window } = asked
     asked.due += 1
-    asking.expectedBytes = asked.bytes
-    if (asked.bytes > 0) this.#bytesDue += asked.bytes
-    else this.#smallDue += 1
+    asking.expectedBytes = bytes
+    if (bytes > 0) {
+      this.#bytesDue += bytes
+    } else {
+      this.#smallDue += 1
+      window.due += 1
+    }
     asking.ask()
   }
 
-  #queue(asked: Asked): void {
-    if (!asked.mayAsk) return
-    if (asked.bytes > 0) this.#large.add(asked)
-    else this.#small.add(asked)
+  #queue(asked: Asked<Asking>): void {
+    const [own, other] = asked.bytes > 0 ? [this.#large, this.#small] : [this.#small, this.#large]
+    other.remove(asked)
+    own.add(asked)
   }
 
-  #unqueue(asked: Asked): void {
+  #unqueue(asked: Asked<Asking>): void {
     this.#small.remove(asked)
     this.#large.remove(asked)
   }
 
-  #forgetIdle(asked: Asked): void {
+  #forgetIdle(asked: Asked<Asking>): void {
     if (this.#byKey.size <= MOST_KNOWN || !asked.idle) return
-    if (asked.bytes === 0) this.#byKey.delete(asked.key)
+    if (asked.bytes === 0) this.#forget(asked)
     else this.#forgetOneIdle()
   }
 
   /** The one that was asked first of all. */
   #forgetOneIdle(): void {
     for (const asked of this.#byKey.values()) {
-      if (!asked.idle) continue
-      this.#byKey.delete(asked.key)
-      return
+      if (asked.idle) return this.#forget(asked)
     }
+  }
+
+  #forget(asked: Asked<Asking>): void {
+    this.#byKey.delete(asked.key)
+    asked.window.keys -= 1
+    if (asked.window.keys === 0 && this.#shares !== EACH_KEY) this.#windows.delete(asked.share)
   }
 }
 

@@ -32,10 +32,11 @@ export class Turns<Member> {
     if (members?.delete(member) && members.size === 0) this.#shares.delete(share)
   }
 
-  /** Whose turn it is, of the shares that may; both it and its share are the last from then on. */
-  next(may: (share: string) => boolean = () => true): Member | undefined {
+  /** Whose turn it is, of the shares that may, by their first members; both it and its share are the last from then on. */
+  next(may: (share: string, first: Member) => boolean): Member | undefined {
     for (const [share, members] of this.#shares) {
-      if (!may(share)) continue
+      const [first] = members
+      if (first === undefined || !may(share, first)) continue
       this.#shares.delete(share)
       this.#shares.set(share, members)
       for (const member of members) {

@@ -1,7 +1,7 @@
 // Items as a request has them. Values stay the text that was sent.
 
 import { type CollectionKind, InvalidArgumentError } from 'perilune'
-import { findElements, findMember, findStart, type Slice } from '../../zaqar/json-slices.ts'
+import { findElements, findElementsOf, findStart, type Slice } from '../../zaqar/json-slices.ts'
 
 /** `text`: the body of the request, which has a list `items`. */
 export function itemsIn(kind: CollectionKind, text: string): unknown[] {
@@ -20,8 +20,7 @@ export function keysIn(kind: CollectionKind, text: string): unknown[] {
 }
 
 function slicesIn(text: string): Slice[] {
-  const list = findMember(text, findStart(text), 'items')
-  return list === null ? [] : findElements(text, list.from)
+  return findElementsOf(text, findStart(text), 'items')
 }
 
 function pairsIn(text: string, items: readonly Slice[]): [Slice, Slice][] {

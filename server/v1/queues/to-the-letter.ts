@@ -1,7 +1,7 @@
 // Jobs as a request has them. Payloads and results stay the text that was sent.
 
 import { InvalidArgumentError, type NewJob, type NextJob } from 'perilune'
-import { findElements, findMember, findStart } from '../../zaqar/json-slices.ts'
+import { findElementsOf, findMember, findStart } from '../../zaqar/json-slices.ts'
 
 type Given = NewJob<Record<string, unknown>>
 interface Followed {
@@ -64,8 +64,7 @@ export function textsInJobs(text: string, member: string, name = 'jobs'): (strin
 }
 
 function placesOfJobs(text: string, name: string): number[] {
-  const list = findMember(text, findStart(text), name)
-  return list === null ? [] : findElements(text, list.from).map(({ from }) => from)
+  return findElementsOf(text, findStart(text), name).map(({ from }) => from)
 }
 
 function textAt(text: string, at: number, member: string): string | undefined {
