@@ -1,6 +1,7 @@
 // What the driver must know about the innards of an ioredis client.
 
 import type { Cluster, Command, Redis, RedisOptions } from 'ioredis'
+import { connectThroughFailovers } from './ioredis-detector.ts'
 import type { PendingRun, PendingRuns } from './pending.ts'
 import { PrimarySearch } from './primary-search.ts'
 import { slotOf } from './slot.ts'
@@ -51,8 +52,12 @@ function watchSingle(client: Redis, pending: PendingRuns, onChange: () => void):
     onChange()
   }
   const onClose = () => pending.giveUp('the connection was lost', (run) => run.written)
+  const stop = connectThroughFailovers(client)
   client.on('ready', onReady).on('close', onClose)
-  return () => client.off('ready', onReady).off('close', onClose)
+  return () => {
+    stop()
+    client.off('ready', onReady).off('close', onClose)
+  }
 }
 
 /** As for a single server, for every node that comes and goes. */
