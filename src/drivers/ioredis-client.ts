@@ -3,7 +3,7 @@
 import type { Cluster, Command, Redis, RedisOptions } from 'ioredis'
 import { connectThroughFailovers } from './ioredis-detector.ts'
 import type { PendingRun, PendingRuns } from './pending.ts'
-import { PrimarySearch } from './primary-search.ts'
+import { isRefusal, PrimarySearch } from './primary-search.ts'
 import { slotOf } from './slot.ts'
 import type { WireArgument } from './wire.ts'
 
@@ -88,7 +88,8 @@ function watchCluster(cluster: Cluster, pending: PendingRuns, onChange: () => vo
 export function searchOf(client: Redis | Cluster): PrimarySearch | null {
   if (isCluster(client) || typeof client.options.retryStrategy !== 'function') return null
   const words = client.options.sentinels ? ['READONLY', 'NOREPLICAS'] : ['READONLY']
-  return new PrimarySearch(words, () => {
+  const isSign = (error: Error): boolean => isRefusal(error, ...words)
+  return new PrimarySearch(isSign, () => {
     if (client.status === 'ready') client.disconnect(true)
   })
 }
