@@ -314,6 +314,7 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'src/cache/ear.ts',
   'src/cache/reads.ts',
   'src/drivers/channels.ts',
+  'src/drivers/node-redis-late-nodes.ts',
   'src/drivers/pauses.ts',
   'src/drivers/rounds.ts',
   'src/drivers/time-limit.ts',

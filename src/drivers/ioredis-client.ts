@@ -1,8 +1,9 @@
 // What the driver must know about the innards of an ioredis client.
 
 import type { Cluster, Command, Redis, RedisOptions } from 'ioredis'
+import { connectThroughFailovers } from './ioredis-detector.ts'
 import type { PendingRun, PendingRuns } from './pending.ts'
-import { PrimarySearch } from './primary-search.ts'
+import { isRefusal, PrimarySearch } from './primary-search.ts'
 import { slotOf } from './slot.ts'
 import type { WireArgument } from './wire.ts'
 
@@ -51,8 +52,12 @@ function watchSingle(client: Redis, pending: PendingRuns, onChange: () => void):
     onChange()
   }
   const onClose = () => pending.giveUp('the connection was lost', (run) => run.written)
+  const stop = connectThroughFailovers(client)
   client.on('ready', onReady).on('close', onClose)
-  return () => client.off('ready', onReady).off('close', onClose)
+  return () => {
+    stop()
+    client.off('ready', onReady).off('close', onClose)
+  }
 }
 
 /** As for a single server, for every node that comes and goes. */
@@ -83,7 +88,8 @@ function watchCluster(cluster: Cluster, pending: PendingRuns, onChange: () => vo
 export function searchOf(client: Redis | Cluster): PrimarySearch | null {
   if (isCluster(client) || typeof client.options.retryStrategy !== 'function') return null
   const words = client.options.sentinels ? ['READONLY', 'NOREPLICAS'] : ['READONLY']
-  return new PrimarySearch(words, () => {
+  const isSign = (error: Error): boolean => isRefusal(error, ...words)
+  return new PrimarySearch(isSign, () => {
     if (client.status === 'ready') client.disconnect(true)
   })
 }

@@ -42,14 +42,21 @@ export interface ListeningClient {
 
 export interface ClusterNode {
   readonly address: string
-  readonly client?: { readonly isReady: boolean } | undefined
+  client?: { readonly isReady: boolean; readonly isOpen: boolean; destroy(): void } | undefined
+  /** While it connects for the first time. */
+  readonly connectPromise?: Promise<unknown> | undefined
 }
 
 export interface ClusterClient extends Emitter {
   readonly isReady: boolean
   readonly isOpen: boolean
   readonly masters: readonly ClusterNode[]
-  readonly slots: readonly { readonly master: ClusterNode }[]
+  /** Empty unless it reads from them. */
+  readonly replicas: readonly ClusterNode[]
+  /** By their numbers; those that no node was known to have are missing. */
+  readonly slots: readonly ({ readonly master: ClusterNode } | undefined)[]
+  /** Nothing public has it look at the cluster again. */
+  readonly _slots?: { rediscover?(): Promise<void> }
   sendCommand(
     firstKey: WireArgument | undefined,
     isReadonly: boolean | undefined,

@@ -10,15 +10,20 @@ const NEVER_WRITTEN =
   /^(?:The client is closed|The client is offline|The queue is full|Command timeout during maintenance)/
 const REPLY_CLASSES = new Set(['ErrorReply', 'SimpleError', 'BlobError'])
 
+/** What a call fails with whose slot the client knows no node for. */
+export const NO_NODE = 'the client knows no node that has the slot'
+
 interface Thrown {
   readonly message: string
 }
 
 /** Turns what node-redis threw into one of the two errors of the port. */
 export function explain(error: unknown, run: Pick<PendingRun, 'written'> = { written: false }): Error {
+  if (error instanceof ConnectionLostError) return error
   if (isReply(error)) return new ServerReplyError(textOf(error.message), { cause: error })
   const cause = isThrown(error) && 'cause' in error ? error.cause : undefined
   if (isReply(cause)) return new ServerReplyError(cause.message, { cause: error }) // too many redirections
+  if (isWithoutNode(error)) return new ConnectionLostError(NO_NODE, false, { cause: error })
   return new ConnectionLostError(messageOf(error), !wasNeverWritten(error, run), { cause: error })
 }
 
@@ -36,6 +41,14 @@ function isReply(error: unknown): error is Thrown {
 function wasNeverWritten(error: unknown, run: Pick<PendingRun, 'written'>): boolean {
   if (!isThrown(error)) return false
   return NEVER_WRITTEN.test(error.message) || (isTimeout(error) && !run.written)
+}
+
+/**
+ * Reading the master of a slot that its table lacks, node-redis throws what the language throws: before it sends the command, or
+ * after the command was refused with MOVED.
+ */
+function isWithoutNode(error: unknown): boolean {
+  return isThrown(error) && error.constructor.name === 'TypeError' && /\bmaster\b/.test(error.message)
 }
 
 /** The one error that says and carries nothing; commands that wait to be written end with it, and rarely others. */

@@ -12,9 +12,10 @@ import {
 } from '../driver.ts'
 import { Channels } from './channels.ts'
 import { type ClusterClient, type NodeClient, quit, type SentinelClient } from './node-redis-client.ts'
-import { type Connections, connectionsOf } from './node-redis-connections.ts'
+import type { Connections } from './node-redis-connections.ts'
 import { explain } from './node-redis-errors.ts'
 import { AT_ONCE, QUEUED } from './node-redis-forms.ts'
+import { connectionsOf } from './node-redis-kinds.ts'
 import { NodeRedisLines } from './node-redis-lines.ts'
 import { checkSuitable } from './node-redis-suitable.ts'
 import { MISREAD, PendingRuns } from './pending.ts'
@@ -46,9 +47,8 @@ class NodeRedisDriver implements Driver {
 
   constructor(connections: Connections) {
     this.#connections = connections
-    this.#search = new PrimarySearch(connections.signsOfFailover, () => {
-      this.#holdUntil(connections.findPrimary())
-    })
+    const isAstray = (error: Error): boolean => connections.isAstray(error)
+    this.#search = new PrimarySearch(isAstray, () => this.#holdUntil(connections.findPrimary()))
     const lines = new NodeRedisLines(connections, {
       read: (calls) => this.read(calls),
       write: (call) => this.write(call),
@@ -95,19 +95,16 @@ class NodeRedisDriver implements Driver {
   }
 
   async wait(key: string, replicas: number, timeoutMs: number): Promise<number> {
-    const node = await this.#connections
-      .nodeAt(this.#connections.addresses(key)[0] ?? '')
-      .catch((error: unknown) => {
-        throw explain(error)
-      })
+    const node = await this.#connections.nodeOf(key).catch((error: unknown) => {
+      throw explain(error)
+    })
     const answer = node.sendCommand(['WAIT', String(replicas), String(timeoutMs)], QUEUED.text)
     return Number(await this.#pending.follow(answer, key, false))
   }
 
   /** Bound, so that a driver made of this one has it too. */
   readonly reconnect = (key: string): void => {
-    const node = this.#connections.nodeAt(this.#connections.addresses(key)[0] ?? '')
-    this.#drop(node.then((one) => [one]))
+    this.#drop(this.#connections.nodeOf(key).then((node) => [node]))
   }
 
   healthy(): boolean {

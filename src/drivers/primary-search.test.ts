@@ -1,15 +1,16 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { ConnectionLostError, ServerReplyError } from '../driver.ts'
-import { PrimarySearch } from './primary-search.ts'
+import { isRefusal, PrimarySearch } from './primary-search.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())
 
+const isSign = (error: Error): boolean => isRefusal(error, 'READONLY')
 const readOnly = new ServerReplyError('READONLY no')
 
 test('while a server goes on refusing, its client looks for another ever less often, and at once at the next failover', () => {
   const looks: number[] = []
-  const search = new PrimarySearch(['READONLY'], () => void looks.push(Math.round(performance.now()) / 1000))
+  const search = new PrimarySearch(isSign, () => void looks.push(Math.round(performance.now()) / 1000))
   const began = performance.now() / 1000
   const refuseFor = (ms: number): void => {
     for (let passed = 0; passed < ms; passed += 100) {
@@ -28,7 +29,7 @@ test('while a server goes on refusing, its client looks for another ever less of
 
 test('other replies and lost connections say nothing of a primary', () => {
   const look = vi.fn()
-  const search = new PrimarySearch(['READONLY'], look)
+  const search = new PrimarySearch(isSign, look)
 
   search.note(new ServerReplyError('NOREPLICAS no'))
   search.note(new ConnectionLostError('READONLY', true))

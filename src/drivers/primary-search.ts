@@ -10,21 +10,21 @@ const LONGEST_PAUSE_MS = 30_000
 const QUIET_MS = 1000
 
 export class PrimarySearch {
-  readonly #words: ReadonlySet<string>
+  readonly #isSign: (error: Error) => boolean
   readonly #look: () => void
   #pauseMs = FIRST_PAUSE_MS
   #lookedAt = -Infinity
   #refusedAt = -Infinity
 
-  /** `words`: the replies that say so. `look` is called for the first of them at once. */
-  constructor(words: readonly string[], look: () => void) {
-    this.#words = new Set(words)
+  /** `isSign`: whether an error says so. `look` is called for the first of them at once. */
+  constructor(isSign: (error: Error) => boolean, look: () => void) {
+    this.#isSign = isSign
     this.#look = look
   }
 
   /** What a call has failed with. */
   note(error: Error): void {
-    if (!(error instanceof ServerReplyError) || !this.#words.has(error.word)) return
+    if (!this.#isSign(error)) return
     const now = performance.now()
     const isAnother = now - this.#refusedAt > QUIET_MS
     this.#refusedAt = now
@@ -34,4 +34,9 @@ export class PrimarySearch {
     this.#lookedAt = now
     this.#look()
   }
+}
+
+/** Whether the server has refused with one of these words. */
+export function isRefusal(error: Error, ...words: readonly string[]): boolean {
+  return error instanceof ServerReplyError && words.includes(error.word)
 }

@@ -11,10 +11,12 @@ import { startOneAddress } from '../servers/one-address.ts'
 import type { RedisServer } from '../servers/redis.ts'
 import { startSentinels } from '../servers/sentinels.ts'
 import { Crowd } from './crowd.ts'
+import { orSayWhy, Watched } from './standing.ts'
 
 const FAILOVERS = LONG ? 34 : 1
 
 interface Scene {
+  readonly ports: readonly number[]
   open(): Promise<OpenedDriver>
   switchover(): Promise<void>
   stop(): Promise<void>
@@ -25,6 +27,7 @@ const oneAddress: Arrange = async (client) => {
   const open = await wayOf('singles', client)
   const pair = await startOneAddress()
   return {
+    ports: [pair.proxy.port],
     open: () => open(pair.proxy.port),
     switchover: async () => {
       await pair.switchover()
@@ -39,6 +42,7 @@ const cluster: Arrange = async (client) => {
   const nodes = await startCluster({ masters: 2, replicasPerMaster: 1 })
   let slot = 0
   return {
+    ports: nodes.ports,
     open: () => open(nodes.ports),
     switchover: () => {
       slot = 16_383 - slot
@@ -53,6 +57,7 @@ const sentinel: Arrange = async (client) => {
   const open = await wayOf('sentinels', client)
   const group = await startSentinels({ replicas: 1 })
   return {
+    ports: [group.primary, ...group.replicas, ...group.sentinels].map(({ port }) => port),
     open: () => open(group.sentinelPorts, group.masterName),
     switchover: async () => {
       const old = group.primary
@@ -107,13 +112,15 @@ test.each(scenes)(
     onTestFinished(() => scene.stop())
     const opened = await Promise.all([1, 2, 3].map(() => scene.open()))
     onTestFinished(async () => void (await Promise.all(opened.map((each) => each.close()))))
-    const crowd = new Crowd(opened.map(({ driver }) => driver))
+    const watched = opened.map(({ driver }) => new Watched(driver))
+    const crowd = new Crowd(watched.map(({ driver }) => driver))
+    const goesOn = (more: number): Promise<void> => orSayWhy(() => crowd.goesOn(more), watched, scene.ports)
 
     crowd.begin()
-    await crowd.goesOn(5)
+    await goesOn(5)
     for (let at = 0; at < FAILOVERS; at++) {
       await crowd.during(() => scene.switchover())
-      await crowd.goesOn(10)
+      await goesOn(10)
     }
     await crowd.end()
 

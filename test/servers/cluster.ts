@@ -3,6 +3,7 @@ import { freePort } from './ports.ts'
 import { type RedisServer, startRedis } from './redis.ts'
 
 const SLOTS = 16_384
+const GIVEN_UP_MS = 6000
 
 export interface ClusterOptions {
   masters?: number
@@ -98,7 +99,8 @@ class Cluster implements RedisCluster {
   async switchover(slot: number): Promise<void> {
     const old = await this.ownerOf(slot)
     const replica = await this.#replicaOf(old)
-    await until('the replica takes over', async () => (await ask(replica, 'CLUSTER', 'FAILOVER')) === 'OK')
+    await until('the master knows its replica', () => isKnownReplica(old, replica))
+    await until('the replica takes over', () => takesOver(replica))
     await until('the old master follows it', async () => (await masterOf(old)) === String(replica))
     await until('everybody knows', async () => (await this.ownerOf(slot)) === replica)
   }
@@ -189,6 +191,20 @@ async function everyNodeIsContent(nodes: readonly RedisServer[]): Promise<boolea
   return views.every(
     (view) => view.get('cluster_state') === 'ok' && view.get('cluster_known_nodes') === String(nodes.length),
   )
+}
+
+/** A master heeds nobody who asks for its place before it knows it as its replica: after a failover it takes a second. */
+async function isKnownReplica(master: number, replica: number): Promise<boolean> {
+  const replicas = String(await ask(master, 'CLUSTER', 'REPLICAS', await idOf(master)))
+  return replicas.includes(await idOf(replica))
+}
+
+/** Servers give a failover up after five seconds, and tell nobody: then it is to be asked for again. */
+async function takesOver(replica: number): Promise<boolean> {
+  await ask(replica, 'CLUSTER', 'FAILOVER')
+  const isMaster = async (): Promise<boolean> => (await masterOf(replica)) === undefined
+  await until('it has done so', isMaster, GIVEN_UP_MS)
+  return true
 }
 
 /** The port of its master; undefined for a master. */

@@ -1,0 +1,96 @@
+import { ConnectionLostError } from '../driver.ts'
+import type { ClusterClient, ClusterNode, NodeClient, SendOptions } from './node-redis-client.ts'
+import { type Connections, listen } from './node-redis-connections.ts'
+import { NO_NODE } from './node-redis-errors.ts'
+import { LateNodes } from './node-redis-late-nodes.ts'
+import { slotOf } from './slot.ts'
+import type { WireArgument } from './wire.ts'
+
+export class ClusterConnections implements Connections {
+  readonly cluster = true
+  readonly #client: ClusterClient
+  readonly #late: LateNodes
+
+  constructor(client: ClusterClient) {
+    this.#client = client
+    this.#late = new LateNodes(client)
+  }
+
+  /**
+   * MOVED tells node-redis that its table of slots is old. Nothing tells it that the table lacks some: a node that is asked while
+   * it hears of a failover may not know who has a slot, and node-redis (6.3.1) then throws for all of its keys, for ever. Nor does
+   * anything when its `reconnectStrategy` has given a node up: it keeps the client that is closed.
+   */
+  isAstray(error: Error): boolean {
+    return error.message === NO_NODE || (error instanceof ConnectionLostError && this.#givenUp().length > 0)
+  }
+
+  /** Not awaited: calls for other slots go on. */
+  async findPrimary(): Promise<void> {
+    for (const node of this.#givenUp()) node.client = undefined // who needs it has it connect anew
+    this.#client._slots?.rediscover?.().catch(() => undefined) // the next call that fails has it tried again
+  }
+
+  #givenUp(): ClusterNode[] {
+    return this.#client.masters.filter(({ client }) => client?.isOpen === false)
+  }
+
+  get isOpen(): boolean {
+    return this.#client.isOpen
+  }
+
+  get isReady(): boolean {
+    return this.#client.isReady
+  }
+
+  get writesAtOnce(): boolean {
+    const { masters, replicas } = this.#client
+    const areReady = masters.every(isReady)
+    if (!areReady || !replicas.every(isReady)) this.#late.watch()
+    return areReady
+  }
+
+  send(key: WireArgument | undefined, args: WireArgument[], options?: SendOptions): Promise<unknown> {
+    return this.#client.sendCommand(key, false, args, options)
+  }
+
+  masters(): Promise<NodeClient[]> {
+    if (!this.#client.isReady)
+      return Promise.reject(new ConnectionLostError('the cluster client is not connected', false))
+    return Promise.all(this.#client.masters.map((node) => this.#connect(node)))
+  }
+
+  addresses(key?: string): string[] {
+    const all = this.#client.masters.map((node) => node.address)
+    const owner = key === undefined ? undefined : this.#client.slots[slotOf(key)]?.master.address
+    return owner === undefined ? all : [owner, ...all.filter((address) => address !== owner)]
+  }
+
+  async nodeAt(address: string): Promise<NodeClient> {
+    const node = this.#client.masters.find((master) => master.address === address) ?? this.#client.masters[0]
+    if (node === undefined) throw new ConnectionLostError('the cluster client is not connected', false)
+    return this.#connect(node)
+  }
+
+  async nodeOf(key: string): Promise<NodeClient> {
+    const owner = this.#client.slots[slotOf(key)]?.master
+    if (owner === undefined) throw new ConnectionLostError(NO_NODE, false)
+    return this.#connect(owner)
+  }
+
+  watch(onChange: () => void): () => void {
+    const stop = listen(this.#client, 'node-ready', onChange)
+    return () => {
+      stop()
+      this.#late.stop()
+    }
+  }
+
+  async #connect(node: ClusterNode): Promise<NodeClient> {
+    return this.#client.nodeClient(node)
+  }
+}
+
+function isReady({ client }: ClusterNode): boolean {
+  return client?.isReady === true
+}

@@ -1,0 +1,135 @@
+// Finds out which kind of client it is; a single one, and one that asks Sentinels.
+
+import {
+  type ClusterClient,
+  type NodeClient,
+  quit,
+  type SendOptions,
+  type SentinelClient,
+} from './node-redis-client.ts'
+import { ClusterConnections } from './node-redis-cluster.ts'
+import { type Connections, listen } from './node-redis-connections.ts'
+import { isRefusal } from './primary-search.ts'
+import type { WireArgument } from './wire.ts'
+
+export function connectionsOf(client: NodeClient | ClusterClient | SentinelClient): Connections {
+  if ('nodeClient' in client) return new ClusterConnections(client)
+  if ('getSentinelNode' in client) return new SentinelConnections(client)
+  return new SingleConnection(client)
+}
+
+class SingleConnection implements Connections {
+  readonly cluster = false
+  readonly #client: NodeClient
+  readonly #connectsAgain: boolean
+
+  constructor(client: NodeClient) {
+    this.#client = client
+    this.#connectsAgain = connectsAgain(client)
+  }
+
+  isAstray(error: Error): boolean {
+    return this.#connectsAgain && isRefusal(error, 'READONLY')
+  }
+
+  findPrimary(): Promise<void> {
+    return quit(this.#client)
+  }
+
+  get isOpen(): boolean {
+    return this.#client.isOpen
+  }
+
+  get isReady(): boolean {
+    return this.#client.isReady
+  }
+
+  get writesAtOnce(): boolean {
+    return this.#client.isReady
+  }
+
+  send(_key: WireArgument | undefined, args: WireArgument[], options?: SendOptions): Promise<unknown> {
+    return this.#client.sendCommand(args, options)
+  }
+
+  async masters(): Promise<NodeClient[]> {
+    return [this.#client]
+  }
+
+  addresses(): string[] {
+    return ['']
+  }
+
+  async nodeAt(): Promise<NodeClient> {
+    return this.#client
+  }
+
+  nodeOf(): Promise<NodeClient> {
+    return this.nodeAt()
+  }
+
+  watch(onChange: () => void): () => void {
+    return listen(this.#client, 'ready', onChange)
+  }
+}
+
+function connectsAgain({ options }: NodeClient): boolean {
+  const socket = options?.socket ?? {}
+  return !('reconnectStrategy' in socket) || socket.reconnectStrategy !== false
+}
+
+class SentinelConnections implements Connections {
+  readonly cluster = false
+  readonly writesAtOnce = true // it waits for a primary by itself before it queues anything
+  readonly #client: SentinelClient
+
+  constructor(client: SentinelClient) {
+    this.#client = client
+  }
+
+  isAstray(error: Error): boolean {
+    return isRefusal(error, 'NOREPLICAS') // READONLY is a sign to node-redis itself
+  }
+
+  /** After this error node-redis asks the Sentinels, and then does it again. */
+  async findPrimary(): Promise<void> {
+    let asked = false
+    await this.#client._execute(false, async (client) => {
+      if (asked) return client
+      asked = true
+      throw new Error('READONLY the server has lost its replicas')
+    })
+  }
+
+  get isOpen(): boolean {
+    return this.#client.isOpen
+  }
+
+  get isReady(): boolean {
+    return this.#client.isReady
+  }
+
+  send(_key: WireArgument | undefined, args: WireArgument[], options?: SendOptions): Promise<unknown> {
+    return this.#client.sendCommand(false, args, options)
+  }
+
+  async masters(): Promise<NodeClient[]> {
+    return [await this.nodeAt()]
+  }
+
+  addresses(): string[] {
+    return ['']
+  }
+
+  async nodeAt(): Promise<NodeClient> {
+    return this.#client._execute(false, async (client) => client)
+  }
+
+  nodeOf(): Promise<NodeClient> {
+    return this.nodeAt()
+  }
+
+  watch(onChange: () => void): () => void {
+    return listen(this.#client, 'topology-change', onChange)
+  }
+}
