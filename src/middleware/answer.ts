@@ -8,7 +8,22 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly body: Buffer
+  /** In lower case: headers that stand on the response already, and are not among those of the answer, go. */
+  readonly without: ReadonlySet<string>
 }
+
+/** Statuses whose responses have no body. */
+export const BODILESS: ReadonlySet<number> = new Set([101, 204, 205, 304])
+
+/** What describes another content than that of a problem. */
+const OF_ANOTHER_CONTENT: ReadonlySet<string> = new Set([
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'content-location',
+  'etag',
+  'last-modified',
+])
 
 const TITLES = {
   'idempotency-key-missing': [400, 'Idempotency-Key is missing'],
@@ -39,6 +54,7 @@ export function problem(
     status,
     headers: [['content-type', 'application/problem+json'], ...headers],
     body: Buffer.from(JSON.stringify(document)),
+    without: OF_ANOTHER_CONTENT,
   }
 }
 

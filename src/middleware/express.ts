@@ -17,6 +17,7 @@ import {
   type ResponseCacheOptions,
   type ResponseStore,
 } from './response-caching.ts'
+import { changesFor, linesOf } from './standing-headers.ts'
 import { whenClosed } from './when-closed.ts'
 
 /** What is used of an Express request. */
@@ -40,7 +41,7 @@ export function rateLimit<Request extends ExpressRequest>(
     const passage = await pass(limiter, options, request)
     if (!passage.allowed) return send(response, passage.answer)
     whenClosed(response, passage.done)
-    for (const [name, value] of passage.headers) response.setHeader(name, value)
+    lay(response, passage)
     next()
   }
 }
@@ -67,8 +68,8 @@ export function responseCache<Request extends ExpressRequest>(
   const { maxBytes } = checkResponseCacheOptions(options)
   return async (request, response, next) => {
     const admitted = await lookUp(cache, options, askedOf(request), request)
-    if (admitted.status === 'answered') return replace(response, admitted.answer)
-    for (const [name, value] of admitted.headers) response.appendHeader(name, value)
+    if (admitted.status === 'answered') return send(response, admitted.answer)
+    lay(response, admitted)
     if (admitted.status === 'begun') {
       forgetConditions(request)
       keepWhole(response, admitted.begun, maxBytes)
@@ -85,22 +86,19 @@ function keepWhole(response: NodeResponse, begun: BegunResponse, maxBytes: numbe
   record(response, begun, maxBytes)
 }
 
-/** Headers that stand there already are those that the kept response had been given, too. */
-function replace(response: NodeResponse, { status, headers, body }: Answer): void {
-  for (const [name] of headers) {
-    response.setHeader(
-      name,
-      headers.filter(([other]) => other === name).map(([, value]) => value),
-    )
-  }
-  response.statusCode = status
-  response.end(body)
+function send(response: NodeResponse, answer: Answer): void {
+  lay(response, answer)
+  response.statusCode = answer.status
+  response.end(answer.body)
 }
 
-function send(response: NodeResponse, { status, headers, body }: Answer): void {
-  response.statusCode = status
-  for (const [name, value] of headers) response.appendHeader(name, value)
-  response.end(body)
+function lay(response: NodeResponse, given: Pick<Answer, 'headers'>): void {
+  const changes = changesFor(given, (name) => linesOf(response.getHeader(name)))
+  for (const [name, values] of changes) {
+    const [first] = values
+    if (first === undefined) response.removeHeader(name)
+    else response.setHeader(name, values.length === 1 ? first : values)
+  }
 }
 
 export type { IdempotencyOptions } from './idempotency.ts'

@@ -2,11 +2,10 @@
 // `addHook`, for all of them.
 
 import { Readable } from 'node:stream'
-import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import type { Answer } from './answer.ts'
-import { readBounded } from './bounded-body.ts'
+import { type FastifyReplyLike, keepSent, removeHeader, Sendings } from './fastify-sent.ts'
 import { admit, checkIdempotencyOptions, type IdempotencyOptions, type Store } from './idempotency.ts'
-import { askedOf, forgetConditions, incomingOf, type ParsedRequest, pairsOf } from './node-request.ts'
+import { askedOf, forgetConditions, incomingOf, type ParsedRequest } from './node-request.ts'
 import {
   checkRateLimitOptions,
   type Limiter,
@@ -21,21 +20,12 @@ import {
   type ResponseCacheOptions,
   type ResponseStore,
 } from './response-caching.ts'
-import { type Closing, whenClosed } from './when-closed.ts'
+import { changesFor, linesOf } from './standing-headers.ts'
+import { whenClosed } from './when-closed.ts'
 
 /** What is used of Fastify's request. */
 export interface FastifyRequestLike extends ParsedRequest {
   readonly ip: string
-}
-
-/** What is used of Fastify's reply. */
-export interface FastifyReplyLike {
-  readonly statusCode: number
-  readonly raw: Closing
-  getHeaders(): Record<string, number | string | string[] | undefined>
-  code(status: number): unknown
-  header(name: string, value: string): unknown
-  send(payload: unknown): unknown
 }
 
 export interface RateLimitHooks<Request> {
@@ -58,7 +48,7 @@ export function rateLimit<Request extends FastifyRequestLike>(
       const passage = await pass(limiter, options, request)
       if (!passage.allowed) return send(reply, passage.answer)
       whenClosed(reply.raw, passage.done)
-      for (const [name, value] of passage.headers) reply.header(name, value)
+      lay(reply, passage)
       return undefined
     },
   }
@@ -70,26 +60,23 @@ export function idempotency<Request extends FastifyRequestLike>(
   options: IdempotencyOptions<Request> = {},
 ): ResponseHooks<NoInfer<Request>> {
   const { maxBytes } = checkIdempotencyOptions(options)
-  const recordings = new WeakMap<Request, Recording>()
+  const recordings = new Sendings<Request, Recording>()
   return {
     async preHandler(request, reply) {
       const admission = await admit(once, options, incomingOf(request, options, maxBytes))
       if (admission.status === 'answered') return send(reply, admission.answer)
-      if (admission.status === 'begun') recordings.set(request, admission.recording)
+      if (admission.status === 'begun') recordings.begin(request, admission.recording)
       return undefined
     },
     async onSend(request, reply, payload) {
-      const recording = recordings.get(request)
-      if (recording === undefined) return payload
-      recordings.delete(request)
-      try {
-        const [body, passedOn] = await read(payload, reply, maxBytes)
-        await recording.keep({ status: reply.statusCode, headers: pairsOf(reply.getHeaders()), body })
-        return passedOn
-      } catch (error) {
-        await recording.free()
-        throw error
-      }
+      return recordings.send(request, payload, async (recording) => {
+        try {
+          return await keepSent(recording, reply, payload, maxBytes)
+        } catch (error) {
+          await recording.free()
+          throw error
+        }
+      })
     },
   }
 }
@@ -100,71 +87,58 @@ export function responseCache<Request extends FastifyRequestLike>(
   options: ResponseCacheOptions<Request> = {},
 ): ResponseHooks<NoInfer<Request>> {
   const { maxBytes } = checkResponseCacheOptions(options)
-  const under = new WeakMap<Request, BegunResponse>()
+  const under = new Sendings<Request, BegunResponse>()
   return {
     async preHandler(request, reply) {
       const admitted = await lookUp(cache, options, askedOf(request), request)
       if (admitted.status === 'answered') return send(reply, admitted.answer)
-      for (const [name, value] of admitted.headers) reply.header(name, value)
+      lay(reply, admitted)
       if (admitted.status === 'begun') begin(admitted.begun, request, reply)
       return undefined
     },
     async onSend(request, reply, payload) {
-      const begun = under.get(request)
-      if (begun === undefined) return payload
-      under.delete(request)
-      try {
-        const [body, passedOn] = await read(payload, reply, maxBytes)
-        await begun.keep({ status: reply.statusCode, headers: pairsOf(reply.getHeaders()), body })
-        return passedOn
-      } catch (error) {
-        begun.fail()
-        throw error
-      }
+      return under.send(request, payload, async (begun) => {
+        try {
+          return await keepSent(begun, reply, payload, maxBytes)
+        } catch (error) {
+          begun.fail()
+          throw error
+        }
+      })
     },
   }
 
   function begin(begun: BegunResponse, request: Request, reply: FastifyReplyLike): void {
-    under.set(request, begun)
+    under.begin(request, begun)
     forgetConditions(request)
     // Where there is no response at all.
     whenClosed(reply.raw, () => begun.fail())
   }
 }
 
-/** The bytes to keep, or null, and the payload to send instead of one that has been read. */
-async function read(
-  payload: unknown,
-  reply: FastifyReplyLike,
-  maxBytes: number,
-): Promise<[Uint8Array | null, unknown]> {
-  if (String(reply.getHeaders()['content-type']).startsWith('text/event-stream')) return [null, payload]
-  if (payload instanceof Readable) {
-    const bounded = await readBounded(
-      Readable.toWeb(payload) as ReadableStream<Uint8Array | string>,
-      maxBytes,
-    )
-    if (bounded.whole) return [bounded.bytes, bounded.bytes]
-    return [null, Readable.fromWeb(bounded.stream as NodeReadableStream)]
+function send(reply: FastifyReplyLike, answer: Answer): unknown {
+  lay(reply, answer)
+  reply.code(answer.status)
+  if (answer.body.length === 0) return reply.send(undefined)
+  // Fastify says of bytes without a type what they are; of a stream it says nothing.
+  if (reply.getHeaders()['content-type'] !== undefined) return reply.send(answer.body)
+  reply.header('content-length', String(answer.body.length))
+  return reply.send(Readable.from([answer.body]))
+}
+
+function lay(reply: FastifyReplyLike, given: Pick<Answer, 'headers'>): void {
+  const standing = reply.getHeaders()
+  const changes = changesFor(given, (name) => linesOf(standing[name]))
+  for (const [name, values] of changes) {
+    const [first] = values
+    if (first === undefined) removeHeader(reply, name)
+    else reply.header(name, values.length === 1 ? first : [...values])
   }
-  const bytes = toBytes(payload)
-  return [bytes !== null && bytes.byteLength <= maxBytes ? bytes : null, payload]
-}
-
-function toBytes(payload: unknown): Uint8Array | null {
-  if (payload === undefined || payload === null) return new Uint8Array()
-  if (typeof payload === 'string') return Buffer.from(payload)
-  return payload instanceof Uint8Array ? payload : null
-}
-
-function send(reply: FastifyReplyLike, { status, headers, body }: Answer): unknown {
-  reply.code(status)
-  for (const [name, value] of headers) reply.header(name, value)
-  return reply.send(body)
 }
 
 export type { IdempotencyOptions } from './idempotency.ts'
 export type { Limiter, RateLimitMiddlewareOptions } from './rate-limiting.ts'
+export type { FastifyReplyLike } from './fastify-sent.ts'
 export type { KeptResponse } from './kept-response.ts'
 export type { StoredResponse } from './recording.ts'
 export type { ResponseCacheOptions, ResponseStore } from './response-caching.ts'

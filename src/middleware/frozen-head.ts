@@ -4,14 +4,24 @@
 const REFUSED = ['setHeader', 'setHeaders', 'appendHeader', 'removeHeader', 'writeHead']
 const WITHOUT_EFFECT = ['flushHeaders']
 
-/** Nobody changes the head of the response any more, until the function is called that is answered. */
-export function freezeHead(response: { statusCode: number; statusMessage: string }): () => void {
+/**
+ * Nobody changes the head of the response any more, or breaks it off, until the function is called that is answered.
+ * `breakOff` is told who tries.
+ */
+export function freezeHead(
+  response: { statusCode: number; statusMessage: string },
+  breakOff: (error?: Error) => void,
+): () => void {
   const { statusCode, statusMessage } = response
   const frozen: PropertyDescriptorMap = {
     headersSent: constant(true),
     writableEnded: constant(true),
     statusCode: constant(statusCode),
     statusMessage: constant(statusMessage),
+    destroy: constant((error?: Error) => {
+      breakOff(error)
+      return response
+    }),
     ...Object.fromEntries(REFUSED.map((name) => [name, constant(refuse)])),
     ...Object.fromEntries(WITHOUT_EFFECT.map((name) => [name, constant(() => undefined)])),
   }

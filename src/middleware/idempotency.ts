@@ -11,7 +11,8 @@ import { checkInteger, checkOptions } from '../runtime/arguments.ts'
 import { isOutage } from '../runtime/outage.ts'
 import { type Answer, type Headers, problem, unavailable } from './answer.ts'
 import { parseIdempotencyKey } from './idempotency-key.ts'
-import { Recording, type StoredResponse } from './recording.ts'
+import { KEPT_HEADERS, Recording, type StoredResponse } from './recording.ts'
+import { toldText } from './told.ts'
 
 export interface IdempotencyOptions<Request> {
   /** Which methods; default POST and PATCH. */
@@ -19,8 +20,8 @@ export interface IdempotencyOptions<Request> {
   /** True refuses requests without the header; default false lets them pass. */
   required?: boolean
   /**
-   * Whose keys they are: two subjects may choose the same key. Default: all share them, which is right only
-   * where every caller is the same.
+   * Whose keys they are: two subjects may choose the same key. A request for which it returns no string, or an
+   * empty one, fails with InvalidArgumentError. Default: all share them, which is right only where every caller is the same.
    */
   subject?: (request: Request) => string
   /** Tells requests apart; default: method, path with query, and body. */
@@ -38,7 +39,7 @@ export interface Incoming {
   readonly method: string
   readonly header: string | null
   /** Of the one who asks; null: the keys are shared. */
-  readonly subject: string | null
+  subject(): string | null
   /** Null when the body is larger than `maxBytes`. */
   fingerprint(): Promise<string | null>
 }
@@ -70,6 +71,14 @@ export function checkIdempotencyOptions<Request>(options: IdempotencyOptions<Req
   return { maxBytes: checkInteger('maxBytes', options.maxBytes ?? DEFAULT_MAX_BYTES, 1, MOST_BYTES) }
 }
 
+/** Null: the keys are shared. Throws InvalidArgumentError when it is not told of a request whose they are. */
+export function subjectOf<Request>(
+  { subject }: IdempotencyOptions<Request>,
+  request: Request,
+): string | null {
+  return subject === undefined ? null : toldText('subject', subject(request))
+}
+
 /** Decides before the handler. */
 export async function admit<Request>(
   once: Store,
@@ -85,7 +94,8 @@ export async function admit<Request>(
   if (key === null) return answered(malformed())
   const fingerprint = await incoming.fingerprint()
   if (fingerprint === null) return answered(tooLarge())
-  const unit = incoming.subject === null ? key : fingerprintOf(incoming.subject, key)
+  const subject = incoming.subject()
+  const unit = subject === null ? key : fingerprintOf(subject, key)
   try {
     return await begin(once, options, unit, fingerprint)
   } catch (error) {
@@ -123,7 +133,8 @@ function replay({ status, headers, body }: StoredResponse): Answer {
     const detail = 'The request was carried out; its response was too large to be kept.'
     return problem('response-not-kept', detail, replayed)
   }
-  return { status, headers: [...headers, ...replayed], body: Buffer.from(body, 'base64') }
+  const bytes = Buffer.from(body, 'base64')
+  return { status, headers: [...headers, ...replayed], body: bytes, without: KEPT_HEADERS }
 }
 
 function running(): Answer {

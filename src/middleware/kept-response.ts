@@ -1,6 +1,6 @@
 // A response as it is kept, and as it is served.
 
-import type { Answer, Headers } from './answer.ts'
+import { type Answer, BODILESS, type Headers } from './answer.ts'
 import { KEPT_HEADERS, type Outgoing } from './recording.ts'
 
 /** In whatever codec the cache has. */
@@ -9,22 +9,22 @@ export interface KeptResponse {
   readonly headers: Headers
   /** In base64; null where responses must not be shared: each request is for the handler. */
   readonly body: string | null
-  /** By the clock of the process that made it. */
+  /** When its origin made it, by the clock of the process that kept it. */
   readonly madeAtMs: number
-  /** How long it is fresh; null: as long as the cache says. */
+  /** How long it is fresh from then on; null: as long as the cache says. */
   readonly freshMs: number | null
 }
 
 export function toKept(
   { status, headers, body }: Outgoing,
-  freshMs: number | null,
+  { ageMs, freshMs }: { readonly ageMs: number; readonly freshMs: number | null },
   keepHeaders: readonly string[],
 ): KeptResponse {
   const wanted = new Set([...KEPT_HEADERS, ...keepHeaders.map((name) => name.toLowerCase())])
   const keeps = (name: string): boolean => wanted.has(name) && !NEVER.has(name)
   const kept = [...headers].filter(([name]) => keeps(name.toLowerCase()))
   const text = body === null ? null : Buffer.from(body).toString('base64')
-  return { status, headers: kept, body: text, madeAtMs: Date.now(), freshMs }
+  return { status, headers: kept, body: text, madeAtMs: Date.now() - ageMs, freshMs }
 }
 
 // Of one client, one connection, or one way to here.
@@ -61,18 +61,24 @@ export function toAnswer(
   const told: Headers = [...headers, ['age', String(Math.floor(ageMs / 1000))], cacheStatus(`hit${ttl}`)]
   const bytes = Buffer.from(body, 'base64')
   if (asked.etags !== null && isKnown(asked.etags, headers)) {
-    const described = told.filter(([name]) => !name.toLowerCase().startsWith('content-'))
-    return { status: 304, headers: described, body: Buffer.alloc(0) }
+    const described = told.filter(([name]) => !OF_THE_BODY.test(name))
+    return { status: 304, headers: described, body: Buffer.alloc(0), without: KEPT_HEADERS }
   }
-  if (asked.method !== 'HEAD') return { status, headers: told, body: bytes }
+  const answer = { status, headers: told, body: bytes, without: KEPT_HEADERS }
   // Whoever sends it leaves the body out.
-  return { status, headers: [...told, ['content-length', String(bytes.length)]], body: bytes }
+  if (asked.method !== 'HEAD' || BODILESS.has(status)) return answer
+  return { ...answer, headers: [...told, ['content-length', String(bytes.length)]] }
 }
+
+/** A 304 says the rest as the 200 would (RFC 9110, 15.4.5). */
+const OF_THE_BODY = /^content-(?!location$)/i
 
 /** Whether the client has this one already; weak tags are as good (RFC 9110, 13.1.2). */
 function isKnown(etags: string, headers: Headers): boolean {
   const own = headers.find(([name]) => name.toLowerCase() === 'etag')?.[1]
   if (own === undefined) return false
   const opaque = (tag: string): string => tag.trim().replace(/^W\//, '')
-  return etags.trim() === '*' || etags.split(',').some((tag) => opaque(tag) === opaque(own))
+  // A tag in quotes may hold commas.
+  const tags = etags.match(/(?:W\/)?"[^"]*"|[^\s,]+/g) ?? []
+  return etags.trim() === '*' || tags.some((tag) => opaque(tag) === opaque(own))
 }

@@ -1,9 +1,9 @@
 // What Express and Fastify have in common: a request whose body was parsed before middleware sees it.
 
 import { fingerprintOf } from '../once/once.ts'
-import type { Headers } from './answer.ts'
-import type { IdempotencyOptions, Incoming } from './idempotency.ts'
+import { type IdempotencyOptions, type Incoming, subjectOf } from './idempotency.ts'
 import { type Asked, CONDITIONS } from './response-caching.ts'
+import { toldText } from './told.ts'
 
 export interface ParsedRequest {
   readonly method: string
@@ -23,9 +23,10 @@ export function incomingOf<Request extends ParsedRequest>(
   return {
     method: request.method,
     header: headerOf(request, 'idempotency-key'),
-    subject: options.subject?.(request) ?? null,
+    subject: () => subjectOf(options, request),
     fingerprint: async () => {
-      if (options.fingerprint !== undefined) return options.fingerprint(request)
+      if (options.fingerprint !== undefined)
+        return toldText('fingerprint', await options.fingerprint(request))
       const body = bodyOf(request)
       if (Buffer.byteLength(body) > maxBytes) return null
       return fingerprintOf(request.method, request.originalUrl, body)
@@ -42,15 +43,6 @@ export function askedOf(request: ParsedRequest): Asked {
 /** The whole response will be kept. */
 export function forgetConditions({ headers }: ParsedRequest): void {
   for (const name of CONDITIONS) delete (headers as Record<string, unknown>)[name]
-}
-
-/** Headers as Node has them, as pairs. */
-export function* pairsOf(
-  headers: Readonly<Record<string, number | string | readonly string[] | undefined>>,
-): Generator<Headers[number]> {
-  for (const [name, value] of Object.entries(headers)) {
-    for (const each of [value].flat()) if (each !== undefined) yield [name, String(each)]
-  }
 }
 
 // The same bytes are parsed to the same value, and that gives the same text.

@@ -1,9 +1,12 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
+import { PassThrough, pipeline } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
+import type { Headers } from './answer.ts'
 import { record } from './record-node-response.ts'
+import type { Outgoing } from './recording.ts'
 
 /** Serves one recorded response of this handler; resolves to what nobody handled, and how the request ended. */
 async function serve(
@@ -87,3 +90,138 @@ test.each(late)('after the end, while the response is kept, %s comes too late', 
   expect(kept).toEqual([200, 200])
   expect(sent).not.toContain(false)
 })
+
+/** A server whose responses are recorded; `kept` fills with what is kept of them. */
+async function recorded(handle: (response: ServerResponse) => void) {
+  const kept: { status: number; headers: Headers; body: string | null }[] = []
+  const server = createServer((_request, response) => {
+    const keep = async ({ status, headers, body }: Outgoing): Promise<void> => {
+      await nextTurn()
+      kept.push({ status, headers: [...headers], body: body === null ? null : String(body) })
+    }
+    record(response, { keep }, 1000)
+    handle(response)
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  await once(server, 'listening')
+  return { kept, port: (server.address() as AddressInfo).port }
+}
+
+const written: [how: string, write: (response: ServerResponse) => unknown][] = [
+  [
+    'an object',
+    (response) => response.writeHead(201, { 'Content-Type': 'text/csv', Link: ['</a>', '</b>'] }),
+  ],
+  [
+    'a list',
+    (response) => response.writeHead(201, ['Content-Type', 'text/csv', 'Link', '</a>', 'link', '</b>']),
+  ],
+  [
+    'pairs',
+    (response) =>
+      response.writeHead(201, [
+        ['Content-Type', 'text/csv'],
+        ['Link', ['</a>', '</b>']],
+      ] as never),
+  ],
+  [
+    'an object behind a message',
+    (response) => response.writeHead(201, 'Made', { 'Content-Type': 'text/csv', Link: ['</a>', '</b>'] }),
+  ],
+  [
+    'what was set before',
+    (response) => {
+      response.setHeader('Content-Type', 'text/csv')
+      response.setHeader('Link', ['</a>', '</b>'])
+      response.writeHead('201' as never)
+    },
+  ],
+]
+
+test.each(written)('a head that is written as %s is kept as it is sent', async (_, write) => {
+  const { kept, port } = await recorded((response) => {
+    write(response)
+    // Neither is sent any more.
+    response.statusCode = 500
+    response.end('a,b')
+  })
+
+  const answer = await fetch(`http://127.0.0.1:${port}`)
+
+  expect([answer.status, answer.headers.get('content-type'), answer.headers.get('link')]).toEqual([
+    201,
+    'text/csv',
+    '</a>, </b>',
+  ])
+  expect(kept).toEqual([
+    {
+      status: 201,
+      headers: [
+        ['Content-Type', 'text/csv'],
+        ['Link', '</a>'],
+        ['Link', '</b>'],
+      ],
+      body: 'a,b',
+    },
+  ])
+})
+
+test('a head that cannot be written leaves no header behind', async () => {
+  const { kept, port } = await recorded((response) => {
+    expect(() => response.writeHead(99, { 'X-Left': '1' })).toThrow('Invalid status code')
+    response.end('fine')
+  })
+
+  const answer = await fetch(`http://127.0.0.1:${port}`)
+
+  expect([answer.status, answer.headers.get('x-left')]).toEqual([200, null])
+  expect(kept).toEqual([{ status: 200, headers: [], body: 'fine' }])
+})
+
+const failing: [how: string, fail: (response: ServerResponse) => unknown][] = [
+  ['the connection', (response) => response.socket?.destroy()],
+  ['the response', (response) => response.destroy(new Error('failed'))],
+]
+
+test.each(failing)('who breaks off %s after the end does so once it has been sent', async (_, fail) => {
+  const { kept, port } = await recorded((response) => {
+    response.end('done')
+    fail(response)
+  })
+
+  const socket = connect(port, '127.0.0.1')
+  socket.write('GET / HTTP/1.1\r\nHost: h\r\n\r\n')
+  let answer = ''
+  socket.on('data', (bytes) => (answer += String(bytes))).on('error', () => undefined)
+  await once(socket, 'close')
+
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\ndone$/)
+  expect(kept).toHaveLength(1)
+})
+
+const leaving: [how: string, handle: (response: ServerResponse) => unknown][] = [
+  ['piped', (response) => new PassThrough().pipe(response)],
+  ['in a pipeline', (response) => pipeline(new PassThrough(), response, () => undefined)],
+]
+
+test.each(leaving)(
+  'a stream that is %s, and whose client leaves before it begins, is over',
+  async (_, handle) => {
+    let begun: () => void = () => undefined
+    const isBegun = new Promise<void>((resolve) => (begun = resolve))
+    const { kept, port } = await recorded((response) => {
+      handle(response)
+      begun()
+    })
+    const socket = connect(port, '127.0.0.1')
+    socket.write('GET / HTTP/1.1\r\nHost: h\r\n\r\n')
+    await isBegun
+
+    socket.destroy()
+
+    await expect.poll(() => kept.map(({ body }) => body)).toEqual([null])
+  },
+)

@@ -31,6 +31,7 @@ export const KEPT_HEADERS: ReadonlySet<string> = new Set([
   'content-location',
   'content-type',
   'etag',
+  'expires',
   'last-modified',
   'link',
   'location',

@@ -17,9 +17,13 @@ import { judgeResponse, type Keepable } from './cache-control.ts'
 import { Deferred } from './deferred.ts'
 import { cacheStatus, type KeptResponse, toAnswer, toKept, toPass } from './kept-response.ts'
 import type { Outgoing } from './recording.ts'
+import { toldText, toldTexts } from './told.ts'
 
 export interface ResponseCacheOptions<Request> extends Freshness {
-  /** What is asked for; default: host and path with query. Requests with the same key get the same response. */
+  /**
+   * What is asked for; default: host and path with query. Requests with the same key get the same response. One for
+   * which it returns no string, or an empty one, fails with InvalidArgumentError.
+   */
   key?: (request: Request) => string
   /** Request headers that make a difference. A response whose Vary names another one is not kept. */
   vary?: readonly string[]
@@ -93,7 +97,8 @@ export async function lookUp<Request>(
   try {
     const key = keyOf(options, asked, request)
     if (asked.method === 'HEAD') return toAdmitted((await cache.find(key))?.value, asked)
-    return await getOrBegin(cache, options, asked, { key, tags: options.tags?.(request) ?? [] })
+    const tags = options.tags === undefined ? [] : toldTexts('tags', options.tags(request))
+    return await getOrBegin(cache, options, asked, { key, tags })
   } catch (error) {
     if (isForOthers(error)) return bypass()
     throw error
@@ -159,8 +164,11 @@ export class BegunResponse {
       return this.#made.resolve(toPass())
     }
     this.#context?.keep(toFreshness(verdict))
-    const otherwise = freshFor === undefined ? null : toMs('freshFor', freshFor)
-    this.#made.resolve(toKept(response, verdict.freshMs ?? otherwise, this.#options.keepHeaders ?? []))
+    const { ageMs } = verdict
+    // By the options, it is fresh from now on.
+    const otherwise = freshFor === undefined ? null : ageMs + toMs('freshFor', freshFor)
+    const freshMs = verdict.freshMs ?? otherwise
+    this.#made.resolve(toKept(response, { ageMs, freshMs }, this.#options.keepHeaders ?? []))
   }
 
   /** There is no response: those who wait for it are for their handlers. */
@@ -180,11 +188,12 @@ function isForOthers(error: unknown): boolean {
 }
 
 function toFreshness({
+  ageMs,
   freshMs,
   staleMs,
 }: Extract<Keepable, { status: 'keep' }>): Pick<SetOptions, keyof Freshness> {
   return {
-    ...(freshMs === null ? {} : { freshFor: durationOf(freshMs) }),
+    ...(freshMs === null ? {} : { freshFor: durationOf(freshMs - ageMs) }),
     ...(staleMs === null ? {} : { staleFor: durationOf(staleMs) }),
   }
 }
@@ -209,7 +218,7 @@ function keyOf<Request>(
   asked: Asked,
   request: Request,
 ): string {
-  const place = key?.(request) ?? asked.place
+  const place = key === undefined ? asked.place : toldText('key', key(request))
   const told = vary.map((name) => `${name.toLowerCase()}: ${asked.header(name.toLowerCase()) ?? ''}`)
   return fitName([place, ...told].join('\n'))
 }

@@ -1,6 +1,9 @@
-/** The same response; `done` is called once it has been read to its end, or nobody wants it any more. */
-export function whenDone(response: Response, done: () => void): Response {
-  if (response.body === null) {
+/**
+ * The same response; `done` is called once it has been read to its end, or nobody wants it any more. Nobody reads what answers
+ * HEAD.
+ */
+export function whenDone(response: Response, { method }: Request, done: () => void): Response {
+  if (response.body === null || method === 'HEAD') {
     done()
     return response
   }

@@ -255,3 +255,18 @@ test('options that cannot be are refused when the middleware is made', () => {
   expect(() => withIdempotency(once, { maxBytes: 5_000_000 }, created)).toThrow('maxBytes')
   expect(() => withIdempotency(once, JSON.parse('{"ttl":1}'), created)).toThrow('options.ttl is not known')
 })
+
+test('a subject or a fingerprint that is not told is an error, and no key is shared', async () => {
+  const untold: IdempotencyOptions<Request>[] = [
+    { subject: () => undefined as never },
+    { subject: () => '' },
+    { subject: async () => 'ada' } as never,
+    { fingerprint: () => undefined as never },
+  ]
+  for (const options of untold) {
+    const { handle, runs } = handling(created, options)
+    await expect(handle(post('k'))).rejects.toThrow('must return a string of at least one character')
+    expect((await handle(post(null))).status).toBe(201)
+    expect(runs()).toBe(1)
+  }
+})

@@ -103,3 +103,12 @@ test('an outage lets requests through where the limiter fails open, and throws w
   expect(response.headers.get('ratelimit')).toBeNull()
   await expect(withRateLimit(strict, { subject }, hello)(from('ada'))).rejects.toThrow('no server answered')
 })
+
+test('HEAD gives its place back at once: nobody reads its response', async () => {
+  const limiter = setup().redis.rateLimit(randomUUID(), { algorithm: 'concurrency', limit: 1, lease: '1m' })
+  const handle = withRateLimit(limiter, { subject }, hello)
+
+  await handle(new Request('http://localhost/ada', { method: 'HEAD' }))
+
+  await expect.poll(async () => (await limiter.inspect('ada')).held).toHaveLength(0)
+})

@@ -349,3 +349,38 @@ test('options that are wrong are refused when the middleware is made', () => {
     )
   }
 })
+
+test('a key that is not told is an error, and nothing is shared; so are tags', async () => {
+  for (const options of [
+    { key: () => undefined as never },
+    { key: () => '' },
+    { tags: () => undefined as never },
+  ]) {
+    const { get, runs } = service(text(), options)
+    await expect(get()).rejects.toThrow('must return a')
+    expect(runs()).toBe(0)
+  }
+})
+
+test('a response that was old when it came is fresh for the rest of its time only', async () => {
+  const { get, kept } = service(text({ 'cache-control': 'max-age=3600', age: '3599' }))
+  await get()
+  const { madeAtMs } = (await kept()).value
+  expect(Date.now() - madeAtMs).toBeGreaterThanOrEqual(3_599_000)
+
+  // One second of its hour is left.
+  await expect.poll(async () => (await get()).headers.get('cache-status')).toMatch(/fwd=miss/)
+})
+
+test('Expires goes out with what is kept', async () => {
+  const expires = new Date(Date.now() + 3_600_000).toUTCString()
+  const { get } = service(text({ expires }))
+  await get()
+
+  const again = await get()
+
+  expect([again.headers.get('cache-status'), again.headers.get('expires')]).toEqual([
+    expect.stringMatching(/^perilune; hit; ttl=3[56]\d\d$/),
+    expires,
+  ])
+})

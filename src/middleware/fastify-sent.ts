@@ -1,0 +1,147 @@
+// What a handler of Fastify has sent, in each form that Fastify takes, kept before it goes out. What is done to the reply meanwhile
+// comes too late, as without the middleware.
+
+import { Readable } from 'node:stream'
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
+import type { Headers as Lines } from './answer.ts'
+import { type Bounded, readBounded } from './bounded-body.ts'
+import type { KeepsResponses } from './record-node-response.ts'
+import { linesOf } from './standing-headers.ts'
+import type { Closing } from './when-closed.ts'
+
+/** What is used of Fastify's reply. */
+export interface FastifyReplyLike {
+  readonly statusCode: number
+  readonly raw: Closing & { removeHeader(name: string): unknown }
+  getHeaders(): Record<string, number | string | string[] | undefined>
+  code(status: number): unknown
+  header(name: string, value: string | string[]): unknown
+  removeHeader(name: string): unknown
+  send(payload: unknown): unknown
+}
+
+/** Requests whose handlers are under way, and whose first answer is the one that counts. */
+export class Sendings<Request extends object, Begun> {
+  readonly #begun = new WeakMap<Request, Begun>()
+  readonly #sent = new WeakSet<Request>()
+
+  begin(request: Request, begun: Begun): void {
+    this.#begun.set(request, begun)
+  }
+
+  /** What is to be sent of the payload: itself, where nothing has begun; nothing any more, while another is kept or sent. */
+  async send(request: Request, payload: unknown, keep: (begun: Begun) => Promise<unknown>): Promise<unknown> {
+    // Fastify takes an answer for sent only when it is.
+    if (this.#sent.has(request)) return new Promise<never>(() => undefined)
+    const begun = this.#begun.get(request)
+    if (begun === undefined) return payload
+    this.#begun.delete(request)
+    this.#sent.add(request)
+    try {
+      return await keep(begun)
+    } catch (error) {
+      // The answer to that is another one.
+      this.#sent.delete(request)
+      throw error
+    }
+  }
+}
+
+interface Head {
+  readonly status: number
+  readonly headers: ReadonlyMap<string, readonly string[]>
+}
+
+/** Resolves to what is to be sent: a stream that has been read is another one now. Rejects when that cannot be read. */
+export async function keepSent(
+  recording: KeepsResponses,
+  reply: FastifyReplyLike,
+  payload: unknown,
+  maxBytes: number,
+): Promise<unknown> {
+  const sent = headOf(reply)
+  const { status, headers } = isResponse(payload) ? overlaid(sent, payload) : sent
+  const isEndless = headers.get('content-type')?.[0]?.startsWith('text/event-stream') === true
+  const [body, passedOn] = isEndless ? [null, payload] : await read(payload, maxBytes)
+  const lines = [...headers].flatMap(([name, values]) => values.map((value) => [name, value] as const))
+  await recording.keep({ status, headers: lines satisfies Lines, body })
+  putBack(reply, sent)
+  return passedOn
+}
+
+/** Whoever has set it: a hook, or a plugin on Node's response. */
+export function removeHeader(reply: FastifyReplyLike, name: string): void {
+  reply.removeHeader(name)
+  reply.raw.removeHeader(name)
+}
+
+function headOf(reply: FastifyReplyLike): Head {
+  const headers = Object.entries(reply.getHeaders()).map(([name, value]) => [name, linesOf(value)] as const)
+  return { status: reply.statusCode, headers: new Map(headers) }
+}
+
+/** As Fastify will: what a response of fetch says goes over what is there, but for cookies. */
+function overlaid({ headers }: Head, { status, headers: own }: Response): Head {
+  const all = new Map(headers)
+  for (const [name, value] of own) if (name !== 'set-cookie') all.set(name, [value])
+  const cookies = [...(headers.get('set-cookie') ?? []), ...own.getSetCookie()]
+  if (cookies.length > 0) all.set('set-cookie', cookies)
+  return { status, headers: all }
+}
+
+function putBack(reply: FastifyReplyLike, { status, headers }: Head): void {
+  const now = headOf(reply)
+  if (now.status !== status) reply.code(status)
+  for (const name of new Set([...headers.keys(), ...now.headers.keys()])) {
+    const lines = headers.get(name)
+    if (String(lines) === String(now.headers.get(name))) continue
+    removeHeader(reply, name)
+    if (lines !== undefined) reply.header(name, lines.length === 1 ? lines.join() : [...lines])
+  }
+}
+
+/** The bytes to keep, or null, and the payload to send instead of one that has been read. */
+async function read(payload: unknown, maxBytes: number): Promise<[Uint8Array | null, unknown]> {
+  if (isResponse(payload)) {
+    const { body, status, statusText, headers } = payload
+    if (body === null) return [new Uint8Array(), payload]
+    const bounded = await readBounded(body, maxBytes)
+    const again = bounded.whole ? new Uint8Array(bounded.bytes) : bounded.stream
+    return [bytesOf(bounded), new Response(again, { status, statusText, headers })]
+  }
+  if (isWebStream(payload)) {
+    const bounded = await readBounded(payload, maxBytes)
+    return [bytesOf(bounded), bounded.whole ? bounded.bytes : bounded.stream]
+  }
+  if (isPipe(payload)) {
+    const readable = payload instanceof Readable ? payload : new Readable().wrap(payload)
+    const bounded = await readBounded(Readable.toWeb(readable) as ReadableStream<Uint8Array>, maxBytes)
+    if (bounded.whole) return [bounded.bytes, bounded.bytes]
+    return [null, Readable.fromWeb(bounded.stream as NodeReadableStream)]
+  }
+  const bytes = toBytes(payload)
+  return [bytes !== null && bytes.byteLength <= maxBytes ? bytes : null, payload]
+}
+
+function bytesOf(bounded: Bounded): Buffer | null {
+  return bounded.whole ? bounded.bytes : null
+}
+
+/** Of whatever library, as Fastify tells them. */
+function isResponse(payload: unknown): payload is Response {
+  return Object.prototype.toString.call(payload) === '[object Response]'
+}
+
+function isWebStream(payload: unknown): payload is ReadableStream<Uint8Array> {
+  return typeof payload === 'object' && payload !== null && 'getReader' in payload
+}
+
+function isPipe(payload: unknown): payload is NodeJS.ReadableStream {
+  return typeof payload === 'object' && payload !== null && 'pipe' in payload
+}
+
+function toBytes(payload: unknown): Uint8Array | null {
+  if (payload === undefined || payload === null) return new Uint8Array()
+  if (typeof payload === 'string') return Buffer.from(payload)
+  return payload instanceof Uint8Array ? payload : null
+}

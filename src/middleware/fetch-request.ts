@@ -1,0 +1,56 @@
+// What middleware looks at in a request of fetch.
+
+import { fingerprintOf } from '../once/once.ts'
+import { readBounded } from './bounded-body.ts'
+import { type IdempotencyOptions, type Incoming, subjectOf } from './idempotency.ts'
+import { type Asked, CONDITIONS } from './response-caching.ts'
+import { toldText } from './told.ts'
+
+/** The body up to a size, still there for the handler; null when it is larger. */
+export type ReadsBody = (request: Request, maxBytes: number) => Promise<Uint8Array | null>
+
+export function incomingOf(
+  request: Request,
+  options: IdempotencyOptions<Request>,
+  { maxBytes, readBody = copyOfBody }: { readonly maxBytes: number; readonly readBody?: ReadsBody },
+): Incoming {
+  return {
+    method: request.method,
+    header: request.headers.get('idempotency-key'),
+    subject: () => subjectOf(options, request),
+    fingerprint: async () => {
+      if (options.fingerprint !== undefined)
+        return toldText('fingerprint', await options.fingerprint(request))
+      const body = await readBody(request, maxBytes)
+      const { pathname, search } = new URL(request.url)
+      return body === null ? null : fingerprintOf(request.method, `${pathname}${search}`, body)
+    },
+  }
+}
+
+export function askedOf({ method, url, headers }: Request): Asked {
+  const { host, pathname, search } = new URL(url)
+  return { method, place: `${host}${pathname}${search}`, header: (name) => headers.get(name) }
+}
+
+/** The whole response will be kept. */
+export function withoutConditions(request: Request): Request {
+  if (CONDITIONS.every((name) => !request.headers.has(name))) return request
+  const whole = new Request(request)
+  for (const name of CONDITIONS) whole.headers.delete(name)
+  return whole
+}
+
+const READ =
+  'idempotency: the body of the request has been read already; put it before what reads the body, or give `fingerprint`'
+
+export async function copyOfBody(request: Request, maxBytes: number): Promise<Buffer | null> {
+  if (request.bodyUsed) throw new TypeError(READ)
+  const copy = request.clone()
+  if (copy.body === null) return Buffer.alloc(0)
+  const read = await readBounded(copy.body, maxBytes)
+  if (read.whole) return read.bytes
+  // Not awaited: it settles when the other copy is cancelled too.
+  read.stream.cancel().catch(() => undefined)
+  return null
+}

@@ -1,0 +1,52 @@
+// Responses of fetch as middleware makes, changes and keeps them.
+
+import { type Answer, BODILESS } from './answer.ts'
+import { type Bounded, readBounded } from './bounded-body.ts'
+import type { KeepsResponses } from './record-node-response.ts'
+import { changesFor } from './standing-headers.ts'
+
+/** `standing`: headers that are on the response already. `whole`: false for HEAD. */
+export function toResponse(
+  answer: Answer,
+  { whole = true, standing }: { readonly whole?: boolean; readonly standing?: Headers } = {},
+): Response {
+  const { status, body } = answer
+  const headers = new Headers(standing)
+  const lines = (name: string): string[] => [headers.get(name)].flatMap((value) => value ?? [])
+  for (const [name, values] of changesFor(answer, lines)) {
+    headers.delete(name)
+    for (const value of values) headers.append(name, value)
+  }
+  const hasBody = whole && body.length > 0 && !BODILESS.has(status)
+  return new Response(hasBody ? new Uint8Array(body) : null, { status, headers })
+}
+
+/** The response says this, too. */
+export function withHeaders(response: Response, headers: Answer['headers']): Response {
+  if (headers.length === 0) return response
+  // A new one: those of fetch and of redirects cannot be changed.
+  const changed = new Response(response.body, response)
+  for (const [name, value] of headers) changed.headers.append(name, value)
+  return changed
+}
+
+/** Resolves to the response to send, once it is kept as it was when its handler returned it. */
+export async function keepResponse(
+  recording: KeepsResponses,
+  response: Response,
+  maxBytes: number,
+): Promise<Response> {
+  const { status, statusText } = response
+  const headers = new Headers(response.headers)
+  const read = await readResponse(response, maxBytes)
+  await recording.keep({ status, headers, body: read?.whole === true ? read.bytes : null })
+  if (read === null || response.body === null) return response
+  return new Response(read.whole ? new Uint8Array(read.bytes) : read.stream, { status, statusText, headers })
+}
+
+/** Null for a stream of events, which may have no end. */
+async function readResponse({ headers, body }: Response, maxBytes: number): Promise<Bounded | null> {
+  if (headers.get('content-type')?.startsWith('text/event-stream') === true) return null
+  if (body === null) return { whole: true, bytes: Buffer.alloc(0) }
+  return readBounded(body, maxBytes)
+}

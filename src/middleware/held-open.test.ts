@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { type Connection, holdOpen } from './held-open.ts'
+
+class Socket implements Connection {
+  readonly destroyed: unknown[] = []
+  destroy(error?: Error): this {
+    this.destroyed.push(error ?? null)
+    return this
+  }
+}
+
+test('a connection is broken off by whoever lets go, if somebody wanted it meanwhile', () => {
+  const [socket, error] = [new Socket(), new Error('failed after the answer')]
+  const letGo = holdOpen(socket)
+
+  expect(socket.destroy(error)).toBe(socket)
+  expect(socket.destroyed).toEqual([])
+
+  letGo()?.()
+  expect(socket.destroyed).toEqual([error])
+})
+
+test('nobody wanted it: it stays, and is as it was', () => {
+  const socket = new Socket()
+
+  expect(holdOpen(socket)()).toBe(null)
+
+  expect(Object.keys(socket)).toEqual(['destroyed'])
+  socket.destroy()
+  expect(socket.destroyed).toEqual([null])
+})
+
+test('of two that hold it the last one breaks it off, whichever that is', () => {
+  const socket = new Socket()
+  const [first, second] = [holdOpen(socket), holdOpen(socket)]
+  socket.destroy()
+
+  expect(second()).toBe(null)
+  expect(socket.destroyed).toEqual([])
+  first()?.()
+
+  expect(socket.destroyed).toEqual([null])
+  expect(Object.hasOwn(socket, 'destroy')).toBe(false)
+})
+
+test('a way of its own to be broken off comes back', () => {
+  const socket = new Socket()
+  const own = (): Socket => socket
+  socket.destroy = own
+
+  holdOpen(socket)()
+
+  expect(socket.destroy).toBe(own)
+})

@@ -1,0 +1,44 @@
+// The head of a response of Node as its handler has it, also where it goes to `writeHead`, which Node sends without noting it.
+
+import type { ServerResponse } from 'node:http'
+import type { Headers } from './answer.ts'
+import { linesOf } from './standing-headers.ts'
+
+type Noted = Pick<ServerResponse, 'getHeader' | 'getHeaderNames' | 'setHeader'> & {
+  /** Only of HTTP/1. */
+  getRawHeaderNames?(): string[]
+}
+
+/** `(status, [message], [headers])`; the headers as an object, as names and values in turn, or as pairs. */
+export type HeadWritten = [status: unknown, message?: unknown, headers?: unknown]
+
+/** Headers as they are spelt, one line each. */
+export function headersOf(response: Omit<Noted, 'setHeader'>): Headers {
+  const names = response.getRawHeaderNames?.() ?? response.getHeaderNames()
+  return names.flatMap((name) => linesOf(response.getHeader(name)).map((line) => [name, line] as const))
+}
+
+/** Notes the headers on the response, as it does itself where others stand there already; what is left is for Node. */
+export function noteHeaders(response: Noted, [status, message, headers]: HeadWritten): HeadWritten {
+  const isMessage = typeof message === 'string'
+  for (const [name, lines] of linesByName(isMessage ? headers : (headers ?? message))) {
+    const [first] = lines
+    response.setHeader(name, lines.length === 1 && first !== undefined ? first : lines)
+  }
+  return isMessage ? [status, message] : [status]
+}
+
+function linesByName(headers: unknown): ReadonlyMap<string, readonly string[]> {
+  const byName = new Map<string, string[]>()
+  for (const [name, value] of pairsOf(headers)) {
+    const spelt = [...byName.keys()].find((known) => known.toLowerCase() === name.toLowerCase()) ?? name
+    byName.set(spelt, [...(byName.get(spelt) ?? []), ...linesOf(value as string)])
+  }
+  return byName
+}
+
+function pairsOf(headers: unknown): [name: string, value: unknown][] {
+  if (!Array.isArray(headers)) return Object.entries(headers ?? {})
+  if (Array.isArray(headers[0])) return headers as [string, unknown][]
+  return headers.flatMap((name, at) => (at % 2 === 0 ? [[String(name), headers[at + 1]]] : []))
+}

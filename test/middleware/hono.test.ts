@@ -1,0 +1,130 @@
+// What is Hono's own: bodies that others have read, and responses that nobody reads.
+
+import { randomUUID } from 'node:crypto'
+import { once as event } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { serve } from '@hono/node-server'
+import { type Context, Hono, type Next } from 'hono'
+import { timeout } from 'hono/timeout'
+import { validator } from 'hono/validator'
+import { idempotency, rateLimit } from 'perilune/hono'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { setup } from './fixture.ts'
+
+async function listening(app: Hono): Promise<string> {
+  const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' })
+  if (!server.listening) await event(server, 'listening')
+  onTestFinished(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+type Reads = (context: Context, next: Next) => Promise<Response | undefined | void>
+
+/** An app whose body somebody reads before the middleware: `ask` sends a body with a key, over HTTP and without. */
+function readingFirst(reads: Reads) {
+  const app = new Hono()
+  app.onError((error, context) => context.text(String(error), 500))
+  let runs = 0
+  app.post('/orders', reads as never, idempotency(setup().once), (context) =>
+    context.text(`run ${(runs += 1)}`),
+  )
+  return app
+}
+
+function form(item: string): FormData {
+  const fields = new FormData()
+  fields.append('item', item)
+  fields.append('picture', new File([item, 'bytes'], 'tea.png', { type: 'image/png' }))
+  return fields
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+const reading: [
+  who: string,
+  reads: Reads,
+  body: (item: string) => FormData | string,
+  headers: Record<string, string>,
+][] = [
+  [
+    'a validator of JSON',
+    validator('json', (value) => value) as Reads,
+    (item) => `{"item":"${item}"}`,
+    JSON_TYPE,
+  ],
+  ['a validator of forms', validator('form', (value) => value) as Reads, form, {}],
+  ['a reader of the text', async (context, next) => (await context.req.text(), next()), (item) => item, {}],
+  ['a reader of forms', async (context, next) => (await context.req.formData(), next()), form, {}],
+  ['a parser', async (context, next) => (await context.req.parseBody(), next()), form, {}],
+]
+
+describe.each(reading)('behind %s', (_, reads, bodyOf, headers) => {
+  test('a request is carried out once, and another one under its key is refused', async () => {
+    const url = await listening(readingFirst(reads))
+    // The same bytes again, as a client that repeats sends them: a form would be written with another boundary.
+    const sent = new Map<string, Promise<[ArrayBuffer, Record<string, string>]>>()
+    const write = async (item: string): Promise<[ArrayBuffer, Record<string, string>]> => {
+      const request = new Request(url, { method: 'POST', body: bodyOf(item), headers })
+      return [await request.arrayBuffer(), Object.fromEntries(request.headers)]
+    }
+    const ask = async (item: string): Promise<[number, string | null]> => {
+      if (!sent.has(item)) sent.set(item, write(item))
+      const [body, types] = (await sent.get(item)) as [ArrayBuffer, Record<string, string>]
+      const response = await fetch(`${url}/orders`, {
+        method: 'POST',
+        body,
+        headers: { ...types, 'idempotency-key': 'k' },
+      })
+      return [response.status, response.status === 200 ? await response.text() : null]
+    }
+
+    expect(await ask('tea')).toEqual([200, 'run 1'])
+    expect(await ask('tea')).toEqual([200, 'run 1'])
+    expect(await ask('cake')).toEqual([422, null])
+  })
+})
+
+test('a body that was read and not left to others is an error that says what to do', async () => {
+  const app = readingFirst(async (context, next) => (await context.req.raw.text(), next()))
+
+  const response = await app.request('/orders', {
+    method: 'POST',
+    body: 'x',
+    headers: { 'idempotency-key': 'k' },
+  })
+
+  expect([response.status, await response.text()]).toEqual([
+    500,
+    expect.stringContaining('the body of the request has been read already'),
+  ])
+})
+
+describe('a place of a concurrency limit comes back', () => {
+  function limited(...around: Reads[]) {
+    const limiter = setup().redis.rateLimit(randomUUID(), { algorithm: 'concurrency', limit: 1, lease: '1h' })
+    const app = new Hono()
+    app.use(...(around as [never]), rateLimit(limiter, { subject: () => 'ada' }))
+    return { app, held: async () => (await limiter.inspect('ada')).held }
+  }
+
+  test('from HEAD, whose response nobody reads', async () => {
+    const { app, held } = limited()
+    app.get('/', (context) => context.text('ok'))
+
+    expect((await app.request('/', { method: 'HEAD' })).status).toBe(200)
+
+    await expect.poll(held).toEqual([])
+  })
+
+  test('from a handler that another middleware does not wait for', async () => {
+    const { app, held } = limited(timeout(20) as never)
+    app.get('/', async (context) => {
+      await new Promise((resolve) => setTimeout(resolve, 60))
+      return context.text('late')
+    })
+    const url = await listening(app)
+
+    expect((await fetch(url)).status).toBe(504)
+
+    await expect.poll(held).toEqual([])
+  })
+})
