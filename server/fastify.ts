@@ -16,6 +16,7 @@ import {
 import { refuseOtherForms } from './body-forms.ts'
 import { BrokenRequests } from './broken-requests.ts'
 import { carryOutInOrder } from './in-order.ts'
+import { refuseForeignPages } from './foreign-pages.ts'
 import { LEFT } from './left.ts'
 import { notFound, toProblem, unforeseen } from './problems.ts'
 import { refuseRepeatedHeaders } from './single-headers.ts'
@@ -65,6 +66,7 @@ export function createFastify(logLevel: string, { requestTimeoutMs = 30_000, uns
   carryOutInOrder(app)
   countUnsent(app, unsent)
   refuseRepeatedHeaders(app, app.server)
+  refuseForeignPages(app)
   refuseOtherForms(app)
   passOverUnreadBodies(app, endConnectionsWhenClosing(app))
   takeBodiesAsBytes(app)

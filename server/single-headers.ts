@@ -7,6 +7,7 @@ import { InvalidArgumentError } from 'perilune'
 
 const ONCE = [
   'Host',
+  'Origin',
   'Content-Type',
   'Content-Encoding',
   'X-Project-ID',

@@ -1,5 +1,6 @@
 // The store fails: what callers who coordinate are told.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { startProxy } from '../test/servers/proxy.ts'
 import { startRedis } from '../test/servers/redis.ts'
@@ -102,6 +103,28 @@ test('without its store every route answers 503 and says when to try again', asy
     expect([status, headers.get('retry-after')], `${ROUTES[at]?.join(' ')} ${text}`).toEqual([503, '1'])
     expect(['ambiguous', 'unreachable', 'busy'], text).toContain(json.code)
   }
+})
+
+test('an attempt whose client left before the answer is not given back under one who asked again with its id', async () => {
+  await using faults = await behindProxy()
+  const { api } = faults
+  const path = '/v1/once/o/keys/asked-again/attempts'
+  const body = { id: 'a' }
+  await api.call('POST', '/v1/once/o/keys/first/attempts')
+  await api.client.call('CLIENT', 'PAUSE', '400', 'ALL')
+
+  const leaving = new AbortController()
+  const headers = { 'X-Project-ID': 'test', 'Content-Type': 'application/json' }
+  const sent = { method: 'POST', headers, body: JSON.stringify(body), signal: leaving.signal }
+  const left = fetch(`${api.url}${path}`, sent).catch(() => null)
+  await sleep(50)
+  leaving.abort()
+  await left
+  const again = await api.call('POST', path, { body })
+
+  expect(again.status).toBe(201)
+  expect((await api.call('POST', path, { body: { id: 'b' } })).status).toBe(409)
+  expect((await api.call('PATCH', again.headers.get('location') ?? '')).status).toBe(200)
 })
 
 test('what was granted or taken although the answer was lost on the way counts once', async () => {

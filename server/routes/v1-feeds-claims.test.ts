@@ -57,7 +57,7 @@ describe('claiming', () => {
     const left = fetch(`${api.url}${feed}/claims?wait=25s`, {
       method: 'POST',
       signal: leaving.signal,
-      headers: { 'X-Project-ID': 'test' },
+      headers: { 'X-Project-ID': 'test', 'Content-Type': 'application/json' },
     })
     await api.whenWaiting(feed)
     leaving.abort()

@@ -24,7 +24,7 @@ async function whenWaiting(lock: string, waiting: number): Promise<void> {
 /** A request that waits for the lock, from a client that can leave. */
 function waitFor(lock: string): { leave(): void; left: Promise<unknown> } {
   const leaving = new AbortController()
-  const headers = { 'X-Project-ID': 'test' }
+  const headers = { 'X-Project-ID': 'test', 'Content-Type': 'application/json' }
   const url = `${api.url}${lock}/leases?wait=50s`
   const left = fetch(url, { method: 'POST', headers, signal: leaving.signal }).catch(() => null)
   return { leave: () => leaving.abort(), left }
@@ -211,9 +211,11 @@ test('a thousand requests that wait for one lock listen through one connection',
   const leaving = new AbortController()
   const url = `${busy.url}${lock}/leases?wait=50s`
   const polls = Array.from({ length: 1000 }, () =>
-    fetch(url, { method: 'POST', headers: { 'X-Project-ID': 'test' }, signal: leaving.signal }).catch(
-      () => null,
-    ),
+    fetch(url, {
+      method: 'POST',
+      headers: { 'X-Project-ID': 'test', 'Content-Type': 'application/json' },
+      signal: leaving.signal,
+    }).catch(() => null),
   )
   while ((await busy.call('GET', lock)).json.waiting !== 1000) await sleep(20)
 

@@ -114,7 +114,7 @@ describe('an attempt', () => {
     const key = newKey()
     const first = await begin(key)
     const leaving = new AbortController()
-    const headers = { 'X-Project-ID': 'test' }
+    const headers = { 'X-Project-ID': 'test', 'Content-Type': 'application/json' }
     const url = `${api.url}${key}/attempts?wait=50s`
     const left = fetch(url, { method: 'POST', headers, signal: leaving.signal }).catch(() => null)
     await whenListening(key)

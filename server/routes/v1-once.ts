@@ -89,8 +89,9 @@ function begin(app: App, parts: Parts, open: Open): void {
     const lend = (waiting: Waiting) => once.lend(key, { ...named, ...waiting })
     const lent = await askWaiting(reply, { waits: parts.waits, wait: request.query.wait }, lend)
     if (lent === null) return reply.code(204).send()
-    // Nobody is there to do the work.
-    if (lent.status === 'started' && reply.raw.destroyed) await once.release(key, lent.token)
+    // Nobody is there to do the work; by its id it may be somebody's who has asked again.
+    const isLeft = lent.status === 'started' && reply.raw.destroyed
+    if (isLeft && id === undefined) await once.release(key, lent.token)
     return sendBegun(request, reply, lent)
   })
 }

@@ -145,7 +145,7 @@ describe('a claim', () => {
     const leaving = new AbortController()
     const left = fetch(`${api.url}${queue}/claims?wait=50s`, {
       method: 'POST',
-      headers: { 'X-Project-ID': 'test' },
+      headers: { 'X-Project-ID': 'test', 'Content-Type': 'application/json' },
       signal: leaving.signal,
     }).catch(() => null)
     await whenIdle(queue, 1)

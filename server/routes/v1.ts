@@ -6,6 +6,7 @@ import type { App } from '../fastify.ts'
 import { takeJsonOnly } from '../v1/json-body.ts'
 import type { FeedLimits } from '../v1/limits.ts'
 import { describeRoutes, serveDescription } from '../v1/openapi.ts'
+import { takeJsonPostsOnly } from '../v1/post-types.ts'
 import { compileSchema } from '../v1/validation.ts'
 import { Waits } from '../v1/waits.ts'
 import { refuseOtherMethods } from './other-methods.ts'
@@ -32,6 +33,7 @@ export async function v1(app: App, { perilune, counters, limits }: Native): Prom
   const waits = new Waits(limits.maxWaitMs)
   app.addHook('preClose', async () => waits.close())
   takeJsonOnly(app)
+  takeJsonPostsOnly(app)
   app.setValidatorCompiler(compileSchema)
   app.setSerializerCompiler(() => (answer) => JSON.stringify(answer))
   await describeRoutes(app)

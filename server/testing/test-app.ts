@@ -90,21 +90,19 @@ export async function startApp(redisPort: number, options: TestAppOptions = {}):
 }
 
 async function send(url: string, method: string, options: CallOptions): Promise<Answer> {
-  const answer = await fetch(url, { method, headers: headersOf(options), ...bodyOf(options.body) })
+  const answer = await fetch(url, { method, headers: headersOf(method, options), ...bodyOf(options.body) })
   const text = await answer.text()
   return { status: answer.status, headers: answer.headers, text, json: text === '' ? null : JSON.parse(text) }
 }
 
-function headersOf({
-  project = 'test',
-  client = ALICE,
-  headers = {},
-  body,
-}: CallOptions): Record<string, string> {
+function headersOf(
+  method: string,
+  { project = 'test', client = ALICE, headers = {}, body }: CallOptions,
+): Record<string, string> {
   const all = {
     'Client-ID': client,
     'X-Project-ID': project,
-    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    ...(body === undefined && method !== 'POST' ? {} : { 'Content-Type': 'application/json' }),
     ...headers,
   }
   const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null)

@@ -119,17 +119,18 @@ export const cleared: Answers = { 204: nothing('There is no such feed any more.'
 
 const PROBLEMS: Answers = {
   400: problem('An argument is wrong; `argument` names it.'),
+  403: problem('A page of another origin asks.'),
   404: problem('There is no such thing.'),
   409: problem('Refused; `reason` says why.'),
   410: problem('The lease has ended, or never was.'),
   413: problem('The body is too large.'),
-  415: problem('The body is not application/json.'),
+  415: problem('It is not application/json.'),
   503: problem('The store or the service cannot, for the moment; see Retry-After.'),
 }
 
 /** The answers of a route: its own, the problems it names, and those that every route has. */
 export function answers(own: Answers, ...statuses: number[]): Answers {
-  const problems = [400, ...statuses, 503].map((status) => [status, PROBLEMS[status] ?? {}] as const)
+  const problems = [400, 403, ...statuses, 503].map((status) => [status, PROBLEMS[status] ?? {}] as const)
   return { ...own, ...Object.fromEntries(problems) }
 }
 

@@ -1,6 +1,5 @@
 // Bodies are JSON in UTF-8 and nothing else. Their text is kept: what a message holds goes out to the
-// letter. A page of another origin cannot send application/json without being asked first, so none can
-// append to a service on the reader's own machine.
+// letter.
 
 import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'

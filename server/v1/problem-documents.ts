@@ -78,6 +78,7 @@ export class Denial extends Error {
 
 const TITLES: Readonly<Record<number, readonly [code: string, title: string]>> = {
   400: ['invalid-argument', 'Invalid argument'],
+  403: ['foreign-origin', 'Foreign origin'],
   404: ['not-found', 'Not found'],
   405: ['method-not-allowed', 'Method not allowed'],
   409: ['refused', 'Refused'],

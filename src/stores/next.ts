@@ -110,21 +110,24 @@ async function find<Value extends object>(
   if (isFetch(context) && tags.some((tag) => revalidated.includes(tag))) return null
   const verdict = await judgeTags(cache, tags, createdAtMs)
   if (verdict === 'expired') return null
-  const lastModified = verdict === 'fresh' ? createdAtMs : whenStale(createdAtMs, context, stored)
-  return { lastModified, value: fromStored<Value>(stored), ...cacheControlOf(stored) }
+  const value = fromStored<Value>(stored)
+  const { cacheControl } = stored
+  if (verdict === 'stale') return { ...staleBy(createdAtMs, context, cacheControl), value }
+  return { lastModified: createdAtMs, value, ...(cacheControl === undefined ? {} : { cacheControl }) }
 }
 
-/** A time so long ago that Next.js takes the entry for stale, but serves it while it makes another one. */
-function whenStale(createdAtMs: number, context: NextContext, { cacheControl }: StoredEntry): number {
-  if (isFetch(context)) return 1
-  const { revalidate: seconds } = cacheControl ?? { revalidate: false }
-  // Such a one is never stale by its age.
-  if (seconds === false) return -1
-  return Math.min(createdAtMs, Date.now() - seconds * 1000 - 1)
-}
-
-function cacheControlOf({ cacheControl }: StoredEntry): { cacheControl?: NextCacheControl } {
-  return cacheControl === undefined ? {} : { cacheControl }
+/** So that Next.js takes the entry for stale, but serves it while it makes another one: that is a matter of its age alone. */
+function staleBy(
+  createdAtMs: number,
+  context: NextContext,
+  cacheControl: NextCacheControl | undefined,
+): { lastModified: number; cacheControl?: NextCacheControl } {
+  if (isFetch(context)) return { lastModified: 1, ...(cacheControl === undefined ? {} : { cacheControl }) }
+  const { revalidate: own, expire } = cacheControl ?? { revalidate: false, expire: undefined }
+  // One that is never too old by its own is from now on; the next one brings its own age.
+  const seconds = own === false ? 1 : own
+  const lastModified = Math.min(createdAtMs, Date.now() - seconds * 1000 - 1)
+  return { lastModified, cacheControl: { revalidate: seconds, expire } }
 }
 
 function placeOf(key: string, context: NextContext): string {

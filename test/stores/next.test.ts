@@ -147,8 +147,16 @@ test('a tag that may be stale for a while is served meanwhile, and ends then', a
 
   expect((await one().get('/blog', PAGE))?.isStale).toBe(true)
   expect((await one().get('f', FETCH))?.isStale).toBe(true)
-  expect((await one().get('/static', PAGE))?.isStale).toBe(-1)
+  // Served, and made again behind that; what is made then is static again.
+  expect((await one().get('/static', PAGE))?.isStale).toBe(true)
   await expect.poll(() => one().get('/short', PAGE)).toBe(null)
+
+  await nextMillisecond()
+  await storePage(one(), '/static', '/static', { revalidate: false, expire: undefined })
+  expect(await one().get('/static', PAGE)).toMatchObject({
+    isStale: undefined,
+    cacheControl: { revalidate: false },
+  })
 })
 
 test('a hard revalidation is not undone by a soft one', async () => {
