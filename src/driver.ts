@@ -112,9 +112,18 @@ export function brand(type: { readonly prototype: object }, name: string): void 
   Object.defineProperty(type, Symbol.hasInstance, {
     value(this: unknown, value: unknown): boolean {
       if (this !== type) return Function.prototype[Symbol.hasInstance].call(this, value)
-      return typeof value === 'object' && value !== null && mark in value
+      return typeof value === 'object' && value !== null && has(value, mark)
     },
   })
+}
+
+/** What users throw is asked as well, and a proxy may throw whatever it is asked. */
+function has(value: object, mark: symbol): boolean {
+  try {
+    return mark in value
+  } catch {
+    return false
+  }
 }
 
 /** The server answered with an error; `message` is its text and begins with the code word. */

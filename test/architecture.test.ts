@@ -103,8 +103,6 @@ const RULES = {
   nameless: 'rule 10: no file is called types, interfaces, utils, helpers or common',
   dependencies:
     'rule 11: the library has one dependency, croner, pinned, without dependencies, and known to src/queue/cron.ts only',
-  timers:
-    'rule 10: setTimeout ends after 1 ms where it is given more than 24.8 days: lengths that users decide go to src/runtime/timer.ts',
   functions: 'rule 12: half of the functions are under 10 lines, 95 % under 30, none over 60',
   files: 'rule 12: 90 % of the TypeScript files are under 200 lines, none over 400',
   operations: 'rule 12: 90 % of the operations in Lua are under 60 lines, none over 120',
@@ -306,41 +304,6 @@ test('no signal is made of others that it never parts with', () => {
   holds(
     RULES.signals,
     ours.filter((path) => /AbortSignal\s*\.\s*any\s*\(/.test(textOf(ROOT, path))),
-  )
-})
-
-/** Each of their timers has a length that no user decides. */
-const WITH_TIMERS_OF_THEIR_OWN = new Set([
-  'src/cache/ear.ts',
-  'src/cache/reads.ts',
-  'src/drivers/channels.ts',
-  'src/drivers/node-redis-late-nodes.ts',
-  'src/drivers/pauses.ts',
-  'src/drivers/rounds.ts',
-  'src/drivers/time-limit.ts',
-  'src/queue/chores.ts',
-  'src/queue/exchanger.ts',
-  'src/queue/listening.ts',
-  'src/runtime/kept-lease.ts',
-  'src/runtime/lease-keeper.ts',
-  'src/runtime/mailbox.ts',
-  'src/runtime/run.ts',
-  'src/runtime/wake.ts',
-  'src/testing/driver-calls.ts',
-  'src/testing/driver-faults.ts',
-])
-
-test('a timer whose length a user may decide is one of src/runtime/timer.ts', () => {
-  const timer = /\b(?:setTimeout|setInterval|AbortSignal\.timeout)\b/
-  const bare = sources.filter((path) => path.startsWith('src/') && timer.test(textOf(ROOT, path)))
-  expect(bare).toContain('src/runtime/timer.ts')
-  holds(
-    RULES.timers,
-    bare.filter((path) => path !== 'src/runtime/timer.ts' && !WITH_TIMERS_OF_THEIR_OWN.has(path)),
-  )
-  holds(
-    `${RULES.timers}: these have none any more`,
-    [...WITH_TIMERS_OF_THEIR_OWN].filter((path) => !bare.includes(path)),
   )
 })
 

@@ -3,6 +3,8 @@
 import { type IncrementAnswer, increment } from '../generated/counters.ts'
 import type { BatchTerms, Send } from '../runtime/batcher.ts'
 import { DriverError } from '../runtime/errors.ts'
+import { isError } from '../runtime/is-error.ts'
+import { summaryOf } from '../runtime/thrown.ts'
 import { BacklogError, OverflowError } from './errors.ts'
 import { loadOne } from './loading.ts'
 import { MAX_A_CALL, noteEpoch, type Partition, type Source, partitionFor } from './source.ts'
@@ -180,7 +182,7 @@ function tellCounted(
 }
 
 function tellFailed(groups: readonly Group[], error: unknown, outcomes: Outcome[]): void {
-  const failure = error instanceof Error ? error : new Error(String(error))
+  const failure = isError(error) ? error : new Error(summaryOf(error))
   for (const member of groups.flatMap(({ members }) => members)) outcomes[member] = failure
 }
 

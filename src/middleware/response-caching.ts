@@ -11,6 +11,7 @@ import { checkInteger, checkOptions } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { LoadFailedError, MaxRunError, WaitTimeoutError } from '../runtime/errors.ts'
 import { fitName } from '../runtime/fit-name.ts'
+import { isError } from '../runtime/is-error.ts'
 import { isOutage } from '../runtime/outage.ts'
 import type { Answer, Headers } from './answer.ts'
 import { judgeResponse, type Keepable } from './cache-control.ts'
@@ -183,7 +184,9 @@ class NotShared extends Error {
 }
 
 function isForOthers(error: unknown): boolean {
-  if (error instanceof NotShared || error instanceof LoadFailedError) return true
+  // A proxy that was thrown may throw in turn.
+  if (isError(error) && error instanceof NotShared) return true
+  if (error instanceof LoadFailedError) return true
   return error instanceof WaitTimeoutError || error instanceof MaxRunError || isOutage(error)
 }
 

@@ -5,7 +5,12 @@ import { types } from 'node:util'
  * program outside, are of other classes.
  */
 export function isError(value: unknown): value is Error {
-  return value instanceof Error || types.isNativeError(value) || isAbort(value)
+  try {
+    return value instanceof Error || types.isNativeError(value) || isAbort(value)
+  } catch {
+    // A proxy may throw whatever it is asked.
+    return false
+  }
 }
 
 /** What an aborted signal throws is no native error. */

@@ -17,6 +17,7 @@ import type { Deadlines, Due } from './deadlines.ts'
 import { AmbiguousError, DriverError, type PeriluneError } from './errors.ts'
 import type { Operation } from './operation.ts'
 import { isPassing, toDeadlineError, toPeriluneError } from './script-errors.ts'
+import { summaryOf } from './thrown.ts'
 
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 250
@@ -173,7 +174,8 @@ export class Run<A, R> implements Due, Asking {
       this.#runs.driver.reconnect?.(this.#call.keys[0] ?? '')
       if (this.#settle.trace.runsOnce !== true) return this.#later()
     }
-    if (reads) this.#reject(new DriverError('script-failed', `${name}: ${String(error)}`, { cause: error }))
+    if (reads)
+      this.#reject(new DriverError('script-failed', `${name}: ${summaryOf(error)}`, { cause: error }))
     else this.#reject(new AmbiguousError(name, { cause: error }, 'unreadable'))
   }
 
@@ -187,7 +189,9 @@ export class Run<A, R> implements Due, Asking {
       if (this.#maybe && this.#settle.trace.runsOnce === true) this.giveUp()
       else this.#later()
     } else if (!(error instanceof ServerReplyError)) {
-      this.#reject(new DriverError('script-failed', `the driver broke: ${String(error)}`, { cause: error }))
+      this.#reject(
+        new DriverError('script-failed', `the driver broke: ${summaryOf(error)}`, { cause: error }),
+      )
     } else if (error.word === 'NOSCRIPT' && this.#call.send === 'hash') {
       this.#call = { ...this.#call, send: 'source' }
       this.attempt()

@@ -2,6 +2,7 @@
 
 import { SinkError } from '../counters/errors.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { summaryOf } from '../runtime/thrown.ts'
 import type { Column, Dialect, Row, SqlRunner, SqlStore, Statement } from './dialect.ts'
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-9_$]*)?$/
@@ -56,7 +57,7 @@ export class SqlAccess {
   #explain(error: unknown): SinkError {
     const meanings = causesOf(error).map((one) => this.dialect.meaningOf(one))
     const code = meanings.find((meaning) => meaning !== 'sink-failed') ?? 'sink-failed'
-    return new SinkError(code, `${this.name}: ${String(error)}`, { cause: error })
+    return new SinkError(code, `${this.name}: ${summaryOf(error)}`, { cause: error })
   }
 
   async #try<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -70,8 +71,13 @@ export class SqlAccess {
 
 /** An error and its causes: what runs transactions may wrap what the client said. */
 export function causesOf(error: unknown): object[] {
-  if (typeof error !== 'object' || error === null) return []
-  return [error, ...causesOf((error as { cause?: unknown }).cause)]
+  const causes: object[] = []
+  // One may be a cause of itself.
+  for (let one = error; typeof one === 'object' && one !== null && !causes.includes(one); ) {
+    causes.push(one)
+    one = (one as { cause?: unknown }).cause
+  }
+  return causes
 }
 
 function columnFrom(row: Row): Column {

@@ -8,6 +8,8 @@
 import type { EventSource, OutboxSource } from '../counters/count-source.ts'
 import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { isError } from '../runtime/is-error.ts'
+import { summaryOf } from '../runtime/thrown.ts'
 import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
 import { POSTGRES_COUNTS, type PostgresEvents } from './postgres-counts.ts'
 import { POSTGRES } from './postgres-dialect.ts'
@@ -124,6 +126,6 @@ async function rollBack(client: PostgresClient): Promise<Error | undefined> {
     await client.query('ROLLBACK')
     return undefined
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error))
+    return isError(error) ? error : new Error(summaryOf(error))
   }
 }

@@ -1,0 +1,98 @@
+// Where code of users, and lengths that they decide, come in: what ARCHITECTURE.md says of it in rule 10.
+
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { filesIn, textOf } from '../tools/measure/source-files.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+
+const TIMERS =
+  'rule 10: setTimeout ends after 1 ms where it is given more than 24.8 days: lengths that users decide go to src/runtime/timer.ts'
+const THROWN =
+  'rule 10: anything may be thrown, and asking it may throw: src/runtime/thrown.ts puts it into words, is-error.ts says what it is'
+
+const sources = ['src', 'server']
+  .flatMap((folder) => filesIn(ROOT, folder, '.ts'))
+  .filter((path) => !path.endsWith('.test.ts'))
+
+/** Fails with the rule and every file that breaks it. */
+function holds(rule: string, offenders: readonly string[]): void {
+  expect(offenders, [`ARCHITECTURE.md: ${rule}`, ...offenders].join('\n')).toEqual([])
+}
+
+/** Each of their timers has a length that no user decides, or one that is checked to be of a day at most. */
+const WITH_TIMERS_OF_THEIR_OWN = new Set([
+  'src/cache/ear.ts',
+  'src/cache/reads.ts',
+  'src/drivers/channels.ts',
+  'src/drivers/node-redis-late-nodes.ts',
+  'src/drivers/pauses.ts',
+  'src/drivers/rounds.ts',
+  'src/drivers/time-limit.ts',
+  'src/queue/chores.ts',
+  'src/queue/exchanger.ts',
+  'src/queue/listening.ts',
+  'src/runtime/kept-lease.ts',
+  'src/runtime/lease-keeper.ts',
+  'src/runtime/mailbox.ts',
+  'src/runtime/run.ts',
+  'src/runtime/wake.ts',
+  'src/testing/driver-calls.ts',
+  'src/testing/driver-faults.ts',
+  'server/broken-requests.ts',
+  'server/counters/flush-alone.ts',
+  'server/counters/sqlite-file.ts',
+  'server/engine/child.ts',
+  'server/engine/connection.ts',
+  'server/engine/docker.ts',
+  'server/engine/engine-fixture.ts',
+  'server/engine/external.ts',
+  'server/engine/home.ts',
+  'server/engine/left.ts',
+  'server/engine/private-server.ts',
+  'server/queues/dead-letters.ts',
+  'server/readiness.ts',
+  'server/service.ts',
+  'server/subscriptions/news.ts',
+  'server/subscriptions/subscriber.ts',
+  'server/subscriptions/webhook.ts',
+  'server/testing/feed-api.ts',
+  'server/unsent.ts',
+  'server/v1/event-stream.ts',
+  'server/v1/queues/event-stream.ts',
+  'server/v1/waits.ts',
+  'server/within.ts',
+])
+
+test('a timer whose length a user may decide is one of src/runtime/timer.ts', () => {
+  const timer = /\b(?:setTimeout|setInterval|AbortSignal\.timeout)\b/
+  const bare = sources.filter((path) => timer.test(textOf(ROOT, path)))
+  expect(bare).toContain('src/runtime/timer.ts')
+  holds(
+    TIMERS,
+    bare.filter((path) => path !== 'src/runtime/timer.ts' && !WITH_TIMERS_OF_THEIR_OWN.has(path)),
+  )
+  holds(
+    `${TIMERS}: these have none any more`,
+    [...WITH_TIMERS_OF_THEIR_OWN].filter((path) => !bare.includes(path)),
+  )
+})
+
+test('what was thrown is put into words by src/runtime/thrown.ts', () => {
+  const words = /\bString\((?:error|thrown|reason|cause)\)|\b(?:error|thrown|reason) instanceof Error\b/
+  // Drivers know the errors of their clients, and import nothing of the runtime; croner and our own script errors throw errors.
+  const knowing = [
+    'src/drivers/',
+    'src/testing/',
+    'src/runtime/thrown.ts',
+    'src/runtime/server.ts',
+    'src/queue/cron.ts',
+  ]
+  holds(
+    THROWN,
+    sources.filter((path) => {
+      const isOurs = path.startsWith('src/') && !knowing.some((known) => path.startsWith(known))
+      return isOurs && words.test(textOf(ROOT, path))
+    }),
+  )
+})
