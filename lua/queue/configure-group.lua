@@ -1,5 +1,6 @@
 --[[
-Sets what holds for a group of jobs; -1 leaves a number as it is. Safe to repeat.
+Sets what holds for a group of jobs; -1 leaves a number as it is. By another rate as many starts are used up as before. Safe to
+repeat.
 
 @returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer ready:integer claimed:integer rate_burst:integer
 @returns unagreed
@@ -57,6 +58,7 @@ if paused >= 0 then
   group.paused = paused == 1
 end
 group.concurrency = pick(concurrency, group.concurrency)
+local before = rate_of(group)
 group.rate_limit = pick(rate_limit, group.rate_limit)
 group.rate_window_ms = pick(rate_window_ms, group.rate_window_ms)
 -- What is as it is anyway begins no queue.
@@ -69,6 +71,7 @@ if queue.began_us > 0 or group.paused or group.concurrency > 0 or group.rate_lim
       redis.call('HINCRBY', groups, GROUP_BURST, more)
     end
   end
+  group.arrival_us = arrival_by(group, group.arrival_us, before, now_us)
   if group.in_ring then
     redis.call('LREM', turns, '0', name)
     group.in_ring = false

@@ -1,6 +1,7 @@
 --[[
 Sets what holds for the whole queue; -1 leaves a number as it is. A queue that is paused gives out no job; those that are
-claimed go on. Whoever waits is woken when the queue goes on, or may do more. Safe to repeat.
+claimed go on. By another rate as many starts are used up as before. Whoever waits is woken when the queue goes on, or may do
+more. Safe to repeat.
 
 @returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer rate_burst:integer
 @returns unagreed
@@ -28,6 +29,7 @@ local rate_burst = tonumber(ARGV[13] or 0) -- integer: jobs that may be claimed 
 -- @include shared/queue/save
 -- @include shared/queue/note-due
 -- @include shared/queue/settings
+-- @include shared/queue/rate
 -- @include shared/queue/burst
 -- @include shared/queue/keep-burst
 -- @include shared/queue/idle
@@ -52,6 +54,7 @@ if queue.partitions ~= partitions then
 end
 local settings = parse_settings(queue.settings)
 settings.rate_burst = read_burst(meta, 'burst', settings)
+local before = rate_of(settings)
 local resumes = paused == 0 and settings.paused
 if paused >= 0 then
   settings.paused = paused == 1
@@ -75,6 +78,7 @@ if queue.began_us > 0 or text ~= format_settings(parse_settings()) then
     note_due(queue, now_ms)
   end
   redis.call('HSET', meta, 'settings', text)
+  queue.arrival_us = arrival_by(settings, queue.arrival_us, before, now_us)
   keep_burst(meta, 'burst', settings)
   if not settings.paused and queue.idle > 0 then
     call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })

@@ -1534,7 +1534,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'bb80b731f9991e6b01038390864caad754fe8419',
+    sha1: '12ccbed358d27aa63aae305ab0f99dd06346e6af',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2303,7 +2303,7 @@ local function note_due(queue, due_ms)
 end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
 -- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
--- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was lowered: then all that was
 -- saved up is used up, and no more.
 
 -- How far ahead the arrival time may lie, and what a start costs.
@@ -5087,6 +5087,7 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [755, 'lua/shared/queue/recurs.lua', 1],
     [757, 'lua/shared/queue/note-due.lua', 1],
     [765, 'lua/shared/queue/rate.lua', 1],
+    [786, 'lua/shared/queue/rate.lua', 43],
     [807, 'lua/shared/queue/job.lua', 1],
     [819, 'lua/shared/queue/plain-head.lua', 1],
     [822, 'lua/shared/queue/plain-head.lua', 8],
@@ -5304,7 +5305,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: 'fba77533ece82898f0dfb7810a5e6c9131f4f395',
+    sha1: 'dda5a9383931a18f70fbd9282192939d7290dfa3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6045,7 +6046,7 @@ local function note_due(queue, due_ms)
 end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
 -- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
--- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was lowered: then all that was
 -- saved up is used up, and no more.
 
 -- How far ahead the arrival time may lie, and what a start costs.
@@ -8049,7 +8050,7 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [713, 'lua/shared/queue/marks.lua', 1],
     [729, 'lua/shared/queue/note-due.lua', 1],
     [737, 'lua/shared/queue/rate.lua', 1],
-    [758, 'lua/shared/queue/rate.lua', 37],
+    [758, 'lua/shared/queue/rate.lua', 58],
     [764, 'lua/shared/queue/job.lua', 1],
     [776, 'lua/shared/queue/plain-head.lua', 1],
     [779, 'lua/shared/queue/plain-head.lua', 8],
@@ -9247,7 +9248,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'a20c052abb73e3389f194f19836f256e83d16724',
+    sha1: 'babd2e9490d1db96eb27de23e8008a887a461243',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9971,7 +9972,7 @@ local function set_mark(queue, mark)
 end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
 -- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
--- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was lowered: then all that was
 -- saved up is used up, and no more.
 
 -- How far ahead the arrival time may lie, and what a start costs.
@@ -11253,7 +11254,7 @@ return { 'buried', queue.chores, refused }
     [686, 'lua/shared/queue/settings.lua', 1],
     [704, 'lua/shared/queue/marks.lua', 1],
     [720, 'lua/shared/queue/rate.lua', 1],
-    [741, 'lua/shared/queue/rate.lua', 37],
+    [741, 'lua/shared/queue/rate.lua', 58],
     [747, 'lua/shared/queue/job.lua', 1],
     [759, 'lua/shared/queue/plain-head.lua', 1],
     [762, 'lua/shared/queue/plain-head.lua', 8],
@@ -11380,7 +11381,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '8087cf768718bd514aebdece651503618c551101',
+    sha1: '069673b387b1d2cac41182810007141bb03deceb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11674,7 +11675,7 @@ local function set_mark(queue, mark)
 end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
 -- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
--- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was lowered: then all that was
 -- saved up is used up, and no more.
 
 -- How far ahead the arrival time may lie, and what a start costs.
@@ -13324,7 +13325,7 @@ return { 'cancelled', queue.chores, outcomes }
     [259, 'lua/shared/queue/save.lua', 58],
     [274, 'lua/shared/queue/marks.lua', 1],
     [290, 'lua/shared/queue/rate.lua', 1],
-    [311, 'lua/shared/queue/rate.lua', 37],
+    [311, 'lua/shared/queue/rate.lua', 58],
     [317, 'lua/shared/queue/job.lua', 1],
     [329, 'lua/shared/queue/plain-head.lua', 1],
     [332, 'lua/shared/queue/plain-head.lua', 8],
@@ -13447,7 +13448,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: 'cf4930cc99bc467054501d21e8a1702b50fabb5b',
+    sha1: '39894f1e32617c32997e8c4adb87d3f68f8ea19d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13748,7 +13749,7 @@ local function note_due(queue, due_ms)
 end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
 -- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
--- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was lowered: then all that was
 -- saved up is used up, and no more.
 
 -- How far ahead the arrival time may lie, and what a start costs.
@@ -15326,7 +15327,7 @@ return { 'changed', left, queue.chores }
     [273, 'lua/shared/queue/marks.lua', 1],
     [289, 'lua/shared/queue/note-due.lua', 1],
     [297, 'lua/shared/queue/rate.lua', 1],
-    [318, 'lua/shared/queue/rate.lua', 37],
+    [318, 'lua/shared/queue/rate.lua', 58],
     [324, 'lua/shared/queue/job.lua', 1],
     [336, 'lua/shared/queue/plain-head.lua', 1],
     [339, 'lua/shared/queue/plain-head.lua', 8],
@@ -15988,18 +15989,19 @@ export type ConfigureGroupAnswer =
 
 
 /**
- * Sets what holds for a group of jobs; -1 leaves a number as it is. Safe to repeat.
+ * Sets what holds for a group of jobs; -1 leaves a number as it is. By another rate as many starts are used up as before. Safe to repeat.
  *
  * Cost: O(log n + groups in the ring).
  */
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: '2810cd1722545fe494b4d54ddda8d7a95d110453',
+    sha1: 'e236718983cd4a6c8a33b0961e2d3378f4f3f761',
     reads: false,
     bytes: false,
     source: `--[[
-Sets what holds for a group of jobs; -1 leaves a number as it is. Safe to repeat.
+Sets what holds for a group of jobs; -1 leaves a number as it is. By another rate as many starts are used up as before. Safe to
+repeat.
 
 @returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer ready:integer claimed:integer rate_burst:integer
 @returns unagreed
@@ -16256,7 +16258,7 @@ local function save_queue(meta, queue)
 end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
 -- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
--- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was lowered: then all that was
 -- saved up is used up, and no more.
 
 -- How far ahead the arrival time may lie, and what a start costs.
@@ -16273,6 +16275,27 @@ end
 local function bounded_arrival(arrival_us, rate, now_us)
   local span_us = spans_of(rate)
   return math.min(arrival_us, math.floor(now_us + span_us))
+end
+
+-- A rate as it is now, for it is about to change.
+local function rate_of(settings)
+  return {
+    rate_limit = settings.rate_limit,
+    rate_window_ms = settings.rate_window_ms,
+    rate_burst = settings.rate_burst,
+  }
+end
+
+-- The arrival time by another rate: as many starts are used up as by the one before.
+local function arrival_by(rate, arrival_us, before, now_us)
+  local is_same = rate.rate_limit == before.rate_limit and rate.rate_window_ms == before.rate_window_ms
+  if is_same or rate.rate_limit == 0 or before.rate_limit == 0 or arrival_us <= now_us then
+    return arrival_us
+  end
+  local span_us, unit_us = spans_of(before)
+  local used = math.min(arrival_us - now_us, span_us) / unit_us
+  local _, other_us = spans_of(rate)
+  return math.floor(now_us + used * other_us)
 end
 
 -- Milliseconds until one more may start.
@@ -16631,6 +16654,7 @@ if paused >= 0 then
   group.paused = paused == 1
 end
 group.concurrency = pick(concurrency, group.concurrency)
+local before = rate_of(group)
 group.rate_limit = pick(rate_limit, group.rate_limit)
 group.rate_window_ms = pick(rate_window_ms, group.rate_window_ms)
 -- What is as it is anyway begins no queue.
@@ -16643,6 +16667,7 @@ if queue.began_us > 0 or group.paused or group.concurrency > 0 or group.rate_lim
       redis.call('HINCRBY', groups, GROUP_BURST, more)
     end
   end
+  group.arrival_us = arrival_by(group, group.arrival_us, before, now_us)
   if group.in_ring then
     redis.call('LREM', turns, '0', name)
     group.in_ring = false
@@ -16671,27 +16696,27 @@ return {
   parts: ['meta', 'groups', 'turns', 'held', 'idle'],
   lines: [
     [1, 'lua/queue/configure-group.lua', 1],
-    [26, 'lua/shared/clock.lua', 1],
-    [32, 'lua/shared/tell.lua', 1],
-    [42, 'lua/shared/tell.lua', 15],
-    [85, 'lua/shared/queue/state.lua', 1],
-    [171, 'lua/shared/queue/save.lua', 1],
-    [227, 'lua/shared/queue/save-awaited.lua', 1],
-    [242, 'lua/shared/queue/save.lua', 58],
-    [257, 'lua/shared/queue/rate.lua', 1],
-    [278, 'lua/shared/queue/rate.lua', 37],
-    [284, 'lua/shared/queue/groups.lua', 1],
-    [330, 'lua/shared/queue/burst.lua', 1],
-    [342, 'lua/shared/queue/groups.lua', 48],
-    [400, 'lua/shared/queue/burst.lua', 1],
-    [405, 'lua/shared/queue/keep-burst.lua', 1],
-    [415, 'lua/shared/queue/idle.lua', 1],
-    [482, 'lua/shared/listening.lua', 1],
-    [501, 'lua/shared/queue/idle.lua', 69],
-    [592, 'lua/shared/queue/pick.lua', 1],
-    [596, 'lua/queue/configure-group.lua', 36],
-    [609, 'lua/shared/take-up.lua', 1],
-    [624, 'lua/queue/configure-group.lua', 50],
+    [27, 'lua/shared/clock.lua', 1],
+    [33, 'lua/shared/tell.lua', 1],
+    [43, 'lua/shared/tell.lua', 15],
+    [86, 'lua/shared/queue/state.lua', 1],
+    [172, 'lua/shared/queue/save.lua', 1],
+    [228, 'lua/shared/queue/save-awaited.lua', 1],
+    [243, 'lua/shared/queue/save.lua', 58],
+    [258, 'lua/shared/queue/rate.lua', 1],
+    [300, 'lua/shared/queue/rate.lua', 58],
+    [306, 'lua/shared/queue/groups.lua', 1],
+    [352, 'lua/shared/queue/burst.lua', 1],
+    [364, 'lua/shared/queue/groups.lua', 48],
+    [422, 'lua/shared/queue/burst.lua', 1],
+    [427, 'lua/shared/queue/keep-burst.lua', 1],
+    [437, 'lua/shared/queue/idle.lua', 1],
+    [504, 'lua/shared/listening.lua', 1],
+    [523, 'lua/shared/queue/idle.lua', 69],
+    [614, 'lua/shared/queue/pick.lua', 1],
+    [618, 'lua/queue/configure-group.lua', 37],
+    [631, 'lua/shared/take-up.lua', 1],
+    [646, 'lua/queue/configure-group.lua', 51],
   ],
   encode(args) {
     return withoutDefaults([
@@ -16766,19 +16791,20 @@ export type ConfigureAnswer =
 
 
 /**
- * Sets what holds for the whole queue; -1 leaves a number as it is. A queue that is paused gives out no job; those that are claimed go on. Whoever waits is woken when the queue goes on, or may do more. Safe to repeat.
+ * Sets what holds for the whole queue; -1 leaves a number as it is. A queue that is paused gives out no job; those that are claimed go on. By another rate as many starts are used up as before. Whoever waits is woken when the queue goes on, or may do more. Safe to repeat.
  *
  * Cost: O(log n).
  */
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: '95489524cbbbe4655631949e7aecc08e52527602',
+    sha1: '23b37c3857860e9830e7405156590faf0fcf9c70',
     reads: false,
     bytes: false,
     source: `--[[
 Sets what holds for the whole queue; -1 leaves a number as it is. A queue that is paused gives out no job; those that are
-claimed go on. Whoever waits is woken when the queue goes on, or may do more. Safe to repeat.
+claimed go on. By another rate as many starts are used up as before. Whoever waits is woken when the queue goes on, or may do
+more. Safe to repeat.
 
 @returns configured  paused:flag concurrency:integer rate_limit:integer rate_window_ms:integer keep_count:integer keep_ms:integer rate_burst:integer
 @returns unagreed
@@ -17068,6 +17094,43 @@ local function format_settings(settings)
     settings.keep_ms
   )
 end
+-- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
+-- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was lowered: then all that was
+-- saved up is used up, and no more.
+
+-- How far ahead the arrival time may lie, and what a start costs.
+local function spans_of(rate)
+  local unit_us = rate.rate_window_ms * 1000 / rate.rate_limit
+  if rate.rate_burst == 0 then
+    return rate.rate_window_ms * 1000, unit_us
+  end
+  -- Rounding up is not to hold back the last that was saved up.
+  local rounded_us = unit_us % 1 > 0 and math.min(rate.rate_burst - 1, math.floor(unit_us)) or 0
+  return rate.rate_burst * unit_us + rounded_us, unit_us
+end
+
+-- A rate as it is now, for it is about to change.
+local function rate_of(settings)
+  return {
+    rate_limit = settings.rate_limit,
+    rate_window_ms = settings.rate_window_ms,
+    rate_burst = settings.rate_burst,
+  }
+end
+
+-- The arrival time by another rate: as many starts are used up as by the one before.
+local function arrival_by(rate, arrival_us, before, now_us)
+  local is_same = rate.rate_limit == before.rate_limit and rate.rate_window_ms == before.rate_window_ms
+  if is_same or rate.rate_limit == 0 or before.rate_limit == 0 or arrival_us <= now_us then
+    return arrival_us
+  end
+  local span_us, unit_us = spans_of(before)
+  local used = math.min(arrival_us - now_us, span_us) / unit_us
+  local _, other_us = spans_of(rate)
+  return math.floor(now_us + used * other_us)
+end
+
 -- The burst of a rate, where one is set: '<rate_limit>,<rate_window_ms>,<burst>', in a field of its own, for processes of older
 -- releases know none. So it is of the rate that it was set with, and not of one that those have set since. Those of groups
 -- stand in the hash of groups, each behind a byte with which no name begins; that byte alone has how many there are.
@@ -17305,6 +17368,7 @@ end
 end
 local settings = parse_settings(queue.settings)
 settings.rate_burst = read_burst(meta, 'burst', settings)
+local before = rate_of(settings)
 local resumes = paused == 0 and settings.paused
 if paused >= 0 then
   settings.paused = paused == 1
@@ -17328,6 +17392,7 @@ if queue.began_us > 0 or text ~= format_settings(parse_settings()) then
     note_due(queue, now_ms)
   end
   redis.call('HSET', meta, 'settings', text)
+  queue.arrival_us = arrival_by(settings, queue.arrival_us, before, now_us)
   keep_burst(meta, 'burst', settings)
   if not settings.paused and queue.idle > 0 then
     call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
@@ -17349,24 +17414,26 @@ return {
   parts: ['meta', 'idle'],
   lines: [
     [1, 'lua/queue/configure.lua', 1],
-    [25, 'lua/shared/clock.lua', 1],
-    [31, 'lua/shared/tell.lua', 1],
-    [41, 'lua/shared/tell.lua', 15],
-    [84, 'lua/shared/queue/state.lua', 1],
-    [170, 'lua/shared/queue/save.lua', 1],
-    [226, 'lua/shared/queue/save-awaited.lua', 1],
-    [241, 'lua/shared/queue/save.lua', 58],
-    [256, 'lua/shared/queue/note-due.lua', 1],
-    [264, 'lua/shared/queue/settings.lua', 1],
-    [293, 'lua/shared/queue/burst.lua', 1],
-    [305, 'lua/shared/queue/keep-burst.lua', 1],
-    [315, 'lua/shared/queue/idle.lua', 1],
-    [382, 'lua/shared/listening.lua', 1],
-    [401, 'lua/shared/queue/idle.lua', 69],
-    [492, 'lua/shared/queue/pick.lua', 1],
-    [496, 'lua/queue/configure.lua', 35],
-    [509, 'lua/shared/take-up.lua', 1],
-    [524, 'lua/queue/configure.lua', 49],
+    [26, 'lua/shared/clock.lua', 1],
+    [32, 'lua/shared/tell.lua', 1],
+    [42, 'lua/shared/tell.lua', 15],
+    [85, 'lua/shared/queue/state.lua', 1],
+    [171, 'lua/shared/queue/save.lua', 1],
+    [227, 'lua/shared/queue/save-awaited.lua', 1],
+    [242, 'lua/shared/queue/save.lua', 58],
+    [257, 'lua/shared/queue/note-due.lua', 1],
+    [265, 'lua/shared/queue/settings.lua', 1],
+    [294, 'lua/shared/queue/rate.lua', 1],
+    [310, 'lua/shared/queue/rate.lua', 22],
+    [331, 'lua/shared/queue/burst.lua', 1],
+    [343, 'lua/shared/queue/keep-burst.lua', 1],
+    [353, 'lua/shared/queue/idle.lua', 1],
+    [420, 'lua/shared/listening.lua', 1],
+    [439, 'lua/shared/queue/idle.lua', 69],
+    [530, 'lua/shared/queue/pick.lua', 1],
+    [534, 'lua/queue/configure.lua', 37],
+    [547, 'lua/shared/take-up.lua', 1],
+    [562, 'lua/queue/configure.lua', 51],
   ],
   encode(args) {
     return withoutDefaults([
@@ -19223,7 +19290,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '870688cb04a21f5d4877231599e71da54cc4045c',
+    sha1: 'c3b0abb4b550474a8c77be776810a99136fd5c8e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -19668,7 +19735,7 @@ local function note_due(queue, due_ms)
 end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
 -- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
--- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was lowered: then all that was
 -- saved up is used up, and no more.
 
 -- How far ahead the arrival time may lie, and what a start costs.
@@ -21751,7 +21818,7 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [417, 'lua/shared/queue/marks.lua', 1],
     [433, 'lua/shared/queue/note-due.lua', 1],
     [441, 'lua/shared/queue/rate.lua', 1],
-    [462, 'lua/shared/queue/rate.lua', 37],
+    [462, 'lua/shared/queue/rate.lua', 58],
     [468, 'lua/shared/queue/job.lua', 1],
     [480, 'lua/shared/queue/plain-head.lua', 1],
     [483, 'lua/shared/queue/plain-head.lua', 8],
@@ -26126,7 +26193,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '1d590e95e3480c3e7f8417940cf33c808a315506',
+    sha1: '19a9ac55f0357e075da5982df7d4b18efa2c28a2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -26486,7 +26553,7 @@ local function note_due(queue, due_ms)
 end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
 -- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
--- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was lowered: then all that was
 -- saved up is used up, and no more.
 
 -- How far ahead the arrival time may lie, and what a start costs.
@@ -28566,7 +28633,7 @@ return { 'received', queue.chores }
     [332, 'lua/shared/queue/marks.lua', 1],
     [348, 'lua/shared/queue/note-due.lua', 1],
     [356, 'lua/shared/queue/rate.lua', 1],
-    [377, 'lua/shared/queue/rate.lua', 37],
+    [377, 'lua/shared/queue/rate.lua', 58],
     [383, 'lua/shared/queue/job.lua', 1],
     [395, 'lua/shared/queue/plain-head.lua', 1],
     [398, 'lua/shared/queue/plain-head.lua', 8],
@@ -30774,7 +30841,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '860d4cee2f6cf911cfe6d67761aafe98c62b066c',
+    sha1: 'fc1ac4d12c4621b1ae50d53b172853a66ce721de',
     reads: false,
     bytes: false,
     source: `--[[
@@ -31178,7 +31245,7 @@ local function note_due(queue, due_ms)
 end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
 -- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
--- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was lowered: then all that was
 -- saved up is used up, and no more.
 
 -- How far ahead the arrival time may lie, and what a start costs.
@@ -32744,7 +32811,7 @@ return { 'released', queue.chores, refused }
     [376, 'lua/shared/queue/marks.lua', 1],
     [392, 'lua/shared/queue/note-due.lua', 1],
     [400, 'lua/shared/queue/rate.lua', 1],
-    [421, 'lua/shared/queue/rate.lua', 37],
+    [421, 'lua/shared/queue/rate.lua', 58],
     [427, 'lua/shared/queue/job.lua', 1],
     [439, 'lua/shared/queue/plain-head.lua', 1],
     [442, 'lua/shared/queue/plain-head.lua', 8],
@@ -32870,7 +32937,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: '72d1be542962ed07843ffd9b7555ece36fce352a',
+    sha1: 'ae1dac745705e53c88197dbbc0c1c964096c060b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -33077,7 +33144,7 @@ local function set_mark(queue, mark)
 end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
 -- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
--- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was lowered: then all that was
 -- saved up is used up, and no more.
 
 -- How far ahead the arrival time may lie, and what a start costs.
@@ -33691,7 +33758,7 @@ return { 'changed', outcomes }
     [172, 'lua/shared/queue/save.lua', 58],
     [187, 'lua/shared/queue/marks.lua', 1],
     [203, 'lua/shared/queue/rate.lua', 1],
-    [224, 'lua/shared/queue/rate.lua', 37],
+    [224, 'lua/shared/queue/rate.lua', 58],
     [230, 'lua/shared/queue/job.lua', 1],
     [242, 'lua/shared/queue/plain-head.lua', 1],
     [245, 'lua/shared/queue/plain-head.lua', 8],
@@ -33770,7 +33837,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: 'b36371abdfcbd214463d3140353245f6605cc261',
+    sha1: '7b58350091cdf9b646e79f37940f814e57048a6b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -34062,7 +34129,7 @@ local function set_mark(queue, mark)
 end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
 -- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
--- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was lowered: then all that was
 -- saved up is used up, and no more.
 
 -- How far ahead the arrival time may lie, and what a start costs.
@@ -35500,7 +35567,7 @@ return { 'requeued', count, tonumber(left or 0), queue.chores, kept }
     [257, 'lua/shared/queue/save.lua', 58],
     [272, 'lua/shared/queue/marks.lua', 1],
     [288, 'lua/shared/queue/rate.lua', 1],
-    [309, 'lua/shared/queue/rate.lua', 37],
+    [309, 'lua/shared/queue/rate.lua', 58],
     [315, 'lua/shared/queue/job.lua', 1],
     [327, 'lua/shared/queue/plain-head.lua', 1],
     [330, 'lua/shared/queue/plain-head.lua', 8],
@@ -35620,7 +35687,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '08269e4eedf454b804e82e485370c684b3093a2d',
+    sha1: '4f8228e18a8e3f4761c02e72a7790c62dc4e5704',
     reads: false,
     bytes: false,
     source: `--[[
@@ -35893,7 +35960,7 @@ local function set_mark(queue, mark)
 end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
 -- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
--- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was lowered: then all that was
 -- saved up is used up, and no more.
 
 -- How far ahead the arrival time may lie, and what a start costs.
@@ -36767,7 +36834,7 @@ return { 'requeued', outcomes }
     [238, 'lua/shared/queue/save.lua', 58],
     [253, 'lua/shared/queue/marks.lua', 1],
     [269, 'lua/shared/queue/rate.lua', 1],
-    [290, 'lua/shared/queue/rate.lua', 37],
+    [290, 'lua/shared/queue/rate.lua', 58],
     [296, 'lua/shared/queue/job.lua', 1],
     [308, 'lua/shared/queue/plain-head.lua', 1],
     [311, 'lua/shared/queue/plain-head.lua', 8],
@@ -36882,7 +36949,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '371580831823951573cc89b8e00db92506318f0d',
+    sha1: '5f0bb470422ee12644187ba060247fa50f279684',
     reads: false,
     bytes: false,
     source: `--[[
@@ -37615,7 +37682,7 @@ local function note_due(queue, due_ms)
 end
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
 -- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
--- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was lowered: then all that was
 -- saved up is used up, and no more.
 
 -- How far ahead the arrival time may lie, and what a start costs.
@@ -38940,7 +39007,7 @@ return { 'retried', queue.chores, refused, buried }
     [705, 'lua/shared/queue/marks.lua', 1],
     [721, 'lua/shared/queue/note-due.lua', 1],
     [729, 'lua/shared/queue/rate.lua', 1],
-    [750, 'lua/shared/queue/rate.lua', 37],
+    [750, 'lua/shared/queue/rate.lua', 58],
     [756, 'lua/shared/queue/job.lua', 1],
     [768, 'lua/shared/queue/plain-head.lua', 1],
     [771, 'lua/shared/queue/plain-head.lua', 8],
@@ -41987,7 +42054,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '933484e002e852e31aacf0eedfabbe3aac19f9c8',
+    sha1: '39f7333824f851bb023c42d536d1171811f4134d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -43243,7 +43310,7 @@ if queue.settling then
 -- Telling children that their parents have ended; see shared/queue/parents.
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
 -- \`rate_burst\` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
--- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was lowered: then all that was
 -- saved up is used up, and no more.
 
 -- How far ahead the arrival time may lie, and what a start costs.
@@ -43811,7 +43878,7 @@ return { 'watched', queue.chores, absent }
     [1206, 'lua/queue/watch.lua', 54],
     [1251, 'lua/shared/queue/settle.lua', 1],
     [1252, 'lua/shared/queue/rate.lua', 1],
-    [1273, 'lua/shared/queue/rate.lua', 37],
+    [1273, 'lua/shared/queue/rate.lua', 58],
     [1279, 'lua/shared/queue/groups.lua', 1],
     [1325, 'lua/shared/queue/burst.lua', 1],
     [1337, 'lua/shared/queue/groups.lua', 48],

@@ -1,6 +1,6 @@
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: `rate_limit` starts flow back in a window, and
 -- `rate_burst` of them may be saved up, 0: a window's. Jobs start while the theoretical arrival time is ahead by no more than
--- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was raised: then all that was
+-- those take to flow back. It lies further ahead where the clock has stepped back, or the rate was lowered: then all that was
 -- saved up is used up, and no more.
 
 -- How far ahead the arrival time may lie, and what a start costs.
@@ -17,6 +17,27 @@ end
 local function bounded_arrival(arrival_us, rate, now_us)
   local span_us = spans_of(rate)
   return math.min(arrival_us, math.floor(now_us + span_us))
+end
+
+-- A rate as it is now, for it is about to change.
+local function rate_of(settings)
+  return {
+    rate_limit = settings.rate_limit,
+    rate_window_ms = settings.rate_window_ms,
+    rate_burst = settings.rate_burst,
+  }
+end
+
+-- The arrival time by another rate: as many starts are used up as by the one before.
+local function arrival_by(rate, arrival_us, before, now_us)
+  local is_same = rate.rate_limit == before.rate_limit and rate.rate_window_ms == before.rate_window_ms
+  if is_same or rate.rate_limit == 0 or before.rate_limit == 0 or arrival_us <= now_us then
+    return arrival_us
+  end
+  local span_us, unit_us = spans_of(before)
+  local used = math.min(arrival_us - now_us, span_us) / unit_us
+  local _, other_us = spans_of(rate)
+  return math.floor(now_us + used * other_us)
 end
 
 -- How many may start now. A quotient that comes out a trifle too small for a whole number is one.
