@@ -5,7 +5,6 @@
 //
 // Who claims by hand asks for the signal, or not: where nobody did, nothing watches the lease. That it aborts changes nothing else.
 
-import { checkOptions } from '../runtime/arguments.ts'
 import { Countdown } from '../runtime/countdown.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
@@ -21,13 +20,15 @@ import type { Leased } from './leased.ts'
 import { encodeProgress, type Note, toLine } from './noting.ts'
 import {
   type BuryOptions,
+  burialOf,
+  type Failure,
   type ReleaseOptions,
   type RetryOptions,
-  toFailure,
-  toReleaseMs,
-  toRetry,
+  releaseMsOf,
+  retryOf,
 } from './outcome-options.ts'
 import { type Parent, parentsOf } from './parents-of.ts'
+import { encodeResult } from './result.ts'
 import type { Source } from './source.ts'
 
 export type { BuryOptions, Failure, ReleaseOptions, RetryOptions } from './outcome-options.ts'
@@ -39,12 +40,12 @@ export type Told = (error: unknown) => void
 export interface Settling {
   /** True where somebody keeps the leases of the jobs, and calls `lose` when they end. */
   readonly keepsLeases: boolean
-  /** The job is told by `noteAckEnded`; throws what the codec throws when it cannot hold the result. */
-  ack(job: ClaimedJob, result: unknown): void
+  /** The job is told by `noteAckEnded`. `result`: encoded. */
+  ack(job: ClaimedJob, result: string | Uint8Array): void
   advance(job: Leased, next: NextJob, result: unknown): Promise<Advanced>
-  retry(job: Leased, delayMs: number, kind: string, message: string): Promise<'retried' | 'buried'>
-  bury(job: Leased, kind: string, message: string): Promise<void>
-  release(job: Leased, delayMs: number): Promise<void>
+  retry(job: ClaimedJob, delayMs: number, failure: Failure): Promise<'retried' | 'buried'>
+  bury(job: ClaimedJob, failure: Failure): Promise<void>
+  release(job: ClaimedJob, delayMs: number): Promise<void>
   extend(job: ClaimedJob, leaseMs: number): Promise<void>
   /** Resolves to null, or why the job was lost before. */
   note(note: Note): Promise<LossReason | null>
@@ -181,25 +182,30 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     return this.#lostError()
   }
 
-  /** The job is done. A second call does nothing. Throws LeaseLostError when it was lost before. */
+  /**
+   * The job is done. A second call does nothing. Throws LeaseLostError when it was lost before; where the result cannot be
+   * stored, InvalidArgumentError or what the codec throws: the job is still claimed then.
+   */
   ack(result?: unknown): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.ackThen(result, (error) => (error === null ? resolve() : reject(error)))
+      const encoded = this.isClaimed ? this.encoded(result) : ''
+      this.ackThen(encoded, (error) => (error === null ? resolve() : reject(error)))
     })
   }
 
-  /** @internal As `ack`, without a promise: they are a good part of what a job costs a worker. */
-  ackThen(result: unknown, told: Told): void {
+  /** @internal A result as it is stored. Throws what the codec throws, InvalidArgumentError. */
+  encoded(result: unknown): string | Uint8Array {
+    return encodeResult(result, this.#source)
+  }
+
+  /** @internal As `ack` of an encoded result, without a promise: they are a good part of what a job costs a worker. */
+  ackThen(result: string | Uint8Array, told: Told): void {
     if (this.#outcome === 'acked') return told(null)
     if (this.#acking !== null) return void this.#acking.push(told)
     if (!this.isClaimed) return void this.giveUp().then(told)
     this.#beginSettling()
     this.#acking = [told]
-    try {
-      this.#settling.ack(this, result)
-    } catch (error) {
-      this.noteAckEnded(error)
-    }
+    this.#settling.ack(this, result)
   }
 
   /** @internal For whoever sent the ack: null, or why the server did not take it. */
@@ -235,11 +241,8 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
    * LeaseLostError when it was lost before, InvalidArgumentError.
    */
   retry(options: RetryOptions = {}): Promise<'retried' | 'buried'> {
-    checkOptions('options', options, ['delay', 'kind', 'message'])
-    const { delayMs, kind, message } = toRetry(options)
-    return this.#settle(async () => {
-      return (this.#outcome = await this.#settling.retry(this, delayMs, kind, message))
-    })
+    const { delayMs, ...failure } = retryOf(options)
+    return this.#settle(async () => (this.#outcome = await this.#settling.retry(this, delayMs, failure)))
   }
 
   /**
@@ -247,10 +250,9 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
    * lost before, InvalidArgumentError.
    */
   bury(options: BuryOptions = {}): Promise<void> {
-    checkOptions('options', options, ['kind', 'message'])
-    const { kind, message } = toFailure(options, 'buried')
+    const failure = burialOf(options)
     return this.#settle(async () => {
-      await this.#settling.bury(this, kind, message)
+      await this.#settling.bury(this, failure)
       this.#outcome = 'buried'
     })
   }
@@ -260,8 +262,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
    * InvalidArgumentError.
    */
   release(options: ReleaseOptions = {}): Promise<void> {
-    checkOptions('options', options, ['delay'])
-    const delayMs = toReleaseMs(options)
+    const delayMs = releaseMsOf(options)
     return this.#settle(async () => {
       await this.#settling.release(this, delayMs)
       this.#outcome = 'released'
@@ -285,10 +286,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     })
   }
 
-  /**
-   * Tells others how far the attempt has come; `jobs.find` shows the newest. Throws LeaseLostError when the job was lost,
-   * InvalidArgumentError.
-   */
+  /** Tells others how far the attempt has come; `jobs.find` shows the newest. Throws LeaseLostError, InvalidArgumentError. */
   async progress(value: unknown): Promise<void> {
     await this.#note('progress', encodeProgress(value, this.#source))
   }

@@ -33,6 +33,8 @@ export interface ExchangeTerms {
   take(exchanged: Exchanged): void
   /** Something went wrong between the worker and the server; it is tried again. */
   onError(error: unknown): void
+  /** Nothing is tried again any more. */
+  onHurry(): void
 }
 
 /** An outcome on its way; tried until it is told, or the lease is over. */
@@ -127,6 +129,7 @@ export class Exchanger {
     // Nothing is subscribed to any more.
     if (!this.#letters.areHeard) this.#letters.close()
     if (this.#pause !== null) this.#resume()
+    this.#terms.onHurry()
   }
 
   /** Resolves when all acks are told, and no job can come any more. */

@@ -1,13 +1,13 @@
 // One job and its handler: what the handler does becomes the outcome of the attempt.
 
 import { LeaseLostError, MaxRunError } from '../runtime/errors.ts'
-import { isError } from '../runtime/is-error.ts'
 import { startTimer, type Timer } from '../runtime/timer.ts'
 import { type BackoffFunction, delayAfter } from './backing-off.ts'
 import type { BatchHandler } from './batching.ts'
 import type { ClaimedJob, Told } from './claimed-job.ts'
 import type { QueueHooks } from './hooks.ts'
 import { buryMisfit } from './misfits.ts'
+import { failureOf } from './outcome-options.ts'
 import type { PayloadChecks } from './schemas.ts'
 
 /** Works on one job; what it gives is the job's result. A job whose handler throws is tried again. */
@@ -53,7 +53,9 @@ export async function handle(
     const result = await (around === undefined
       ? run(job, handler)
       : around(job, async () => run(job, handler)))
-    return job.isClaimed ? (told) => job.ackThen(result, told) : telling(() => job.giveUp())
+    if (!job.isClaimed) return telling(() => job.giveUp())
+    const encoded = job.encoded(result)
+    return (told) => job.ackThen(encoded, told)
   } catch (error) {
     terms.onError(error, job)
     return telling(() => (job.isClaimed ? fail(job, error, terms) : job.giveUp()))
@@ -94,17 +96,7 @@ async function inTime(job: ClaimedJob, handler: Handler<never>): Promise<unknown
 async function fail(job: ClaimedJob, error: unknown, terms: HandlingTerms): Promise<void> {
   // What was lost is somebody else's to settle.
   if (error instanceof LeaseLostError && error.token === job.token) return
-  const failure = { kind: kindOf(error), message: messageOf(error) }
+  const failure = failureOf(error)
   const delay = await delayAfter(error, job, terms)
   await job.retry(delay === null ? failure : { ...failure, delay })
-}
-
-/** Failures of one kind are kept together: by the name of the error. */
-function kindOf(error: unknown): string {
-  const name = isError(error) ? error.name : ''
-  return name === '' ? 'thrown' : name.slice(0, 100)
-}
-
-function messageOf(error: unknown): string {
-  return isError(error) ? (error.stack ?? error.message) : String(error)
 }

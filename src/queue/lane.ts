@@ -3,10 +3,11 @@
 import type { ClaimedJob, Settling } from './claimed-job.ts'
 import { toClaimedJobs } from './claimed-jobs.ts'
 import { Exchanger, type ExchangeTerms } from './exchanger.ts'
-import { Settler, toAck } from './settling.ts'
+import { Insisting } from './insisting.ts'
+import { Settler } from './settling.ts'
 import type { Source } from './source.ts'
 
-export interface LaneTerms extends Omit<ExchangeTerms, 'take'> {
+export interface LaneTerms extends Omit<ExchangeTerms, 'take' | 'onHurry'> {
   /** Jobs have come. */
   take(jobs: ClaimedJob[], settler: Settler): void
   /** The lease of a job has another end. */
@@ -16,18 +17,20 @@ export interface LaneTerms extends Omit<ExchangeTerms, 'take'> {
 /** Begins to ask when there is room. */
 export function openLane(source: Source, terms: LaneTerms): Exchanger {
   const settler = new Settler(source)
+  const insisting = new Insisting(terms.onError)
   const exchanger: Exchanger = new Exchanger(source, {
     ...terms,
+    onHurry: () => insisting.hurry(),
     take: (exchanged) => terms.take(toClaimedJobs(source, outcomes, exchanged), settler),
   })
   // Acks travel with the next claim.
   const outcomes: Settling = {
     keepsLeases: true,
-    ack: (job, result) => exchanger.ack(toAck(job, result, source), job),
+    ack: (job, result) => exchanger.ack({ number: job.number, token: job.token, result }, job),
     advance: (...step) => settler.advance(...step),
-    retry: (...failure) => settler.retry(...failure),
-    bury: (...failure) => settler.bury(...failure),
-    release: (...given) => settler.release(...given),
+    retry: (job, ...failure) => insisting.tell(job, (inDoubt) => settler.retry(job, ...failure, inDoubt)),
+    bury: (job, failure) => insisting.tell(job, (inDoubt) => settler.bury(job, failure, inDoubt)),
+    release: (job, delayMs) => insisting.tell(job, (inDoubt) => settler.release(job, delayMs, inDoubt)),
     note: (note) => settler.note(note),
     extend: async (job, ms) => {
       const extending = settler.extend(job, ms)

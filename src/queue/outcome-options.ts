@@ -1,7 +1,8 @@
 // What is said about the end of an attempt that is not done.
 
-import { checkText } from '../runtime/arguments.ts'
+import { checkOptions, checkText } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
+import { cut, nameOf, stackOf } from '../runtime/thrown.ts'
 
 export interface RetryOptions {
   /** How long until the next attempt; default: by the job's backoff. */
@@ -30,7 +31,26 @@ export interface Failure {
   readonly message: string
 }
 
+const MAX_KIND_BYTES = 200
 const MAX_MESSAGE_BYTES = 4096
+
+/** Options of a call, checked. Throws InvalidArgumentError. */
+export function retryOf(options: RetryOptions): Failure & { delayMs: number } {
+  checkOptions('options', options, ['delay', 'kind', 'message'])
+  return toRetry(options)
+}
+
+/** Options of a call, checked. Throws InvalidArgumentError. */
+export function burialOf(options: BuryOptions): Failure {
+  checkOptions('options', options, ['kind', 'message'])
+  return toFailure(options, 'buried')
+}
+
+/** Options of a call, checked. Throws InvalidArgumentError. */
+export function releaseMsOf(options: ReleaseOptions): number {
+  checkOptions('options', options, ['delay'])
+  return toReleaseMs(options)
+}
 
 /** Throws InvalidArgumentError. */
 export function toRetry({ delay, ...failure }: RetryOptions): Failure & { delayMs: number } {
@@ -45,12 +65,14 @@ export function toReleaseMs({ delay = '0ms' }: ReleaseOptions): number {
 
 /** Throws InvalidArgumentError. */
 export function toFailure({ kind, message = '' }: BuryOptions, byDefault: string): Failure {
-  return { kind: checkText('kind', kind ?? byDefault, 200), message: short(message) }
+  return { kind: checkText('kind', kind ?? byDefault, MAX_KIND_BYTES), message: short(message) }
+}
+
+/** What was thrown, whatever it is: failures of one kind are kept together, by the name of the error. */
+export function failureOf(thrown: unknown): Failure {
+  return { kind: cut(nameOf(thrown), MAX_KIND_BYTES) || 'thrown', message: short(stackOf(thrown)) }
 }
 
 function short(message: unknown): string {
-  const text = String(message)
-  return Buffer.byteLength(text) <= MAX_MESSAGE_BYTES
-    ? text
-    : Buffer.from(text).toString('utf8', 0, MAX_MESSAGE_BYTES)
+  return cut(typeof message === 'string' ? message : stackOf(message), MAX_MESSAGE_BYTES)
 }

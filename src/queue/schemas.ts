@@ -3,6 +3,7 @@
 // what was given; what the schema makes of it is what handlers see.
 
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { summaryOf } from '../runtime/thrown.ts'
 
 /** What we need of a Standard Schema, version 1. */
 export interface Schema<Input = unknown, Output = unknown> {
@@ -94,7 +95,7 @@ function readPayload(job: Checked): { payload: unknown } | InvalidArgumentError 
   try {
     return { payload: job.payload }
   } catch (error) {
-    return new InvalidArgumentError('payload', `cannot be read: ${String(error)}`)
+    return new InvalidArgumentError('payload', `cannot be read: ${summaryOf(error)}`)
   }
 }
 

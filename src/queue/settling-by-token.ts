@@ -17,7 +17,8 @@ import {
 import type { LossReason } from './exchange.ts'
 import type { FindLeases, Held, JobLease } from './finding-leases.ts'
 import { encodeProgress, type Note, toLine } from './noting.ts'
-import { encodeResult, type Outcome, type Retried, Settler } from './settling.ts'
+import { encodeResult } from './result.ts'
+import { type Outcome, type Retried, Settler } from './settling.ts'
 import type { Source } from './source.ts'
 
 export type { JobLease } from './finding-leases.ts'

@@ -12,6 +12,7 @@ import type { ClaimedJob, Failure, Settling } from './claimed-job.ts'
 import { type Ack, exchange, type LossReason, reasonsOf } from './exchange.ts'
 import type { Leased } from './leased.ts'
 import { type Note, sendNote } from './noting.ts'
+import { encodeResult } from './result.ts'
 import type { Source } from './source.ts'
 import { workOf } from './work-of.ts'
 
@@ -47,8 +48,8 @@ export class Settler implements Settling {
     this.#source = source
   }
 
-  ack(job: ClaimedJob, result: unknown): void {
-    const ending = this.sendAck(toAck(job, result, this.#source))
+  ack(job: ClaimedJob, result: Ack['result']): void {
+    const ending = this.sendAck({ number: job.number, token: job.token, result })
     void this.#doubts.follow(job, ending, (why) => this.#lost(job, why))
   }
 
@@ -59,16 +60,18 @@ export class Settler implements Settling {
     return outcome
   }
 
-  async retry(job: Leased, delayMs: number, kind: string, message: string): Promise<Retried> {
-    const outcome = await this.sendRetry({ number: job.number, token: job.token, delayMs, kind, message })
+  async retry(job: ClaimedJob, delayMs: number, failure: Failure, inDoubt = false): Promise<Retried> {
+    const outcome = await this.sendRetry({ number: job.number, token: job.token, delayMs, ...failure })
     if (outcome === 'retried' || outcome === 'buried') return outcome
+    // Another attempt has begun, after this one was taken to have failed.
+    if (inDoubt && isOwn(job, outcome)) return 'retried'
     throw this.#lost(job, outcome)
   }
 
-  async bury(job: Leased, kind: string, message: string): Promise<void> {
-    const why = await this.sendBurial({ number: job.number, token: job.token, kind, message })
+  async bury(job: ClaimedJob, failure: Failure, inDoubt = false): Promise<void> {
+    const why = await this.sendBurial({ number: job.number, token: job.token, ...failure })
     // An attempt that has buried its job before what it asks for has done it.
-    this.#check(job, why === 'buried' ? null : why)
+    this.#check(job, why === 'buried' || (inDoubt && isOwn(job, why)) ? null : why)
   }
 
   /** As `ack`; that the job was lost is a value. */
@@ -102,8 +105,10 @@ export class Settler implements Settling {
     return this.#batcher('releases', RELEASES, send).addOne(job, job.number.length)
   }
 
-  async release({ number, token }: Leased, delayMs: number): Promise<void> {
-    this.#check({ number, token }, await this.sendRelease({ number, token, delayMs }))
+  async release(job: ClaimedJob, delayMs: number, inDoubt = false): Promise<void> {
+    const why = await this.sendRelease({ number: job.number, token: job.token, delayMs })
+    const wasReleased = inDoubt && (why === 'retried' || isOwn(job, why))
+    this.#check(job, wasReleased ? null : why)
   }
 
   async extend(job: ClaimedJob, leaseMs: number): Promise<void> {
@@ -187,16 +192,16 @@ export class Settler implements Settling {
   }
 }
 
+/** As long as its lease lasts nobody else ends it: another attempt that has begun since, or was done, follows this one. */
+function isOwn(job: ClaimedJob, why: Outcome): boolean {
+  return (why === 'lost' || why === 'absent') && job.endsAt > performance.now()
+}
+
 function outcomesOf(jobs: readonly unknown[], refused: ReadonlyMap<number, LossReason>): Outcome[] {
   return jobs.map((_, at) => refused.get(at) ?? null)
 }
 
-/** Throws what the codec throws when it cannot hold the result. */
+/** Throws as `encodeResult`. */
 export function toAck({ number, token }: Leased, result: unknown, source: Source): Ack {
   return { number, token, result: encodeResult(result, source) }
-}
-
-/** Throws what the codec throws when it cannot hold the result. */
-export function encodeResult(result: unknown, { codec }: Source): Ack['result'] {
-  return result === undefined ? '' : codec.encode(result)
 }
