@@ -7,6 +7,7 @@ import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError, LeaseLostError } from '../runtime/errors.ts'
 import { abortable } from '../runtime/in-time.ts'
 import { type Extended, extendByToken } from '../runtime/lease-by-token.ts'
+import { messageOf } from '../runtime/thrown.ts'
 import { learnTold } from '../runtime/told.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
 import type { FoundValue } from './inspection.ts'
@@ -14,7 +15,7 @@ import { kindOf } from './keeping.ts'
 import { Load } from './load.ts'
 import { checkVersion } from './loader.ts'
 import { look, type Seen } from './looking.ts'
-import { type Freshness, toSpan } from './options.ts'
+import { type Freshness, spanOf, toSpan } from './options.ts'
 import { type Election, giveUp, spread } from './saving.ts'
 import { settledBy } from './settled-by.ts'
 import { decodeValue, encodeValue, resourceOf, type Source, unitOf } from './source.ts'
@@ -97,7 +98,7 @@ async function askToLoad<Value>(
   const by = Math.max(endsAt, performance.now()) + 2 * source.terms.storeMs
   const outcome = await settledBy(borrower.load.outcome, by, signal).finally(() => borrower.leave())
   if (borrower.lent !== null) return borrower.lent
-  if (outcome?.status === 'failed') return { status: 'failed', reason: reasonOf(outcome.error) }
+  if (outcome?.status === 'failed') return { status: 'failed', reason: messageOf(outcome.error) }
   if (outcome?.status === 'loaded') return null
   if (seen.envelope !== null) return toFound(source, seen)
   const retryAfterMs = outcome?.status === 'elsewhere' ? outcome.ms : source.terms.leaseMs
@@ -133,10 +134,6 @@ class Borrower<Value> {
   }
 }
 
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
-
 /** Stores what was loaded. Throws LeaseLostError when it is not wanted any more. */
 export async function endLoad<Value>(
   source: Source<Value>,
@@ -147,7 +144,7 @@ export async function endLoad<Value>(
 ): Promise<WasSet> {
   checkOptions('options', options, ['freshFor', 'staleFor', 'version'])
   const { token, tags, beganAtMs } = toHandle(load)
-  const { freshMs, staleMs } = toSpan(options, source.terms)
+  const { freshMs, staleMs } = toSpan(options, spanOf(value, source.terms, source.terms))
   const version = options.version === undefined ? 0 : checkVersion(options.version)
   const unit = unitOf(source, key)
   const answer = await unit.run(store, {

@@ -114,8 +114,8 @@ export class Load<Value> implements Joinable<Value> {
     tags: Buffer,
     askedAt: number,
   ): Promise<Outcome<Value>> {
-    const { key, span, loader, storing } = this.#terms
-    const election = { key, id: this.#id, grant: toGrant(answer, askedAt), tags, span }
+    const { key, span, loader, storing, seen } = this.#terms
+    const election = { key, id: this.#id, grant: toGrant(answer, askedAt), tags, span, replaces: seen > 0 }
     if (this.#terms.lend !== undefined) {
       this.#terms.lend(election)
       return Promise.resolve({ status: 'lost' })

@@ -18,7 +18,10 @@ export interface Freshness {
 }
 
 export interface CacheOptions<Value> extends Freshness {
-  /** As `freshFor`, for a loader that found nothing: `null` or `undefined`. '0s': that is not kept. Default: `freshFor`. */
+  /**
+   * As `freshFor`, for `null` and `undefined`: there is nothing. '0s': that is not kept, and a value that was there ends.
+   * Default: `freshFor`.
+   */
   negativeFor?: Duration
   /** Up to this part of `freshFor` is taken off by chance, so that values made together end apart. 0 to 0.5; default 0. */
   jitter?: number
@@ -187,6 +190,13 @@ export function toSpan({ freshFor, staleFor }: Freshness, otherwise: Span): Span
     staleMs:
       staleFor === undefined ? otherwise.staleMs : toMs('staleFor', staleFor, { min: '0s', max: LONGEST }),
   }
+}
+
+/** How long a value counts where nothing was said of it by itself: that there is nothing has a time of its own. */
+export function spanOf(value: unknown, { negativeMs }: Pick<Terms, 'negativeMs'>, otherwise: Span): Span {
+  const isNothing = value === null || value === undefined
+  if (!isNothing || negativeMs < 0) return otherwise
+  return negativeMs === 0 ? { freshMs: 0, staleMs: 0 } : { ...otherwise, freshMs: negativeMs }
 }
 
 function fraction(argument: string, value: unknown, max: number): number {

@@ -10,6 +10,7 @@ import { LeaseLostError } from '../runtime/errors.ts'
 import { isOutage } from '../runtime/outage.ts'
 import { KeptLease } from '../runtime/kept-lease.ts'
 import { closed } from '../runtime/runner.ts'
+import { cut, summaryOf } from '../runtime/thrown.ts'
 import { kindOf } from './keeping.ts'
 import { inMaxLoad, LoadContext, type Loader } from './loader.ts'
 import { readTags } from './looking.ts'
@@ -24,7 +25,7 @@ export interface Performer<Value> {
   storing(): void
 }
 
-const LONGEST_REASON = 1000
+const LONGEST_REASON_BYTES = 1000
 
 /** Runs the loader under the lease of this election. Does not reject. */
 export async function perform<Value>(
@@ -58,7 +59,8 @@ export async function perform<Value>(
     if (source.runtime.runner.closed) return { status: 'failed', error: closed() }
     const lost = lease.remainingMs === 0
     source.tell?.({ kind: 'failed', key: election.key, loadMs: tookMs(), error })
-    ending.end = () => giveUp(source, election.key, election.id, lost ? '' : reasonOf(error))
+    ending.end = () =>
+      giveUp(source, election.key, election.id, lost ? '' : cut(summaryOf(error), LONGEST_REASON_BYTES))
     // Where it cannot be told, the lease ends by itself.
     await endWith(lease, ending).catch(() => undefined)
     return lost ? { status: 'lost' } : { status: 'failed', error }
@@ -141,9 +143,4 @@ function tellSaved<Value>({ tell }: Source<Value>, { key }: Election, saved: Sav
 async function haveSameTags<Value>(source: Source<Value>, tags: Buffer): Promise<boolean> {
   const now = await readTags(source, tagsIn(tags)).catch(() => null)
   return now !== null && now.equals(tags)
-}
-
-function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  return text.slice(0, LONGEST_REASON) || 'Error'
 }

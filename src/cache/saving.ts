@@ -4,7 +4,7 @@ import { fail, type StoreAnswer, store } from '../generated/cache.ts'
 import type { Grant } from '../runtime/grant.ts'
 import { learnTold } from '../runtime/told.ts'
 import type { LoadContext } from './loader.ts'
-import type { Span } from './options.ts'
+import { type Span, spanOf } from './options.ts'
 import { encodeValue, heldBy, type Source, unitOf } from './source.ts'
 
 export interface Election {
@@ -14,6 +14,8 @@ export interface Election {
   /** Generations from before the load. */
   readonly tags: Buffer
   readonly span: Span
+  /** There is a value, which may be served meanwhile. */
+  readonly replaces: boolean
 }
 
 /** `unkept`: it was not to be stored, and nothing came between; `outage`: it could not be. */
@@ -23,15 +25,17 @@ export type Save = () => Promise<Saved>
 /** What stores the value that was found, with what the loader said of it. */
 export function toSave<Value>(
   source: Source<Value>,
-  { key, id, grant, tags, span }: Election,
+  { key, id, grant, tags, span, replaces }: Election,
   context: LoadContext,
   value: Value,
   loadMs: number,
 ): Save {
   const { codec, terms } = source
   const encoded = encodeValue(source, value)
-  const { version, ...kept } = context.kept(spanOf(source, value, span))
-  if (kept.freshMs === 0) return async () => ((await giveUp(source, key, id, '')) ? 'unkept' : 'revoked')
+  const { version, ...kept } = context.kept(spanOf(value, terms, span))
+  const isKept = kept.freshMs > 0
+  // What is there and may be served has to go; it is replaced by what ends at once.
+  if (!isKept && !replaces) return async () => ((await giveUp(source, key, id, '')) ? 'unkept' : 'revoked')
   const unit = unitOf(source, key)
   return async () => {
     const args = {
@@ -42,7 +46,7 @@ export function toSave<Value>(
       flags: encoded.flags + heldBy(source.shared.level),
       loadMs,
       freshMs: spread(kept.freshMs, terms.jitter),
-      staleMs: kept.staleMs,
+      staleMs: isKept ? kept.staleMs : 0,
       ...(await learnTold(unit)),
       tags,
     }
@@ -51,12 +55,7 @@ export function toSave<Value>(
   }
 }
 
-function spanOf<Value>({ terms }: Source<Value>, value: Value, span: Span): Span {
-  const nothing = value === null || value === undefined
-  return nothing && terms.negativeMs >= 0 ? { ...span, freshMs: terms.negativeMs } : span
-}
-
-/** Up to this part of it less, by chance. */
+/** Up to this part of it less, by chance; at least a millisecond. */
 export function spread(ms: number, jitter: number): number {
   return Math.max(1, Math.round(ms * (1 - Math.random() * jitter)))
 }

@@ -9,7 +9,7 @@ import { learnTold } from '../runtime/told.ts'
 import { KNOWN_FOR_MS } from './generation.ts'
 import { checkVersion } from './loader.ts'
 import { readTags } from './looking.ts'
-import { type SetOptions, toSpan } from './options.ts'
+import { type SetOptions, spanOf, toSpan } from './options.ts'
 import { spread } from './saving.ts'
 import { encodeValue, heldBy, type Source, unitOf } from './source.ts'
 import { checkTag, checkTags } from './tags.ts'
@@ -35,7 +35,7 @@ export async function setValue<Value>(
 ): Promise<WasSet> {
   checkOptions('options', options, ['freshFor', 'staleFor', 'version', 'tags'])
   const unit = unitOf(source, checkName('key', key))
-  const { freshMs, staleMs } = toSpan(options, source.terms)
+  const { freshMs, staleMs } = toSpan(options, spanOf(value, source.terms, source.terms))
   const version = options.version === undefined ? 0 : checkVersion(options.version)
   const encoded = encodeValue(source, value)
   const tags = await readTags(source, checkTags(options.tags))

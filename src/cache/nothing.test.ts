@@ -1,0 +1,54 @@
+// That there is nothing, and for how long it is known.
+
+import type { Cache } from 'perilune/cache'
+import { describe, expect, test } from 'vitest'
+import { setup } from '../../test/cache-fixture.ts'
+import type { Freshness } from './options.ts'
+
+test('with negativeFor 0 a value ends when a load finds nothing, also where it might be served longer', async () => {
+  const { cache, clock } = await setup<string | null>({ negativeFor: '0s', freshFor: '1s', staleFor: '1h' })
+  await cache.set('a', 'there')
+  await clock.advance(1500)
+  expect(await cache.get('a', () => null)).toBe('there')
+  await expect.poll(async () => (await cache.find('a'))?.value).not.toBe('there')
+  await clock.advance(1)
+
+  expect(await cache.find('a')).toBeNull()
+  expect(await cache.get('a', () => 'newer')).toBe('newer')
+})
+
+describe.each<[string, (cache: Cache<string | null>, options?: Freshness) => Promise<unknown>]>([
+  ['set', (cache, options) => cache.set('a', null, options)],
+  [
+    'complete',
+    async (cache, options) => {
+      const lent = await cache.lend('a')
+      return lent.status === 'elected' && cache.complete('a', lent.load, null, options)
+    },
+  ],
+])('that there is nothing, told by %s,', (_, tell) => {
+  const spanIn = async (cache: Cache<string | null>): Promise<number | null> => {
+    const found = await cache.find('a')
+    return found === null ? null : found.freshUntilMs - found.createdAtMs
+  }
+
+  test('is kept for negativeFor, unless it is said for how long', async () => {
+    const { cache } = await setup<string | null>({ negativeFor: '5s', freshFor: '1h' })
+    await tell(cache)
+    expect(await spanIn(cache)).toBe(5000)
+    await cache.invalidate('a')
+    await tell(cache, { freshFor: '7s' })
+
+    expect(await spanIn(cache)).toBe(7000)
+  })
+
+  test('is not kept with negativeFor 0, and ends what was there', async () => {
+    const { cache, clock } = await setup<string | null>({ negativeFor: '0s', freshFor: '1s', staleFor: '1h' })
+    await cache.set('a', 'there')
+    await clock.advance(1500)
+    await tell(cache)
+    await clock.advance(1)
+
+    expect(await spanIn(cache)).toBeNull()
+  })
+})
