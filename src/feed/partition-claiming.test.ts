@@ -158,6 +158,46 @@ describe('subscribers', () => {
     expect(await again.forget()).toBe(false)
   })
 
+  test('a step back to what a handle has stored itself is one, though others went on since', async () => {
+    const { redis, name, feed } = setup<number>()
+    for (const n of numbers(20)) await feed.append(n, { key: `${n}` })
+    const open = () => redis.partitionedFeed<number>(name, { partitions: 4 }).subscriber('ada')
+    const [ada, other] = [open(), open()]
+    const first = (await ada.page({ limit: 5 })).next
+    await ada.advance(first)
+    await other.advance((await other.page({ limit: 5 })).next)
+
+    expect(await ada.advance(first, { rewind: true })).toBe(first)
+    expect(await open().marker()).toBe(first)
+  })
+
+  test('a step to what a handle has stored itself tells what is stored now, also that it is gone', async () => {
+    const { redis, name, feed } = setup<number>()
+    for (const n of numbers(20)) await feed.append(n, { key: `${n}` })
+    const open = () => redis.partitionedFeed<number>(name, { partitions: 4 }).subscriber('ada')
+    const [ada, other] = [open(), open()]
+    const first = (await ada.page({ limit: 5 })).next
+    await ada.advance(first)
+    const later = (await other.page({ limit: 5 })).next
+    await other.advance(later)
+
+    expect(await ada.advance(first)).toBe(later)
+    await other.forget()
+    expect(await ada.advance(later)).toBeNull()
+  })
+
+  test('a marker from before any partition had begun is the beginning of all', async () => {
+    const { feed } = setup<number>()
+    const nothing = (await feed.read()).next
+    for (const n of numbers(20)) await feed.append(n, { key: `${n}` })
+    const ada = feed.subscriber('ada')
+    await ada.advance((await ada.page({ limit: 10 })).next)
+
+    await ada.advance(nothing, { rewind: true })
+
+    expect(bodies((await ada.page({ limit: 20 })).messages)).toEqual(numbers(20))
+  })
+
   test('a subscriber may begin at the end', async () => {
     const { feed } = setup<number>()
     await feed.append(0)

@@ -69,10 +69,10 @@ export class PartitionedSubscriber<Body> {
   }
 
   /**
-   * Stores a marker, in those partitions where it is another than this handle knows of; everything up to it
-   * is dealt with. Resolves to the marker now stored, which is a later one where another process was
-   * faster, or null when the subscriber has been removed from a partition. An error may leave some
-   * partitions advanced; repeating it is safe.
+   * Stores a marker; everything up to it is dealt with. Resolves to the marker now stored, which is a later one where another
+   * process was faster, or null when the subscriber has been removed from a partition. A step forward is one of those
+   * partitions only where the marker is another than this handle knows of, and tells of the others what it knows. An error may
+   * leave some partitions advanced; repeating it is safe.
    */
   async advance(marker: string | null, options: AdvanceOptions = {}): Promise<string | null> {
     checkOptions('options', options, ADVANCE_OPTIONS)
@@ -82,10 +82,12 @@ export class PartitionedSubscriber<Body> {
     }
     const wanted = parseMarker('marker', marker, this.#partitions.count)
     const known = this.#known
+    // Others may have moved what this handle has stored: a step back, or one that goes nowhere, is told everywhere.
+    const isEverywhere = rewind || wanted.every((to, number) => to === known[number])
     const stored = await Promise.all(
       this.#subscribers.map(async (subscriber, number) => {
         const to = wanted[number] ?? ''
-        return to === known[number] || isNowhere(to) ? to : subscriber.advance(to, { rewind })
+        return to === known[number] && !isEverywhere ? to : subscriber.advance(to, { rewind })
       }),
     )
     if (stored.includes(null)) {
@@ -102,9 +104,4 @@ export class PartitionedSubscriber<Body> {
     const forgotten = await Promise.all(this.#subscribers.map((subscriber) => subscriber.forget()))
     return forgotten.includes(true)
   }
-}
-
-// Read before the partition had begun.
-function isNowhere(marker: string): boolean {
-  return marker.startsWith('0-')
 }

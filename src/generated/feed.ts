@@ -760,19 +760,19 @@ export type AdvanceAnswer =
 
 
 /**
- * Moves a subscriber forward to a marker; back only when told to rewind. A marker of an earlier life of the feed, or a subscriber that does not exist, is answered with absent.
+ * Moves a subscriber forward to a marker; back only when told to rewind. One that was read before the feed began is its beginning. A marker of an earlier life of the feed, or a subscriber that does not exist, is answered with absent.
  *
  * Cost: O(log subscribers).
  */
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'feed/advance',
-    sha1: 'f13a0973c64375505c1156718c64f154c29684bd',
+    sha1: '3f0faa6dcc7395955e731d8061c2f2ad49c67ada',
     reads: false,
     bytes: false,
     source: `--[[
-Moves a subscriber forward to a marker; back only when told to rewind. A marker of an earlier life of
-the feed, or a subscriber that does not exist, is answered with absent.
+Moves a subscriber forward to a marker; back only when told to rewind. One that was read before the feed began is its
+beginning. A marker of an earlier life of the feed, or a subscriber that does not exist, is answered with absent.
 
 @returns advanced  marker:text
 @returns absent
@@ -894,10 +894,10 @@ if not marker then
   return redis.error_reply('INVALID to: not a marker')
 end
 local known = tonumber(redis.call('ZSCORE', subscribers, name) or nil)
-if not known or marker.epoch ~= feed.epoch then
+if not known or (marker.epoch ~= feed.epoch and marker.epoch ~= 0) then
   return { 'absent' }
 end
-local position = math.min(marker.position, feed.last)
+local position = marker.epoch == 0 and 0 or math.min(marker.position, feed.last)
 if not rewind then
   position = math.max(position, known)
 end
