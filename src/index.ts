@@ -270,6 +270,7 @@ export {
   LoadFailedError,
   MaxRunError,
   PeriluneError,
+  ResultNotKeptError,
   UnsupportedServerError,
   WaitTimeoutError,
 } from './runtime/errors.ts'

@@ -51,7 +51,7 @@ function inBuilt(ending: string): Set<string> {
 test('what is for our own files only is marked so', () => {
   expect(inSources()).toEqual(
     expect.arrayContaining([
-      'Attempt.completeEncoded',
+      'Attempt.completeAnyway',
       'Cache.serve',
       'ClaimedJob.ackThen',
       'ClaimedJob.endsAt',

@@ -1,11 +1,12 @@
 --[[
-Begins an attempt at a key, unless the key has a result, another attempt is under way, or the key came
-with another request. An attempt whose lease has lapsed is taken over, with a greater token.
+Begins an attempt at a key, unless the key has a result (or had one that could not be kept), another attempt is under way, or the
+key came with another request. An attempt whose lease has lapsed is taken over, with a greater token.
 Repeating the call with the same id gives the same attempt again, and does not make its lease longer; once
 that attempt has been released, its id is of no more use.
 
 @returns started   token:integer expires_at_ms:integer now_ms:integer
 @returns replayed  token:integer result:bytes
+@returns unkept    token:integer
 @returns conflict
 @returns running   retry_after_ms:integer
 @returns lost      token:integer
@@ -36,6 +37,9 @@ if counts(known, now_ms) then
   end
   if known.fingerprint ~= fingerprint then
     return { 'conflict' }
+  end
+  if known.result and not known.kept then
+    return { 'unkept', known.token }
   end
   if known.result then
     return { 'replayed', known.token, known.result }
@@ -72,7 +76,7 @@ redis.call(
   exact(kept_until_ms)
 )
 if known.result then
-  redis.call('HDEL', state, 'result')
+  redis.call('HDEL', state, 'result', 'unkept')
 end
 keep_until(state, token, kept_until_ms, now_ms)
 return { 'started', token, lease_ends_ms, now_ms }

@@ -1,7 +1,8 @@
 --[[
 Stores the result of an attempt: from now on the key replays it. The newest attempt may do so even when its
-lease has lapsed, however long ago, for then nobody else has begun; one that was taken over or released may not.
-Repeating the call changes nothing.
+lease has lapsed, however long ago, for then nobody else has begun; one that was taken over or released may not. A result that
+could not be kept is none: the work is done all the same, and nobody begins it again. Repeating the call changes nothing, but that a
+result may follow where none was kept.
 
 @returns completed  kept_until_ms:integer
 @returns lost
@@ -14,6 +15,7 @@ local keep_result_ms = tonumber(ARGV[3]) -- integer: how long the result is kept
 local channel = ARGV[4] -- text: where those wait who want the result; empty: nobody waits
 local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
 local result = ARGV[6] -- bytes: the result
+local kept = ARGV[7] ~= '0' -- flag: whether the result could be kept
 
 -- @include shared/exact
 -- @include shared/clock
@@ -32,12 +34,17 @@ end
 if known.codec ~= codec then
   return redis.error_reply('CODEC ' .. known.codec)
 end
-if known.result then
+if known.result and (known.kept or not kept) then
   return { 'completed', known.kept_until_ms }
 end
 local kept_until_ms = now_ms + keep_result_ms
 -- First, so that it also works when the server is out of memory: the task has been done.
 keep_until(state, token, kept_until_ms, now_ms)
 redis.call('HSET', state, 'result', result, 'kept_until_ms', exact(kept_until_ms))
+if kept and not known.kept then
+  redis.call('HDEL', state, 'unkept')
+elseif not kept then
+  redis.call('HSET', state, 'unkept', '1')
+end
 wake(channel, sharded, 'completed')
 return { 'completed', kept_until_ms }

@@ -1,5 +1,5 @@
 --[[
-Finds the result of a key.
+Finds the result of a key; of one that could not be kept there is none.
 
 @returns found   token:integer kept_until_ms:integer result:bytes
 @returns absent
@@ -17,7 +17,7 @@ if known.layout ~= ONCE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)
 end
 local now_ms = math.floor(clock_us() / 1000)
-if not known.result or not counts(known, now_ms) then
+if not known.result or not known.kept or not counts(known, now_ms) then
   return { 'absent' }
 end
 if known.codec ~= codec then

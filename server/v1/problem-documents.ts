@@ -6,6 +6,7 @@ import {
   LeaseLostError,
   OverflowError,
   PeriluneError,
+  ResultNotKeptError,
   SinkError,
   UnknownCounterError,
 } from 'perilune'
@@ -121,6 +122,12 @@ function fromLibrary(error: PeriluneError): ProblemAnswer {
   }
   if (error instanceof LeaseLostError) {
     return { headers: {}, document: problem(410, `The lease ${error.token} has ended, or never was.`) }
+  }
+  if (error instanceof ResultNotKeptError) {
+    return {
+      headers: {},
+      document: problem(409, 'The work was done; its result could not be kept.', error.code),
+    }
   }
   if (error instanceof UnknownCounterError) {
     return { headers: {}, document: problem(404, `There is no counter ${error.id}.`, error.code) }

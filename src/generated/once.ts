@@ -22,30 +22,32 @@ export interface BeginArguments {
 export type BeginAnswer =
   | { readonly status: 'started'; readonly token: number; readonly expiresAtMs: number; readonly nowMs: number }
   | { readonly status: 'replayed'; readonly token: number; readonly result: Buffer }
+  | { readonly status: 'unkept'; readonly token: number }
   | { readonly status: 'conflict' }
   | { readonly status: 'running'; readonly retryAfterMs: number }
   | { readonly status: 'lost'; readonly token: number }
 
 
 /**
- * Begins an attempt at a key, unless the key has a result, another attempt is under way, or the key came with another request. An attempt whose lease has lapsed is taken over, with a greater token. Repeating the call with the same id gives the same attempt again, and does not make its lease longer; once that attempt has been released, its id is of no more use.
+ * Begins an attempt at a key, unless the key has a result (or had one that could not be kept), another attempt is under way, or the key came with another request. An attempt whose lease has lapsed is taken over, with a greater token. Repeating the call with the same id gives the same attempt again, and does not make its lease longer; once that attempt has been released, its id is of no more use.
  *
  * Cost: O(1).
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
   script: {
     name: 'once/begin',
-    sha1: 'ff68955284bee4fc587e6a4263049e604d5e45b4',
+    sha1: 'baca1dcbd10bb860b3f29e51dcd44b399784c1cb',
     reads: false,
     bytes: true,
     source: `--[[
-Begins an attempt at a key, unless the key has a result, another attempt is under way, or the key came
-with another request. An attempt whose lease has lapsed is taken over, with a greater token.
+Begins an attempt at a key, unless the key has a result (or had one that could not be kept), another attempt is under way, or the
+key came with another request. An attempt whose lease has lapsed is taken over, with a greater token.
 Repeating the call with the same id gives the same attempt again, and does not make its lease longer; once
 that attempt has been released, its id is of no more use.
 
 @returns started   token:integer expires_at_ms:integer now_ms:integer
 @returns replayed  token:integer result:bytes
+@returns unkept    token:integer
 @returns conflict
 @returns running   retry_after_ms:integer
 @returns lost      token:integer
@@ -86,6 +88,7 @@ end
 --   fingerprint      of the request
 --   lease_ends_ms    while the attempt is under way; a released one has none
 --   result           once the attempt is completed
+--   unkept           '1' where that is empty because the result could not be kept
 --   kept_until_ms    nothing of the above counts from then on, but for the token
 local ONCE_LAYOUT = '1'
 
@@ -100,7 +103,8 @@ local function open_state(state)
     'fingerprint',
     'lease_ends_ms',
     'result',
-    'kept_until_ms'
+    'kept_until_ms',
+    'unkept'
   )
   return {
     layout = stored[1] or ONCE_LAYOUT,
@@ -111,6 +115,7 @@ local function open_state(state)
     lease_ends_ms = tonumber(stored[6] or 0),
     result = stored[7],
     kept_until_ms = tonumber(stored[8] or 0),
+    kept = not stored[9],
   }
 end
 
@@ -150,6 +155,9 @@ if counts(known, now_ms) then
   if known.fingerprint ~= fingerprint then
     return { 'conflict' }
   end
+  if known.result and not known.kept then
+    return { 'unkept', known.token }
+  end
   if known.result then
     return { 'replayed', known.token, known.result }
   end
@@ -185,7 +193,7 @@ redis.call(
   exact(kept_until_ms)
 )
 if known.result then
-  redis.call('HDEL', state, 'result')
+  redis.call('HDEL', state, 'result', 'unkept')
 end
 keep_until(state, token, kept_until_ms, now_ms)
 return { 'started', token, lease_ends_ms, now_ms }
@@ -194,15 +202,15 @@ return { 'started', token, lease_ends_ms, now_ms }
   parts: ['state'],
   lines: [
     [1, 'lua/once/begin.lua', 1],
-    [21, 'lua/shared/exact.lua', 1],
-    [31, 'lua/shared/clock.lua', 1],
-    [37, 'lua/shared/next-token.lua', 1],
-    [42, 'lua/shared/once/state.lua', 1],
-    [82, 'lua/shared/once/state.lua', 46],
-    [85, 'lua/shared/once/keep.lua', 1],
-    [86, 'lua/shared/behind.lua', 1],
-    [93, 'lua/shared/once/keep.lua', 3],
-    [100, 'lua/once/begin.lua', 27],
+    [22, 'lua/shared/exact.lua', 1],
+    [32, 'lua/shared/clock.lua', 1],
+    [38, 'lua/shared/next-token.lua', 1],
+    [43, 'lua/shared/once/state.lua', 1],
+    [86, 'lua/shared/once/state.lua', 49],
+    [89, 'lua/shared/once/keep.lua', 1],
+    [90, 'lua/shared/behind.lua', 1],
+    [97, 'lua/shared/once/keep.lua', 3],
+    [104, 'lua/once/begin.lua', 28],
   ],
   encode(args) {
     return [
@@ -229,6 +237,11 @@ return { 'started', token, lease_ends_ms, now_ms }
           token: asInteger(parts[1]),
           result: asBytes(parts[2]),
         }
+      case 'unkept':
+        return {
+          status: 'unkept',
+          token: asInteger(parts[1]),
+        }
       case 'conflict':
         return { status: 'conflict' }
       case 'running':
@@ -242,7 +255,7 @@ return { 'started', token, lease_ends_ms, now_ms }
           token: asInteger(parts[1]),
         }
       default:
-        return unexpected('one of the answers started, replayed, conflict, running, lost', parts[0])
+        return unexpected('one of the answers started, replayed, unkept, conflict, running, lost', parts[0])
     }
   },
 }
@@ -387,6 +400,8 @@ export interface CompleteArguments {
   readonly sharded: boolean
   /** the result */
   readonly result: string | Uint8Array
+  /** whether the result could be kept */
+  readonly kept: boolean
 }
 
 export type CompleteAnswer =
@@ -395,20 +410,21 @@ export type CompleteAnswer =
 
 
 /**
- * Stores the result of an attempt: from now on the key replays it. The newest attempt may do so even when its lease has lapsed, however long ago, for then nobody else has begun; one that was taken over or released may not. Repeating the call changes nothing.
+ * Stores the result of an attempt: from now on the key replays it. The newest attempt may do so even when its lease has lapsed, however long ago, for then nobody else has begun; one that was taken over or released may not. A result that could not be kept is none: the work is done all the same, and nobody begins it again. Repeating the call changes nothing, but that a result may follow where none was kept.
  *
  * Cost: O(1).
  */
 export const complete: Operation<CompleteArguments, CompleteAnswer> = {
   script: {
     name: 'once/complete',
-    sha1: '5e19026670ecb4458b36d392d55ac1ab2140daa7',
+    sha1: '7e2481c9548c65afc752505c0990e11b27cce70c',
     reads: false,
     bytes: false,
     source: `--[[
 Stores the result of an attempt: from now on the key replays it. The newest attempt may do so even when its
-lease has lapsed, however long ago, for then nobody else has begun; one that was taken over or released may not.
-Repeating the call changes nothing.
+lease has lapsed, however long ago, for then nobody else has begun; one that was taken over or released may not. A result that
+could not be kept is none: the work is done all the same, and nobody begins it again. Repeating the call changes nothing, but that a
+result may follow where none was kept.
 
 @returns completed  kept_until_ms:integer
 @returns lost
@@ -421,6 +437,7 @@ local keep_result_ms = tonumber(ARGV[3]) -- integer: how long the result is kept
 local channel = ARGV[4] -- text: where those wait who want the result; empty: nobody waits
 local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
 local result = ARGV[6] -- bytes: the result
+local kept = ARGV[7] ~= '0' -- flag: whether the result could be kept
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -458,6 +475,7 @@ end
 --   fingerprint      of the request
 --   lease_ends_ms    while the attempt is under way; a released one has none
 --   result           once the attempt is completed
+--   unkept           '1' where that is empty because the result could not be kept
 --   kept_until_ms    nothing of the above counts from then on, but for the token
 local ONCE_LAYOUT = '1'
 
@@ -472,7 +490,8 @@ local function open_state(state)
     'fingerprint',
     'lease_ends_ms',
     'result',
-    'kept_until_ms'
+    'kept_until_ms',
+    'unkept'
   )
   return {
     layout = stored[1] or ONCE_LAYOUT,
@@ -483,6 +502,7 @@ local function open_state(state)
     lease_ends_ms = tonumber(stored[6] or 0),
     result = stored[7],
     kept_until_ms = tonumber(stored[8] or 0),
+    kept = not stored[9],
   }
 end
 
@@ -526,13 +546,18 @@ end
 if known.codec ~= codec then
   return redis.error_reply('CODEC ' .. known.codec)
 end
-if known.result then
+if known.result and (known.kept or not kept) then
   return { 'completed', known.kept_until_ms }
 end
 local kept_until_ms = now_ms + keep_result_ms
 -- First, so that it also works when the server is out of memory: the task has been done.
 keep_until(state, token, kept_until_ms, now_ms)
 redis.call('HSET', state, 'result', result, 'kept_until_ms', exact(kept_until_ms))
+if kept and not known.kept then
+  redis.call('HDEL', state, 'unkept')
+elseif not kept then
+  redis.call('HSET', state, 'unkept', '1')
+end
 wake(channel, sharded, 'completed')
 return { 'completed', kept_until_ms }
 `,
@@ -540,24 +565,25 @@ return { 'completed', kept_until_ms }
   parts: ['state'],
   lines: [
     [1, 'lua/once/complete.lua', 1],
-    [18, 'lua/shared/exact.lua', 1],
-    [28, 'lua/shared/clock.lua', 1],
-    [34, 'lua/shared/wake.lua', 1],
-    [47, 'lua/shared/once/state.lua', 1],
-    [92, 'lua/shared/once/keep.lua', 1],
-    [93, 'lua/shared/behind.lua', 1],
-    [100, 'lua/shared/once/keep.lua', 3],
-    [110, 'lua/once/complete.lua', 23],
+    [20, 'lua/shared/exact.lua', 1],
+    [30, 'lua/shared/clock.lua', 1],
+    [36, 'lua/shared/wake.lua', 1],
+    [49, 'lua/shared/once/state.lua', 1],
+    [97, 'lua/shared/once/keep.lua', 1],
+    [98, 'lua/shared/behind.lua', 1],
+    [105, 'lua/shared/once/keep.lua', 3],
+    [115, 'lua/once/complete.lua', 25],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.codec,
       args.token,
       args.keepResultMs,
       args.channel,
       args.sharded ? 1 : 0,
       args.result,
-    ]
+      args.kept ? 1 : 0,
+    ], [1])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -609,7 +635,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'once/extend',
-    sha1: 'f885403582924b8ac4be78af88ce85ff40ee7af5',
+    sha1: '3228fa55b35c6051d450448a221ed79cbe984670',
     reads: false,
     bytes: false,
     source: `--[[
@@ -659,6 +685,7 @@ end
 --   fingerprint      of the request
 --   lease_ends_ms    while the attempt is under way; a released one has none
 --   result           once the attempt is completed
+--   unkept           '1' where that is empty because the result could not be kept
 --   kept_until_ms    nothing of the above counts from then on, but for the token
 local ONCE_LAYOUT = '1'
 
@@ -673,7 +700,8 @@ local function open_state(state)
     'fingerprint',
     'lease_ends_ms',
     'result',
-    'kept_until_ms'
+    'kept_until_ms',
+    'unkept'
   )
   return {
     layout = stored[1] or ONCE_LAYOUT,
@@ -684,6 +712,7 @@ local function open_state(state)
     lease_ends_ms = tonumber(stored[6] or 0),
     result = stored[7],
     kept_until_ms = tonumber(stored[8] or 0),
+    kept = not stored[9],
   }
 end
 
@@ -752,11 +781,11 @@ return { 'extended', now_ms, ends, refused }
     [22, 'lua/shared/clock.lua', 1],
     [28, 'lua/shared/try-open.lua', 1],
     [41, 'lua/shared/once/state.lua', 1],
-    [76, 'lua/shared/once/state.lua', 46],
-    [79, 'lua/shared/once/keep.lua', 1],
-    [80, 'lua/shared/behind.lua', 1],
-    [87, 'lua/shared/once/keep.lua', 3],
-    [97, 'lua/once/extend.lua', 17],
+    [79, 'lua/shared/once/state.lua', 49],
+    [82, 'lua/shared/once/keep.lua', 1],
+    [83, 'lua/shared/behind.lua', 1],
+    [90, 'lua/shared/once/keep.lua', 3],
+    [100, 'lua/once/extend.lua', 17],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -794,18 +823,18 @@ export type FindAnswer =
 
 
 /**
- * Finds the result of a key.
+ * Finds the result of a key; of one that could not be kept there is none.
  *
  * Cost: O(1).
  */
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'once/find',
-    sha1: '00aa28635eb7cd2b4a43d7e8061f61fae048126a',
+    sha1: 'e9ab438002154964e7c92af1c3abf523f8a21833',
     reads: true,
     bytes: true,
     source: `--[[
-Finds the result of a key.
+Finds the result of a key; of one that could not be kept there is none.
 
 @returns found   token:integer kept_until_ms:integer result:bytes
 @returns absent
@@ -828,6 +857,7 @@ end
 --   fingerprint      of the request
 --   lease_ends_ms    while the attempt is under way; a released one has none
 --   result           once the attempt is completed
+--   unkept           '1' where that is empty because the result could not be kept
 --   kept_until_ms    nothing of the above counts from then on, but for the token
 local ONCE_LAYOUT = '1'
 
@@ -842,7 +872,8 @@ local function open_state(state)
     'fingerprint',
     'lease_ends_ms',
     'result',
-    'kept_until_ms'
+    'kept_until_ms',
+    'unkept'
   )
   return {
     layout = stored[1] or ONCE_LAYOUT,
@@ -853,6 +884,7 @@ local function open_state(state)
     lease_ends_ms = tonumber(stored[6] or 0),
     result = stored[7],
     kept_until_ms = tonumber(stored[8] or 0),
+    kept = not stored[9],
   }
 end
 
@@ -866,7 +898,7 @@ if known.layout ~= ONCE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)
 end
 local now_ms = math.floor(clock_us() / 1000)
-if not known.result or not counts(known, now_ms) then
+if not known.result or not known.kept or not counts(known, now_ms) then
   return { 'absent' }
 end
 if known.codec ~= codec then
@@ -880,7 +912,7 @@ return { 'found', known.token, known.kept_until_ms, known.result }
     [1, 'lua/once/find.lua', 1],
     [12, 'lua/shared/clock.lua', 1],
     [18, 'lua/shared/once/state.lua', 1],
-    [58, 'lua/once/find.lua', 15],
+    [61, 'lua/once/find.lua', 15],
   ],
   encode(args) {
     return [
@@ -919,7 +951,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'once/inspect',
-    sha1: '8cce47308ed306a77cdd9c82b768d7a077e148e6',
+    sha1: 'e6f1f63a1af0afe126e2c9e4c18b3dcbcb757e38',
     reads: true,
     bytes: false,
     source: `--[[
@@ -945,6 +977,7 @@ end
 --   fingerprint      of the request
 --   lease_ends_ms    while the attempt is under way; a released one has none
 --   result           once the attempt is completed
+--   unkept           '1' where that is empty because the result could not be kept
 --   kept_until_ms    nothing of the above counts from then on, but for the token
 local ONCE_LAYOUT = '1'
 
@@ -959,7 +992,8 @@ local function open_state(state)
     'fingerprint',
     'lease_ends_ms',
     'result',
-    'kept_until_ms'
+    'kept_until_ms',
+    'unkept'
   )
   return {
     layout = stored[1] or ONCE_LAYOUT,
@@ -970,6 +1004,7 @@ local function open_state(state)
     lease_ends_ms = tonumber(stored[6] or 0),
     result = stored[7],
     kept_until_ms = tonumber(stored[8] or 0),
+    kept = not stored[9],
   }
 end
 
@@ -1009,8 +1044,8 @@ return {
     [1, 'lua/once/inspect.lua', 1],
     [11, 'lua/shared/clock.lua', 1],
     [17, 'lua/shared/once/state.lua', 1],
-    [57, 'lua/shared/once/state.lua', 46],
-    [60, 'lua/once/inspect.lua', 13],
+    [60, 'lua/shared/once/state.lua', 49],
+    [63, 'lua/once/inspect.lua', 13],
   ],
   encode() {
     return []
@@ -1059,7 +1094,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'once/release',
-    sha1: 'c12eadd07fa58ac219edbca640ff06fa4822aa59',
+    sha1: '582b17b1fa0f82e9a12e04762d0cf694aa87e14d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1102,6 +1137,7 @@ end
 --   fingerprint      of the request
 --   lease_ends_ms    while the attempt is under way; a released one has none
 --   result           once the attempt is completed
+--   unkept           '1' where that is empty because the result could not be kept
 --   kept_until_ms    nothing of the above counts from then on, but for the token
 local ONCE_LAYOUT = '1'
 
@@ -1116,7 +1152,8 @@ local function open_state(state)
     'fingerprint',
     'lease_ends_ms',
     'result',
-    'kept_until_ms'
+    'kept_until_ms',
+    'unkept'
   )
   return {
     layout = stored[1] or ONCE_LAYOUT,
@@ -1127,6 +1164,7 @@ local function open_state(state)
     lease_ends_ms = tonumber(stored[6] or 0),
     result = stored[7],
     kept_until_ms = tonumber(stored[8] or 0),
+    kept = not stored[9],
   }
 end
 
@@ -1176,10 +1214,10 @@ return { 'released' }
     [15, 'lua/shared/clock.lua', 1],
     [21, 'lua/shared/wake.lua', 1],
     [34, 'lua/shared/once/state.lua', 1],
-    [69, 'lua/shared/once/keep.lua', 1],
-    [70, 'lua/shared/behind.lua', 1],
-    [77, 'lua/shared/once/keep.lua', 3],
-    [87, 'lua/once/release.lua', 19],
+    [72, 'lua/shared/once/keep.lua', 1],
+    [73, 'lua/shared/behind.lua', 1],
+    [80, 'lua/shared/once/keep.lua', 3],
+    [90, 'lua/once/release.lua', 19],
   ],
   encode(args) {
     return withoutDefaults([

@@ -8,6 +8,7 @@
 
 import { fingerprintOf, type Once } from '../once/once.ts'
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
+import { ResultNotKeptError } from '../runtime/errors.ts'
 import { isOutage } from '../runtime/outage.ts'
 import { type Answer, type Headers, problem, unavailable } from './answer.ts'
 import { parseIdempotencyKey } from './idempotency-key.ts'
@@ -61,6 +62,7 @@ const OPTIONS = [
   'onNotKept',
 ] as const
 const DEFAULT_METHODS: readonly string[] = ['POST', 'PATCH']
+const REPLAYED: Headers = [['idempotency-replayed', 'true']]
 const DEFAULT_MAX_BYTES = 1024 * 1024
 // In base64, and with its headers, a response stays below what a once takes.
 const MOST_BYTES = 3_000_000
@@ -100,6 +102,7 @@ export async function admit<Request>(
     return await begin(once, options, unit, fingerprint)
   } catch (error) {
     if (isOutage(error)) return answered(unavailable())
+    if (error instanceof ResultNotKeptError) return answered(notKept())
     throw error
   }
 }
@@ -128,13 +131,14 @@ function answered(answer: Answer): Admission {
 }
 
 function replay({ status, headers, body }: StoredResponse): Answer {
-  const replayed: Headers = [['idempotency-replayed', 'true']]
-  if (body === null) {
-    const detail = 'The request was carried out; its response was too large to be kept.'
-    return problem('response-not-kept', detail, replayed)
-  }
+  if (body === null) return notKept()
   const bytes = Buffer.from(body, 'base64')
-  return { status, headers: [...headers, ...replayed], body: bytes, without: KEPT_HEADERS }
+  return { status, headers: [...headers, ...REPLAYED], body: bytes, without: KEPT_HEADERS }
+}
+
+function notKept(): Answer {
+  const detail = 'The request was carried out; its response was too large to be kept.'
+  return problem('response-not-kept', detail, REPLAYED)
 }
 
 function running(): Answer {

@@ -59,7 +59,7 @@ export class Recording {
       headers: [...headers].filter(([name]) => this.#keeps(name.toLowerCase())),
       body: body === null ? null : Buffer.from(body).toString('base64'),
     }
-    await this.#settle(this.#attempt.complete(stored))
+    await this.#settle(this.#attempt.completeAnyway(stored))
   }
 
   /** The handler threw: a retry may run. Never rejects. */

@@ -74,15 +74,34 @@ export class Attempt<Result> implements Lease {
     return this.#lease.extend(lease)
   }
 
-  /** Stores the result. Throws LeaseLostError when another attempt has begun since. */
+  /**
+   * Stores the result. Throws LeaseLostError when another attempt has begun since; where the result cannot be stored,
+   * InvalidArgumentError or what the codec throws: another result may be given then.
+   */
   async complete(result: Result): Promise<Completed> {
-    return this.completeEncoded(encodeResult(this.#source, result))
+    this.#wasDone = true
+    return this.#complete(encodeResult(this.#source, result))
   }
 
-  /** @internal As `complete`, with what the codec made of the result. */
-  async completeEncoded(result: string | Uint8Array): Promise<Completed> {
-    if (this.#completed !== null) return this.#completed
+  /**
+   * @internal As `complete`, for work that cannot be done again. A result that cannot be stored is none: whoever comes with the
+   * key learns that it was done. Throws what kept it from being stored once the server knows that.
+   */
+  async completeAnyway(result: Result): Promise<Completed> {
     this.#wasDone = true
+    let encoded: string | Uint8Array
+    try {
+      encoded = encodeResult(this.#source, result)
+    } catch (error) {
+      // Where the server does not learn it, the lease ends by itself.
+      await this.#complete(null).catch(() => undefined)
+      throw error
+    }
+    return this.#complete(encoded)
+  }
+
+  async #complete(result: string | Uint8Array | null): Promise<Completed> {
+    if (this.#completed !== null) return this.#completed
     const complete = async (): Promise<Completed> => {
       this.#completed = await completeAttempt(this.#source, this.key, this.token, result)
       return this.#completed

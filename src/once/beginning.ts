@@ -2,13 +2,14 @@
 
 import { randomUUID } from 'node:crypto'
 import { type BeginAnswer, begin } from '../generated/once.ts'
+import { ResultNotKeptError } from '../runtime/errors.ts'
 import { askingAt, toGrant } from '../runtime/grant.ts'
 import { checkName } from '../runtime/keys.ts'
 import { closed } from '../runtime/runner.ts'
 import { Attempt } from './attempt.ts'
 import { lost } from './ending.ts'
 import { checkFingerprint } from './fingerprint.ts'
-import { type Source, unitOf } from './source.ts'
+import { resourceOf, type Source, unitOf } from './source.ts'
 
 export interface BeginOptions {
   /** Of the request: the same key with another one is a conflict. Default: none. At most 512 bytes. */
@@ -44,7 +45,10 @@ export function toBeginTerms(key: string, { fingerprint, id }: BeginOptions): Be
   }
 }
 
-/** Begins an attempt of this process. Throws LeaseLostError when the attempt of that id has been released. */
+/**
+ * Begins an attempt of this process. Throws LeaseLostError when the attempt of that id has been released, ResultNotKeptError
+ * when the work was done and its result could not be kept.
+ */
 export async function beginAttempt<Result>(
   source: Source<Result>,
   terms: BeginTerms,
@@ -62,7 +66,7 @@ type Answered<Result> =
   | Extract<BeginAnswer, { status: 'started' }>
   | Exclude<Begun<Result>, { status: 'started' }>
 
-/** What the script says, whoever the attempt is for. Throws LeaseLostError as `beginAttempt`. */
+/** What the script says, whoever the attempt is for. Throws LeaseLostError and ResultNotKeptError as `beginAttempt`. */
 export async function askToBegin<Result>(
   source: Source<Result>,
   { key, id, fingerprint }: BeginTerms,
@@ -71,6 +75,7 @@ export async function askToBegin<Result>(
   const args = { codec: codec.name, id, fingerprint, leaseMs, keepResultMs }
   const answer = await unitOf(source, key).run(begin, args, { atClose: 'goes on' })
   if (answer.status === 'lost') throw lost(source, key, answer.token)
+  if (answer.status === 'unkept') throw new ResultNotKeptError(resourceOf(source, key))
   if (answer.status !== 'replayed') return answer
   return { status: 'replayed', result: codec.decode(answer.result), token: answer.token }
 }

@@ -12,19 +12,20 @@ export interface Completed {
 }
 
 /**
- * Stores an encoded result. Throws LeaseLostError when the attempt was taken over or released, AmbiguousError when that may have
+ * Stores an encoded result; null: it cannot be stored, and the work is done all the same. Throws LeaseLostError when the attempt was taken over or released, AmbiguousError when that may have
  * been after a first call whose answer was lost.
  */
 export async function completeAttempt<Result>(
   source: Source<Result>,
   key: string,
   token: number,
-  result: string | Uint8Array,
+  result: string | Uint8Array | null,
 ): Promise<Completed> {
   const unit = unitOf(source, key)
   const { channel, sharded } = unit
   const { codec, keepResultMs } = source
-  const args = { codec: codec.name, token, keepResultMs, channel, sharded, result }
+  const told = { codec: codec.name, token, keepResultMs, channel, sharded }
+  const args = { ...told, result: result ?? '', kept: result !== null }
   const trace: Trace = { atClose: 'gives back' }
   const answer = await unit.run(complete, args, trace)
   if (answer.status === 'lost') throw notKnown(resourceOf(source, key), token, trace)

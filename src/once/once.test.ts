@@ -168,7 +168,7 @@ test('a task without a result, and results that JSON cannot hold', async () => {
   expect(await once.find('a')).toMatchObject({ result: undefined })
 
   await expect(once.run('b', () => () => 1)).rejects.toThrow('result must be a value that JSON can hold')
-  expect((await once.inspect('b')).state).toBe('free')
+  expect((await once.inspect('b')).state).toBe('finished')
 })
 
 test('a result of four mebibytes is kept, and a larger one is refused', async () => {

@@ -4,7 +4,7 @@ import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
 import { toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
 import type { Attempt } from './attempt.ts'
 import { type BeginTerms, type Begun, beginAttempt, toBeginTerms } from './beginning.ts'
-import { encodeResult, resourceOf, type Source, unitOf } from './source.ts'
+import { resourceOf, type Source, unitOf } from './source.ts'
 
 export interface RunOptions extends Waiting {
   /** Of the request: the same key with another one is refused. Default: none. At most 512 bytes. */
@@ -27,7 +27,8 @@ type Settled<Result> = Exclude<Begun<Result>, { status: 'running' }>
 /**
  * Runs the task, or resolves to the result that is there. Throws WaitTimeoutError when another attempt is
  * still under way after `wait`, InvalidArgumentError for another fingerprint, LeaseLostError when the
- * attempt was taken over, and what the task throws.
+ * attempt was taken over, and what the task throws. Of a result that cannot be stored it throws why (InvalidArgumentError, or what
+ * the codec throws), and from then on ResultNotKeptError, for the work is done.
  */
 export async function runOnce<Result>(
   source: Source<Result>,
@@ -42,7 +43,7 @@ export async function runOnce<Result>(
   if (begun.status === 'conflict') {
     throw new InvalidArgumentError('fingerprint', 'must be that of the request which the key came with first')
   }
-  return perform(source, begun.attempt, task, signal)
+  return perform(begun.attempt, task, signal)
 }
 
 /** Begins, waiting for the one who is at it. */
@@ -87,7 +88,6 @@ class Context implements TaskContext {
 }
 
 async function perform<Result>(
-  source: Source<Result>,
   attempt: Attempt<Result>,
   task: Task<Result>,
   signal: AbortSignal | undefined,
@@ -95,11 +95,8 @@ async function perform<Result>(
   const context = new Context(attempt)
   if (signal !== undefined) attempt.heed(signal)
   attempt.begin()
-  const [result, encoded] = await orRelease(attempt, async () => {
-    const value = await task(context)
-    return [value, encodeResult(source, value)] as const
-  })
-  await attempt.completeEncoded(encoded)
+  const result = await orRelease(attempt, async () => task(context))
+  await attempt.completeAnyway(result)
   return result
 }
 

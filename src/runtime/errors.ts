@@ -125,6 +125,22 @@ export class LoadFailedError extends PeriluneError {
   }
 }
 
+/** The work was done before, and what came of it could not be kept: doing it again would do it twice. */
+export class ResultNotKeptError extends PeriluneError {
+  static {
+    brand(this, 'ResultNotKeptError')
+  }
+
+  override readonly name = 'ResultNotKeptError'
+  readonly code = 'result-not-kept'
+  readonly resource: string
+
+  constructor(resource: string) {
+    super(`the work of ${resource} was done before, and its result could not be kept`)
+    this.resource = resource
+  }
+}
+
 /** The server is too old for a structure, or of a kind that cannot serve it. */
 export class UnsupportedServerError extends PeriluneError {
   static {

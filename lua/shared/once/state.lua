@@ -5,6 +5,7 @@
 --   fingerprint      of the request
 --   lease_ends_ms    while the attempt is under way; a released one has none
 --   result           once the attempt is completed
+--   unkept           '1' where that is empty because the result could not be kept
 --   kept_until_ms    nothing of the above counts from then on, but for the token
 local ONCE_LAYOUT = '1'
 
@@ -19,7 +20,8 @@ local function open_state(state)
     'fingerprint',
     'lease_ends_ms',
     'result',
-    'kept_until_ms'
+    'kept_until_ms',
+    'unkept'
   )
   return {
     layout = stored[1] or ONCE_LAYOUT,
@@ -30,6 +32,7 @@ local function open_state(state)
     lease_ends_ms = tonumber(stored[6] or 0),
     result = stored[7],
     kept_until_ms = tonumber(stored[8] or 0),
+    kept = not stored[9],
   }
 end
 

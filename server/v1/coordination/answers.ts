@@ -123,7 +123,9 @@ export const subject: Answers = { 200: json('The subject at one instant.', Subje
 export const begun: Answers = {
   200: json('It was done before: its result.', object({ token: Token, result: Result })),
   201: { ...json('Begun: do the work, then put its result.', Extended), headers: place },
-  409: problem('Another attempt is under way: `retryAfterMs` tells when its lease ends.'),
+  409: problem(
+    'Another attempt is under way: `retryAfterMs` tells when its lease ends. Or the work was done, and its result could not be kept.',
+  ),
   422: problem('The key came with another fingerprint before.'),
 }
 export const completed: Answers = { 204: nothing('Kept: from now on the key replays it.') }

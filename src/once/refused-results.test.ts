@@ -1,0 +1,90 @@
+// Results that cannot be stored, of work that is done.
+
+import { type Codec, InvalidArgumentError, ResultNotKeptError } from 'perilune'
+import { describe, expect, test } from 'vitest'
+import { gate, setup } from '../../test/once-fixture.ts'
+
+const circle: { self?: unknown } = {}
+circle.self = circle
+
+const REFUSED: [what: string, result: unknown][] = [
+  ['is too large', 'x'.repeat(4 * 1024 * 1024)],
+  ['is a bigint', 5n],
+  ['is a circle', circle],
+  ['is a function', () => 1],
+  ['is a symbol', Symbol('result')],
+  [
+    'has a toJSON that throws',
+    {
+      toJSON: () => {
+        throw new RangeError('no')
+      },
+    },
+  ],
+]
+
+describe.each(REFUSED)('a result that %s', (_, result) => {
+  test('has its work done once: others are told that it was done', async () => {
+    const { once } = await setup()
+    let done = 0
+    const run = (): Promise<unknown> =>
+      once.run('a', () => {
+        done += 1
+        return result
+      })
+
+    await expect(run()).rejects.not.toBeInstanceOf(ResultNotKeptError)
+    await expect(run()).rejects.toBeInstanceOf(ResultNotKeptError)
+    await expect(once.begin('a')).rejects.toMatchObject({
+      code: 'result-not-kept',
+      resource: expect.stringContaining('a'),
+    })
+    expect(done).toBe(1)
+    expect(await once.find('a')).toBeNull()
+    expect(await once.inspect('a')).toMatchObject({ state: 'finished', bytes: 0 })
+  })
+
+  test('leaves an attempt to whoever completes it by hand: it takes another one, and is not freed', async () => {
+    const { once } = await setup()
+    const begun = await once.begin('a')
+    if (begun.status !== 'started') throw new Error(begun.status)
+    {
+      await using attempt = begun.attempt
+      await expect(attempt.complete(result)).rejects.toThrow()
+    }
+
+    expect(await once.begin('a')).toMatchObject({ status: 'running' })
+    await begun.attempt.complete('short')
+    expect(await once.begin('a')).toMatchObject({ status: 'replayed', result: 'short' })
+  })
+})
+
+test('who waits for work whose result cannot be stored is told when it is done', async () => {
+  const { once } = await setup()
+  const { opened, open } = gate()
+  const first = once.run('a', async () => {
+    await opened
+    return 1n
+  })
+  const refused = expect(first).rejects.not.toBeInstanceOf(ResultNotKeptError)
+  while ((await once.inspect('a')).state !== 'running') await new Promise(setImmediate)
+  const second = once.run('a', () => 'again', { wait: '20s' })
+  const told = expect(second).rejects.toBeInstanceOf(ResultNotKeptError)
+  open()
+
+  await Promise.all([refused, told])
+})
+
+test('a result that its codec refuses has its work done once', async () => {
+  const refusing: Codec<string> = {
+    name: 'refusing',
+    encode: () => {
+      throw new InvalidArgumentError('result', 'must be another one')
+    },
+    decode: String,
+  }
+  const { once } = await setup<string>({ codec: refusing })
+
+  await expect(once.run('a', () => 'done')).rejects.toThrow('must be another one')
+  await expect(once.run('a', () => 'done')).rejects.toBeInstanceOf(ResultNotKeptError)
+})
