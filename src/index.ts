@@ -84,6 +84,8 @@ export { type Addition, DurableCounters, type DurableCountersOptions } from './c
 export {
   BacklogError,
   OverflowError,
+  type RefusedCount,
+  RefusedError,
   SinkError,
   type SinkErrorCode,
   UnknownCounterError,
@@ -93,7 +95,17 @@ export type { Flushed } from './counters/flushing.ts'
 export type { Counted } from './counters/incrementing.ts'
 export type { CountersInspection, CountersPartitionInspection } from './counters/reading.ts'
 export type { RolledRows } from './counters/showing.ts'
-export type { Applied, Batch, Change, LedgerPlace, Sink, Snapshot } from './counters/sink.ts'
+export type {
+  Applied,
+  AppliedInPart,
+  Batch,
+  Change,
+  LedgerPlace,
+  Refusal,
+  Refusals,
+  Sink,
+  Snapshot,
+} from './counters/sink.ts'
 export type { Loss } from './counters/source.ts'
 export type { CounterValue } from './counters/value.ts'
 export type { Driver } from './driver.ts'

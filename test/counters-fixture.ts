@@ -92,5 +92,10 @@ function troubled(sink: Sink, trouble: Setup['trouble']): Sink {
     read: (place, ids) => before('read').then(() => sink.read(place, ids)),
     begin: (counters, partition) => before('begin').then(() => sink.begin(counters, partition)),
     apply: (batch) => before('apply').then(() => sink.apply(batch)),
+    hasBatches: (...asked) =>
+      before('hasBatches').then(() => sink.hasBatches?.(...asked) ?? Promise.resolve(false)),
+    refused: (asked) => before('refused').then(() => sink.refused?.(asked) ?? Promise.resolve([])),
+    retryRefused: (asked) =>
+      before('retryRefused').then(() => sink.retryRefused?.(asked) ?? Promise.resolve(false)),
   }
 }

@@ -33,6 +33,8 @@ export interface Setup {
   vote(item: number): Promise<unknown>
   /** What the table of counts has. */
   stored(item: number): number | undefined
+  /** The newest roll-up in the database. */
+  version(): number
   clock: { advance(ms: number): Promise<void> }
   /** The same counters, as another process has them. */
   another(options?: Partial<DerivedCountersOptions>): DerivedCounters
@@ -106,10 +108,15 @@ export async function setup({ clock: kind, events, ...options }: SetupOptions = 
       return votes.note(item)
     },
     stored: (item) => storedOf(database, item),
+    version: () => versionOf(database),
     clock: { advance },
     another: (own = {}) => connect().counters(name, { events: source, ...options, ...own }),
     empty,
   }
+}
+
+function versionOf(database: Database.Database): number {
+  return (database.prepare('SELECT version FROM perilune_cursor').get() as { version: number }).version
 }
 
 function storedOf(database: Database.Database, item: number): number | undefined {

@@ -3,10 +3,12 @@ Gives a partition the epoch of a ledger that was begun in SQL for it, unless it 
 has acked the batch that this is about: whoever found the ledger past a batch may only have been slow.
 Values have to be loaded again. `keep` says what of its increments stays: `all` where SQL has none of them; `pending`
 where nobody can tell of the sealed batch, for the server has forgotten which it was; `nothing` where the server came
-back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`. Safe to repeat.
+back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`. `elsewhere`: the epoch that
+it is in is of a ledger that stands elsewhere, which this one can tell nothing of. Safe to repeat.
 
 @returns begun  epoch:integer lost:integer
 @returns known  epoch:integer
+@returns elsewhere  ledger:text
 @cost    O(counters of the sealed batch), the memory is freed in the background
 ]]
 local meta = KEYS[1] -- hash: what is known of the partition
@@ -19,6 +21,7 @@ local epoch = tonumber(ARGV[1]) -- integer: of the ledger
 local known = tonumber(ARGV[2]) -- integer: the epoch that it follows; 0: none
 local batch = ARGV[3] -- text: the sealed batch that it is about; empty: none
 local keep = ARGV[4] -- text: all, pending or nothing
+local ledger = ARGV[5] -- text: where the ledger is, as all processes call it; empty: nobody can tell
 
 -- @include shared/exact
 -- @include shared/counters/partition
@@ -35,6 +38,10 @@ end
 if partition.epoch ~= known or (batch ~= '' and partition.batch ~= batch) then
   return { 'known', partition.epoch }
 end
+local stands = redis.call('HGET', meta, 'ledger') or ''
+if known ~= 0 and stands ~= '' and ledger ~= '' and stands ~= ledger then
+  return { 'elsewhere', stands }
+end
 local counted = keep == 'all' and redis.call('HGETALL', sealed) or {}
 local lost = keep == 'all' and 0 or redis.call('HLEN', sealed)
 if keep == 'nothing' then
@@ -46,6 +53,9 @@ end
 partition.epoch, partition.seq, partition.batch, partition.sealed_ms = epoch, 0, '', 0
 -- First what a server without memory may refuse.
 save_partition(meta, partition)
+if ledger ~= '' then
+  redis.call('HSET', meta, 'ledger', ledger)
+end
 for at = 1, #counted, 2 do
   local id = counted[at]
   redis.call('HINCRBY', rest, id, counted[at + 1])

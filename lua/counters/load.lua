@@ -1,12 +1,13 @@
 --[[
 Takes in values that were read from SQL together with the ledger of the partition, in one snapshot: what is counted is what SQL
 had, what is pending, and what is sealed and was not in SQL yet. Values that are here stay, unless `anew`. `retry`: the
-snapshot is older than what has been flushed since, or of another epoch (0: the partition has none yet). `behind`: SQL knows of
+snapshot is older than what has been flushed since, or of another epoch (0: the partition has none yet); whoever reads SQL after
+that, and finds it before `seq` of this epoch, knows that SQL came back with an old copy. `behind`: SQL knows of
 batches that this partition has never sealed, for the server came back with an old copy. Safe to repeat. The value of one
 that leaves 64 bits with what waits is nil: it is not here.
 
 @returns loaded  values:[value:text?]
-@returns retry   epoch:integer
+@returns retry   epoch:integer seq:integer
 @returns behind  epoch:integer seq:integer
 @cost    O(counters)
 ]]
@@ -35,15 +36,17 @@ end
 if (#counters - counters_at + 1) / 2 > 1000 then
   return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
+local is_sealed = partition.batch ~= ''
+-- What was acked is in SQL.
+local acked = is_sealed and partition.seq - 1 or partition.seq
 if epoch ~= partition.epoch or epoch == 0 then
-  return { 'retry', partition.epoch }
+  return { 'retry', partition.epoch, acked }
 end
 if seq > partition.seq then
   return { 'behind', partition.epoch, partition.seq }
 end
-local is_sealed = partition.batch ~= ''
-if seq < partition.seq and not (is_sealed and seq == partition.seq - 1) then
-  return { 'retry', partition.epoch }
+if seq < acked then
+  return { 'retry', partition.epoch, acked }
 end
 local now_ms = math.floor(clock_us() / 1000)
 local due_ms = retain_ms > 0 and now_ms + retain_ms or 0

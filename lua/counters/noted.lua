@@ -2,9 +2,10 @@
 Begins a round: tells counters that have notes, with the sums of these, and how far the partition is. Whatever was noted by now
 is in SQL for whoever reads it later. The cursor is 0 again after as many pages as tell all that had notes at the first of them,
 whatever is noted and settled meanwhile; what the server keeps in one piece (`hash-max-listpack-entries`) is one page. Also
-evicts values that are due. Safe to repeat.
+evicts values that are due. `elsewhere`: what is shown comes from another place in SQL. Safe to repeat.
 
 @returns noted  turn:integer version:integer cursor:text counters:[id:text sum:text]
+@returns elsewhere place:text
 @cost    O(limit), and at most 1,000 evictions
 ]]
 local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
@@ -13,10 +14,12 @@ local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
 local limit = tonumber(ARGV[1]) -- integer: counters, about, 1 to 1,000
 local cursor = ARGV[2] -- text: of the page before; 0: the first
+local place = ARGV[3] -- text: where the counts are in SQL, as all processes call it; empty: nobody can tell
 
 -- @include shared/exact
 -- @include shared/clock
 -- @include shared/counters/board
+-- @include shared/counters/place
 -- @include shared/counters/retention
 
 local state = open_board(board)
@@ -25,6 +28,10 @@ if state.layout ~= BOARD_LAYOUT then
 end
 if limit < 1 or limit > 1000 then
   return redis.error_reply('INVALID limit: must be 1 to 1000')
+end
+local other = other_place(board, place)
+if other then
+  return { 'elsewhere', other }
 end
 evict_due(shown, idle, math.floor(clock_us() / 1000))
 local page = redis.call('HSCAN', noted, cursor, 'COUNT', exact(limit))

@@ -1,10 +1,11 @@
 --[[
 Shows counters that are not here, as SQL had them at a version of it; `taken` is what was noted of each before it was read.
 What is noted stays so, and the next round reads them again. `retry`: SQL was read too early, for a later version is shown.
-Answers what is shown of each. Safe to repeat.
+Answers what is shown of each. `elsewhere`: what is shown comes from another place in SQL. Safe to repeat.
 
 @returns shown  values:[value:text]
 @returns retry  version:integer
+@returns elsewhere place:text
 @cost    O(counters)
 ]]
 local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
@@ -15,10 +16,12 @@ local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if tha
 local version = tonumber(ARGV[1]) -- integer: of SQL
 local turn = tonumber(ARGV[2]) -- integer: of the notes
 local retain_ms = tonumber(ARGV[3]) -- integer: how long a value without notes stays; 0: for ever
-local counters, counters_at = ARGV, 4 -- repeated (id:text value:text taken:text): at most 1,000
+local place = ARGV[4] -- text: where the counts are in SQL, as all processes call it; empty: nobody can tell
+local counters, counters_at = ARGV, 5 -- repeated (id:text value:text taken:text): at most 1,000
 
 -- @include shared/clock
 -- @include shared/counters/board
+-- @include shared/counters/place
 -- @include shared/counters/save-board
 -- @include shared/counters/put
 
@@ -28,6 +31,10 @@ if state.layout ~= BOARD_LAYOUT then
 end
 if (#counters - counters_at + 1) / 3 > 1000 then
   return redis.error_reply('INVALID counters: must be at most 1000 a call')
+end
+local other = other_place(board, place)
+if other then
+  return { 'elsewhere', other }
 end
 if version < state.version or version < state.showing then
   return { 'retry', math.max(state.version, state.showing) }
@@ -42,6 +49,9 @@ if version > state.version then
 end
 -- First what a server without memory may refuse.
 save_board(board, state)
+if place ~= '' then
+  redis.call('HSET', board, 'place', place)
+end
 local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
 local values = {}
 for at = counters_at, #counters, 3 do

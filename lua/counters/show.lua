@@ -1,7 +1,7 @@
 --[[
 Shows what SQL had of counters at a version of it, and settles the notes that were taken before SQL was read (`taken`; '': none
 were). The whole of a version may come in pages; the last one says so. Versions are shown one after the other, for each tells
-what changed in it alone: `gap` where `since`, the version that this one follows, has not been shown; `stale` where this one or
+what changed in it alone: `gap` where `since`, the version that this one follows, is not the one that is shown; `stale` where this one or
 a later one has. With `seen`, the version that the partition is at, what it shows is forgotten first, and nothing is missing: for
 who knows that the version between is lost, or that the database came back with an old copy.
 `turn` is that of the notes, or of the page before: where others have settled notes meanwhile none are, and all of them are
@@ -43,7 +43,7 @@ if state.version == seen then
   state.version, state.newest = since, 0
 elseif version <= state.version then
   return { 'stale', state.version }
-elseif since > state.version then
+elseif since ~= state.version then
   if redis.call('EXISTS', shown) == 1 then
     return { 'gap', state.version }
   end

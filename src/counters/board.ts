@@ -9,6 +9,8 @@ import { PartitionNumber } from '../runtime/partition-number.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
 import type { CountSource } from './count-source.ts'
+import { SinkError } from './errors.ts'
+import { KeptRefusals } from './refusals.ts'
 
 /** What they have in common, wherever their rows come from. */
 export interface ShownOptions {
@@ -35,6 +37,7 @@ export interface Board {
   readonly partitions: readonly Unit[]
   /** How many there are, as all have to say it. */
   readonly number: PartitionNumber
+  readonly refusals: KeptRefusals
 }
 
 // A transaction costs what it costs, and each changes the counts of the hot counters again.
@@ -62,7 +65,21 @@ export function openBoard(
       return new Unit(runtime, { ...place, unit: String(at) })
     }),
     number: new PartitionNumber(new Unit(runtime, place), partitions, { agree, disband }),
+    refusals: new KeptRefusals(runtime),
   }
+}
+
+/** Where the counts are, as all processes call it; '': nobody can tell. Throws SinkError. */
+export async function placeOf({ counts }: Board): Promise<string> {
+  return (await counts.location?.()) ?? ''
+}
+
+/** What is shown comes from another place in SQL. */
+export function elsewhere({ name }: Board, there: string, here: string): SinkError {
+  return new SinkError(
+    'sink-misconfigured',
+    `the counters ${name} show counts of ${there}, and this process has them in ${here}: name the table with its schema, or clear them`,
+  )
 }
 
 /** Throws InvalidArgumentError. */

@@ -1,5 +1,7 @@
 // Where counts are kept whose truth is rows of SQL: what showing them needs of a database.
 
+import type { Refusal, Refusals } from './sink.ts'
+
 /** What one moment of the database says. */
 export interface Counts {
   /** Of the newest roll-up in it; 0: there was none. */
@@ -30,6 +32,8 @@ export interface RolledUp extends Counts {
   readonly more: boolean
   /** Of the rows that were there at the first of several roll-ups, where more of them are to be taken; '': none are. */
   readonly until: string
+  /** What the database did not let be written of them. */
+  readonly refused?: readonly Refusal[]
 }
 
 /** Rows that are committed and not in the counts yet. */
@@ -40,7 +44,7 @@ export interface Backlog {
   readonly ageMs: number | null
 }
 
-export interface CountSource {
+export interface CountSource extends Partial<Refusals> {
   /** What people call it: `postgres`. */
   readonly name: string
   /** Whether a counter that is not there begins at 0, or is unknown. */
@@ -51,6 +55,8 @@ export interface CountSource {
   rollUp(asked: RollUp): Promise<RolledUp>
   /** Reads counts in one snapshot, and waits for nobody. Throws SinkError; InvalidArgumentError for an id that cannot be there. */
   read(counters: string, ids: readonly string[]): Promise<Counts>
+  /** Where the counts are, as all processes call it; '': nobody can tell. Throws SinkError. */
+  location?(): Promise<string>
   /** Throws SinkError. */
   waiting(counters: string): Promise<Backlog>
 }

@@ -5,6 +5,7 @@ import { InvalidArgumentError } from '../runtime/errors.ts'
 import { abortable } from '../runtime/in-time.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
+import type { RefusedCount } from './errors.ts'
 import { Flushing, flushAll } from './flush-loop.ts'
 import type { Flushed } from './flushing.ts'
 import { type Counted, type Increment, Incrementer, isCounted } from './incrementing.ts'
@@ -138,7 +139,10 @@ export class Counters {
     return readValues(this.#source, checkIds(ids))
   }
 
-  /** Brings what is pending now into the database. Throws SinkError or DriverError; the same again is safe. */
+  /**
+   * Brings what is pending now into the database. Throws SinkError or DriverError; the same again is safe. Throws RefusedError where
+   * the database refused rows of some counters: it has all others, and what these were to get is kept, and tried again.
+   */
   async flush(options: { signal?: AbortSignal } = {}): Promise<Flushed> {
     checkOptions('options', options, ['signal'])
     return abortable(() => flushAll(this.#source, options.signal), options.signal)
@@ -160,6 +164,12 @@ export class Counters {
   async reconcile(ids: readonly (string | number)[]): Promise<void> {
     const by = performance.now() + this.#source.runtime.runner.deadlineMs
     await reconcileValues(this.#source, checkIds(ids), by)
+  }
+
+  /** What the database has refused and not taken since, of 1,000 counters at most. Throws SinkError. */
+  async refused(): Promise<RefusedCount[]> {
+    const { refusals, sink, ledgerName } = this.#source
+    return refusals.list(sink, ledgerName)
   }
 
   /** A read-only picture: what is here, and what has not reached the database. */

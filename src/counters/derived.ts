@@ -6,6 +6,7 @@ import { abortable } from '../runtime/in-time.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { type Board, checkSource, openBoard, type ShownOptions } from './board.ts'
 import type { CountSource, EventSource } from './count-source.ts'
+import type { RefusedCount } from './errors.ts'
 import { readShown } from './filling.ts'
 import { Flushing } from './flush-loop.ts'
 import { noteOne } from './noting.ts'
@@ -82,7 +83,11 @@ export class ShownCounters {
     return readShown(this.#board, checkIds(ids))
   }
 
-  /** Counts the rows that are there as it begins, and shows what they come to. Throws SinkError or DriverError; the same again is safe. */
+  /**
+   * Counts the rows that are there as it begins, and shows what they come to. Throws SinkError or DriverError; the same again is
+   * safe. Throws RefusedError where the database refused rows of some counts: all others are written, and what these were to get
+   * is kept, and tried again.
+   */
   async flush(options: { signal?: AbortSignal } = {}): Promise<RolledRows> {
     checkOptions('options', options, ['signal'])
     return abortable(() => this.round([], false, options.signal), options.signal)
@@ -94,6 +99,12 @@ export class ShownCounters {
     const everyMs = toMs('every', every, { max: '24d' })
     const flush = (signal: AbortSignal): Promise<RolledRows> => this.flush({ signal })
     return new Flushing(this.#board.runtime, flush, everyMs, options.onError ?? (() => {}))
+  }
+
+  /** What the database has refused and not taken since, of 1,000 counters at most. Throws SinkError. */
+  async refused(): Promise<RefusedCount[]> {
+    const { refusals, counts, sqlName } = this.#board
+    return refusals.list(counts, sqlName)
   }
 
   /** A read-only picture: what is here, and what is not counted yet. Throws SinkError. */

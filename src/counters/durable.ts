@@ -4,6 +4,7 @@ import type { Runtime } from '../runtime/runtime.ts'
 import { checkSource, type ShownOptions } from './board.ts'
 import type { OutboxSource } from './count-source.ts'
 import { ShownCounters } from './derived.ts'
+import { RefusedError } from './errors.ts'
 import type { RolledRows } from './showing.ts'
 import { sinkInTime } from './sink-in-time.ts'
 import { checkId, checkIds } from './source.ts'
@@ -54,9 +55,15 @@ export class DurableCounters<Client> extends ShownCounters {
 
   /** Also forgets idempotency keys that are old enough. */
   override async flush(options: { signal?: AbortSignal } = {}): Promise<RolledRows> {
-    const rolled = await super.flush(options)
-    await abortable(() => this.#purge(options.signal), options.signal)
-    return rolled
+    const purge = (): Promise<void> => abortable(() => this.#purge(options.signal), options.signal)
+    try {
+      const rolled = await super.flush(options)
+      await purge()
+      return rolled
+    } catch (error) {
+      if (error instanceof RefusedError) await purge()
+      throw error
+    }
   }
 
   async #purge(signal: AbortSignal | undefined): Promise<void> {

@@ -5,7 +5,7 @@ import type { BatchTerms } from '../runtime/batcher.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { rest } from '../runtime/in-time.ts'
 import type { Unit } from '../runtime/unit.ts'
-import type { Board } from './board.ts'
+import { type Board, elsewhere, placeOf } from './board.ts'
 import { sinkInTime } from './sink-in-time.ts'
 import { byPartition, inPages, MAX_A_CALL } from './source.ts'
 import { type CounterValue, toValue } from './value.ts'
@@ -44,14 +44,16 @@ async function readPage(
   found: Map<string, string | null>,
 ): Promise<void> {
   const { values } = await partition.run(shown, { ids })
-  const batcher = board.runtime.batcher<string, Filled>(
-    `${partition.prefix} fill ${board.counts.name}`,
-    BATCHES,
-    (items, by) => fillEach(board, partition, items, by),
-  )
+  // One that carries nothing would never be over, and would read with this handle for all later ones.
+  const fillOne = (id: string): Promise<Filled> =>
+    board.runtime
+      .batcher<string, Filled>(`${partition.prefix} fill ${board.counts.name}`, BATCHES, (items, by) =>
+        fillEach(board, partition, items, by),
+      )
+      .addOne(id, id.length)
   await Promise.all(
     ids.map(async (id, at) => {
-      const value = values[at] ?? (await batcher.addOne(id, id.length))
+      const value = values[at] ?? (await fillOne(id))
       if (value instanceof InvalidArgumentError) throw value
       found.set(id, value)
     }),
@@ -77,12 +79,14 @@ async function fillEach(
 
 /** Shows values that are not there, and answers them. */
 async function fill(
-  { counts, sqlName, retainMs, runtime, number }: Board,
+  board: Board,
   partition: Unit,
   ids: readonly string[],
   by: number,
 ): Promise<(string | null)[]> {
+  const { counts, sqlName, retainMs, runtime, number } = board
   const { deadlines } = runtime.runner
+  const place = await sinkInTime(placeOf(board), by, deadlines)
   // A value is here once somebody showed it by this number: so whoever says another one is refused here.
   await number.ensure(by)
   for (let tries = 1; ; tries++) {
@@ -92,7 +96,8 @@ async function fill(
       const value = values.get(id)
       return value === undefined ? [] : [{ id, value: String(value), taken: told.noted[at] ?? '0' }]
     })
-    const answer = await partition.run(showAbsent, { version, turn: told.turn, retainMs, counters })
+    const answer = await partition.run(showAbsent, { version, turn: told.turn, retainMs, place, counters })
+    if (answer.status === 'elsewhere') throw elsewhere(board, answer.place, place)
     if (answer.status === 'shown') return inOrder(ids, counters, answer.values)
     // Whoever reads all the time too early reads a database that came back with an old copy: the next round sees to that.
     if (tries === MOST_TRIES) return ids.map((id) => values.get(id)?.toString() ?? null)

@@ -4,7 +4,7 @@ import { notifying } from '../runtime/notifying.ts'
 import { closed } from '../runtime/runner.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { startTimer } from '../runtime/timer.ts'
-import { SinkError } from './errors.ts'
+import { RefusedError, SinkError } from './errors.ts'
 import { type Flushed, flushPartition } from './flushing.ts'
 import type { Source } from './source.ts'
 
@@ -109,13 +109,16 @@ export class Flushing implements AsyncDisposable {
       this.#backoff.reset()
       this.#restMs = 0
     } catch (error) {
-      this.#restMs = this.#backoff.next()
+      // What was refused is kept, and all else is written.
+      const isDone = error instanceof RefusedError
+      if (isDone) this.#backoff.reset()
+      this.#restMs = isDone ? 0 : this.#backoff.next()
       this.#onError(error)
     }
   }
 }
 
-/** Flushes all partitions. Throws the first error once all are through. */
+/** Flushes all partitions. Throws the first error once all are through; RefusedError where nothing else went wrong. */
 export async function flushAll(source: Source, signal?: AbortSignal): Promise<Flushed> {
   const limits = { patienceMs: source.runtime.runner.deadlineMs, signal }
   await source.number.check()
@@ -125,8 +128,11 @@ export async function flushAll(source: Source, signal?: AbortSignal): Promise<Fl
   const failed = all.find((each) => each.status === 'rejected')
   if (failed !== undefined) throw failed.reason
   const flushed = all.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
-  return {
-    batches: flushed.reduce((sum, { batches }) => sum + batches, 0),
-    counters: flushed.reduce((sum, { counters }) => sum + counters, 0),
+  const refused = flushed.flatMap((each) => each.refused)
+  const batches = flushed.reduce((sum, each) => sum + each.batches, 0)
+  if (batches > 0 || source.refusals.areKept) {
+    await source.refusals.retry(source.sink, source.ledgerName, limits)
   }
+  if (refused.length > 0) throw new RefusedError(source.sink.name, refused)
+  return { batches, counters: flushed.reduce((sum, { counters }) => sum + counters, 0) }
 }

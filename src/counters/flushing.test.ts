@@ -116,19 +116,24 @@ describe('flushing', () => {
     expect(errors.at(-1)).toMatchObject({ code: 'sink-unreachable' })
   })
 
-  test.each(['begin', 'read'] as const)('fails by the deadline where %s never answers', async (what) => {
-    const { client, name, sink } = await setup()
-    const counters = impatient(client).counters(name, { sink, settleFor: '0s' })
-    const before = sink[what]
-    if (what === 'read') await sink.begin(`counters-test:${name}`, 0)
-    Object.assign(sink, { [what]: never })
-    await expect(counters.get(1)).rejects.toMatchObject({ code: 'sink-unreachable' })
-    await client.hset(`counters-test:{counters:${name}:0}:pending`, '1', '1')
-    await expect(counters.flush()).rejects.toMatchObject({ code: 'sink-unreachable' })
+  test.each(['begin', 'read', 'hasBatches'] as const)(
+    'fails by the deadline where %s never answers',
+    async (what) => {
+      const { client, name, sink } = await setup()
+      const counters = impatient(client).counters(name, { sink, settleFor: '0s' })
+      const before = sink[what]
+      if (what === 'read') await sink.begin(`counters-test:${name}`, 0)
+      Object.assign(sink, { [what]: never })
+      await expect(counters.get(1)).rejects.toMatchObject({ code: 'sink-unreachable' })
+      await client.hset(`counters-test:{counters:${name}:0}:pending`, '1', '1')
+      const flushing = expect(counters.flush())
+      if (what === 'read') await flushing.resolves.toEqual({ batches: 1, counters: 1 })
+      else await flushing.rejects.toMatchObject({ code: 'sink-unreachable' })
 
-    Object.assign(sink, { [what]: before })
-    expect(await counters.get(1)).toBe(1)
-  })
+      Object.assign(sink, { [what]: before })
+      expect(await counters.get(1)).toBe(1)
+    },
+  )
 
   test('goes on though what it tells of errors and losses throws', async () => {
     const uncaught = collectUncaught()

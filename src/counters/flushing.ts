@@ -8,9 +8,9 @@ import { AmbiguousError } from '../runtime/errors.ts'
 import { inTime, rest } from '../runtime/in-time.ts'
 import { beginEpoch } from './loading.ts'
 import { patiently } from './patiently.ts'
-import type { Applied, Batch, Sink } from './sink.ts'
+import type { Applied, AppliedInPart, Batch, Refusal, Sink } from './sink.ts'
 import { sinkInTime } from './sink-in-time.ts'
-import { noteEpoch, type Partition, type Source } from './source.ts'
+import { enterEpoch, noteEpoch, type Partition, type Source } from './source.ts'
 
 /** What a flush has brought into the database. */
 export interface Flushed {
@@ -25,6 +25,11 @@ export interface FlushLimits {
   readonly signal?: AbortSignal | undefined
 }
 
+/** And what of it the database refused. */
+export interface FlushedPartition extends Flushed {
+  readonly refused: readonly Refusal[]
+}
+
 type Sealed = Extract<SealAnswer, { status: 'sealed' }>
 
 const FIRST_PAUSE_MS = 20
@@ -36,17 +41,21 @@ export async function flushPartition(
   source: Source,
   partition: Partition,
   limits: FlushLimits,
-): Promise<Flushed> {
+): Promise<FlushedPartition> {
   let [batches, counters] = [0, 0]
+  const refused: Refusal[] = []
   let began = Infinity
   for (;;) {
     const sealed = await sealSettled(source, partition, limits)
-    if (sealed === null || isLater(sealed, began)) return { batches, counters }
-    began = Math.min(began, sealed.nowMs)
-    if (await commit(source, partition, sealed, limits)) {
-      batches += 1
-      counters += sealed.counters.length
+    if (sealed === null || isLater(sealed, began)) {
+      return { batches, counters, refused }
     }
+    began = Math.min(began, sealed.nowMs)
+    const left = await commit(source, partition, sealed, limits)
+    if (left === null) continue
+    refused.push(...left)
+    batches += 1
+    counters += sealed.counters.length - left.length
   }
 }
 
@@ -64,14 +73,15 @@ async function sealSettled(
   const { settle, terms } = source
   for (let known = ''; ; ) {
     limits.signal?.throwIfAborted()
+    const before = partition.epoch
     const answer = await sealOnce(partition, terms.batchSize, limits)
     if (answer.status === 'nothing') return null
     if (answer.status === 'unknown') {
-      noteEpoch(source, partition, 0)
+      noteEpoch(source, partition, 0, before)
       await beginEpoch(source, partition, 0, 'pending', performance.now() + limits.patienceMs)
       continue
     }
-    partition.epoch = answer.epoch
+    if (answer.epoch !== partition.epoch) enterEpoch(source, partition, answer.epoch)
     // That it is still there after the time of two fsyncs means that it was written, whoever has restarted meanwhile.
     if (settle === null || answer.batch === known) return answer
     known = answer.batch
@@ -97,13 +107,13 @@ async function sealOnce(
   }
 }
 
-/** False when the batch belonged to a ledger that is left behind now. */
+/** What the database refused of it; null when the batch belonged to a ledger that is left behind now. */
 async function commit(
   source: Source,
   partition: Partition,
   sealed: Sealed,
   limits: FlushLimits,
-): Promise<boolean> {
+): Promise<readonly Refusal[] | null> {
   const { epoch, seq, batch } = sealed
   const changes = sealed.counters
     .map(({ id, delta }) => ({ id, delta: BigInt(delta) }))
@@ -121,17 +131,22 @@ async function commit(
   if (applied === 'ahead' || applied === 'behind') {
     const keep = applied === 'ahead' ? 'nothing' : 'all'
     await beginEpoch(source, partition, epoch, keep, performance.now() + limits.patienceMs, batch)
-    return false
+    return null
   }
   await partition.unit.run(ack, { epoch, seq, batch, retainMs: source.terms.retainMs })
-  return true
+  return typeof applied === 'string' ? [] : applied.refused
 }
 
 /**
  * One at a time: who waits for the ledger holds a connection, and would hold another one at each flush. A connection that is
  * dead though nobody closed it is not waited for so long.
  */
-async function applyAlone(sink: Sink, partition: Partition, batch: Batch, by: number): Promise<Applied> {
+async function applyAlone(
+  sink: Sink,
+  partition: Partition,
+  batch: Batch,
+  by: number,
+): Promise<Applied | AppliedInPart> {
   const { deadlines } = partition.unit.runtime.runner
   while (partition.applying !== null) await sinkInTime(partition.applying, by, deadlines)
   const applied = sink.apply(batch)

@@ -7,7 +7,7 @@ import { isError } from '../runtime/is-error.ts'
 import { summaryOf } from '../runtime/thrown.ts'
 import { BacklogError, OverflowError } from './errors.ts'
 import { loadOne } from './loading.ts'
-import { MAX_A_CALL, noteEpoch, type Partition, type Source, partitionFor } from './source.ts'
+import { MAX_A_CALL, noteEpoch, type Partition, partitionFor, type Source } from './source.ts'
 import { type CounterValue, toValue, valueLess } from './value.ts'
 
 export interface Increment {
@@ -115,11 +115,12 @@ async function sendBatch(
   const { rememberMs, mostDirty } = source.terms
   const send = async (groups: readonly Group[]): Promise<Group[]> => {
     const counters = groups.map(({ id, delta, key }) => ({ id, delta: String(delta), key }))
+    const known = partition.epoch
     const answer = await partition.unit.inSlot(
       (run) => run(increment, (id) => ({ ...id, rememberMs, mostDirty, counters })),
       { by },
     )
-    noteEpoch(source, partition, answer.epoch)
+    noteEpoch(source, partition, answer.epoch, known)
     return tell(asked, groups, answer, outcomes)
   }
   const again = await send(inGroups(asked))

@@ -5,9 +5,9 @@ import { begin, inspect, load } from '../generated/counters.ts'
 import type { BatchTerms } from '../runtime/batcher.ts'
 import { AmbiguousError, DriverError, InvalidArgumentError } from '../runtime/errors.ts'
 import { rest } from '../runtime/in-time.ts'
-import { OverflowError, UnknownCounterError } from './errors.ts'
+import { OverflowError, SinkError, UnknownCounterError } from './errors.ts'
 import { sinkInTime } from './sink-in-time.ts'
-import { MAX_A_CALL, noteEpoch, type Partition, type Source } from './source.ts'
+import { enterEpoch, type Loss, MAX_A_CALL, noteEpoch, type Partition, type Source } from './source.ts'
 
 const BATCHES: BatchTerms = {
   name: 'a load of counters',
@@ -19,6 +19,12 @@ const BATCHES: BatchTerms = {
 
 const FIRST_PAUSE_MS = 2
 const LONGEST_PAUSE_MS = 200
+
+/** The newest batch of an epoch that has to be in SQL. */
+interface Flushed {
+  readonly epoch: number
+  readonly seq: number
+}
 
 type Loaded = string | UnknownCounterError | OverflowError | InvalidArgumentError
 
@@ -62,6 +68,7 @@ export async function loadMany(
 ): Promise<Loaded[]> {
   const { sink, terms, runtime } = source
   const { deadlines } = runtime.runner
+  let flushed: Flushed = { epoch: 0, seq: 0 }
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     const epoch = await epochOf(source, partition, by)
     // A value is here once somebody loaded it by this number: so whoever says another one is refused here.
@@ -70,9 +77,10 @@ export async function loadMany(
       partition.agreedEpoch = epoch
     }
     const place = { counters: source.ledgerName, partition: partition.at, epoch }
-    const { seq, values } = await sinkInTime(sink.read(place, ids), by, deadlines)
-    if (seq === null) {
-      await beginEpoch(source, partition, epoch, 'all', by)
+    const { seq, values, isPast = false } = await sinkInTime(sink.read(place, ids), by, deadlines)
+    // What Redis knew to be flushed before SQL was read is in no ledger that is this one: SQL came back with an old copy.
+    if (seq === null || (epoch === flushed.epoch && seq < flushed.seq)) {
+      await beginEpoch(source, partition, epoch, isPast ? 'nothing' : 'all', by)
       continue
     }
     const known = ids.filter((id) => values.has(id) || sink.missing === 'create')
@@ -81,7 +89,10 @@ export async function loadMany(
     if (answer.status === 'loaded') return inOrder(ids, known, answer.values)
     // Redis has come back with an old copy: what is in SQL of what it still counts cannot be told.
     if (answer.status === 'behind') await beginEpoch(source, partition, epoch, 'nothing', by)
-    else noteEpoch(source, partition, answer.epoch)
+    else {
+      noteEpoch(source, partition, answer.epoch, epoch)
+      flushed = answer
+    }
     if (performance.now() + pauseMs > by) throw new DriverError('busy', 'counters were flushed all the time')
     await rest(pauseMs, deadlines)
   }
@@ -90,8 +101,9 @@ export async function loadMany(
 /** The epoch that the partition is in; begins one where there is none. */
 export async function epochOf(source: Source, partition: Partition, by: number): Promise<number> {
   while (partition.epoch === 0) {
-    partition.epoch = (await partition.unit.run(inspect, {})).epoch
-    if (partition.epoch === 0) await beginEpoch(source, partition, 0, 'pending', by)
+    const { epoch } = await partition.unit.run(inspect, {})
+    if (epoch > 0) enterEpoch(source, partition, epoch)
+    else await beginEpoch(source, partition, 0, 'pending', by)
   }
   return partition.epoch
 }
@@ -106,48 +118,47 @@ export async function beginEpoch(
   batch = '',
 ): Promise<void> {
   const { deadlines } = source.runtime.runner
+  const { sink, ledgerName } = source
   if (known === 0) await source.number.agree(by)
-  const epoch = await sinkInTime(source.sink.begin(source.ledgerName, partition.at), by, deadlines)
-  const untold =
-    known === 0 && !partition.isTold && (await hasFlushed(source, partition, epoch, by)) ? null : 0
+  const ledger = await sinkInTime(Promise.resolve(sink.location?.() ?? ''), by, deadlines)
+  const epoch = await sinkInTime(sink.begin(ledgerName, partition.at), by, deadlines)
+  const isLoss = known === 0 && !partition.isTold && (await hasBatches(source, partition, by))
+  const loss = (lost: number): Loss | null => lossOf(partition, lost > 0 ? lost : isLoss ? null : 0, keep)
   try {
     // Sent again it might begin in a life of Redis that knows nothing of the first time, with batches in the ledger.
-    const answer = await partition.unit.run(begin, { epoch, known, batch, keep }, { runsOnce: true })
-    partition.epoch = answer.epoch
-    partition.isTold = false
-    if (answer.status === 'begun') tellLoss(source, partition, answer.lost || untold, keep)
+    const answer = await partition.unit.run(begin, { epoch, known, batch, keep, ledger }, { runsOnce: true })
+    if (answer.status === 'elsewhere') throw elsewhere(source, answer.ledger, ledger)
+    if (answer.status === 'begun') partition.doubt = { epoch, loss: loss(answer.lost) }
+    enterEpoch(source, partition, answer.epoch)
   } catch (error) {
     if (!(error instanceof AmbiguousError)) throw error
     // What the partition is in is asked anew; an epoch that nobody is in does no harm.
     partition.epoch = 0
-    partition.isTold = true
-    tellLoss(source, partition, untold, keep)
+    partition.doubt = { epoch, loss: loss(0) }
   }
+}
+
+function elsewhere({ name }: Source, there: string, here: string): SinkError {
+  return new SinkError(
+    'sink-misconfigured',
+    `the counters ${name} have their ledger in ${there}, and this process has one in ${here}: name the table with its schema, or clear them`,
+  )
 }
 
 /** Whether SQL has batches of earlier epochs. A partition that is in none, and was in one, has lost its keyspace. */
-async function hasFlushed(
+async function hasBatches(
   { sink, ledgerName, runtime }: Source,
   partition: Partition,
-  before: number,
   by: number,
 ): Promise<boolean> {
-  for (let epoch = before - 1; epoch > 0; epoch--) {
-    const place = { counters: ledgerName, partition: partition.at, epoch }
-    const { seq } = await sinkInTime(sink.read(place, []), by, runtime.runner.deadlines)
-    if (seq !== 0) return seq !== null
-  }
-  return false
+  if (sink.hasBatches === undefined) return false
+  return sinkInTime(sink.hasBatches(ledgerName, partition.at), by, runtime.runner.deadlines)
 }
 
 /** Null counters: nobody can tell how many. */
-function tellLoss({ onLoss }: Source, partition: Partition, counters: number | null, keep: string): void {
-  if (counters === 0) return
-  onLoss({
-    partition: partition.at,
-    counters,
-    why: keep === 'nothing' ? 'old copy of Redis' : 'keyspace lost',
-  })
+function lossOf({ at }: Partition, counters: number | null, keep: string): Loss | null {
+  if (counters === 0) return null
+  return { partition: at, counters, why: keep === 'nothing' ? 'old copy of Redis' : 'keyspace lost' }
 }
 
 function inOrder(

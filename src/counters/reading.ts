@@ -22,8 +22,9 @@ export async function readValues(source: Source, ids: readonly string[]): Promis
 }
 
 async function readPage(source: Source, partition: Partition, page: readonly Wanted[]): Promise<void> {
+  const known = partition.epoch
   const { epoch, values } = await partition.unit.run(get, { ids: page.map(({ id }) => id) })
-  noteEpoch(source, partition, epoch)
+  noteEpoch(source, partition, epoch, known)
   for (const [at, each] of page.entries()) each.text = values[at] ?? null
   await loadAbsent(source, partition, page)
 }

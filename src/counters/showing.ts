@@ -2,13 +2,15 @@
 // rows were read is in them, so a value is what SQL has and what was noted since. Every step may be repeated or left out by
 // anybody: versions of SQL are shown one after the other, and a partition that has missed one is read anew.
 
-import { noted, type NotedAnswer, show, type ShowAnswer } from '../generated/counters.ts'
+import { type NotedAnswer, noted, type ShowAnswer, show } from '../generated/counters.ts'
 import type { Deadlines } from '../runtime/deadlines.ts'
 import { rest } from '../runtime/in-time.ts'
 import type { Unit } from '../runtime/unit.ts'
-import type { Board } from './board.ts'
+import { type Board, elsewhere, placeOf } from './board.ts'
 import type { RolledUp } from './count-source.ts'
+import { RefusedError } from './errors.ts'
 import { patiently } from './patiently.ts'
+import type { Refusal } from './sink.ts'
 import { inPages, MAX_A_CALL, partitionFor } from './source.ts'
 
 /** What rounds have brought. */
@@ -48,6 +50,7 @@ const FIRST_PAUSE_MS = 20
 
 /** Rolls up and shows what is there when it begins. Throws SinkError, DriverError, or the reason of the signal. */
 export async function runRounds(board: Board, round: Round): Promise<RolledRows> {
+  const refused: Refusal[] = []
   let events = 0
   await board.number.check()
   let progress: Progress = {
@@ -60,23 +63,27 @@ export async function runRounds(board: Board, round: Round): Promise<RolledRows>
     round.signal?.throwIfAborted()
     const done = await runRound(board, next, progress)
     events += done.events
+    refused.push(...done.refused)
     progress = done.progress
-    if (progress.isTaken && progress.isTold.every(Boolean)) return { events }
+    if (progress.isTaken && progress.isTold.every(Boolean)) break
   }
+  const { counts, sqlName, refusals, runtime } = board
+  await refusals.retry(counts, sqlName, { patienceMs: runtime.runner.deadlineMs, signal: round.signal })
+  if (refused.length > 0) throw new RefusedError(counts.name, refused)
+  return { events }
 }
 
-async function runRound(
-  board: Board,
-  round: Round,
-  progress: Progress,
-): Promise<{ events: number; progress: Progress }> {
-  const { partitions, counts, sqlName, batchSize, runtime } = board
-  const limit = Math.ceil(MAX_A_CALL / Math.min(partitions.length, 20))
-  const before = await Promise.all(
-    partitions.map((partition, at) =>
-      partition.run(noted, { limit, cursor: progress.cursors[at] ?? FIRST_PAGE }),
-    ),
-  )
+type Noted = Extract<NotedAnswer, { status: 'noted' }>
+
+interface Rounded {
+  readonly events: number
+  readonly refused: readonly Refusal[]
+  readonly progress: Progress
+}
+
+async function runRound(board: Board, round: Round, progress: Progress): Promise<Rounded> {
+  const { counts, sqlName, batchSize, runtime, partitions } = board
+  const before = await askNoted(board, progress, round.signal)
   const waiting = before.flatMap(({ counters }) => counters.map(({ id }) => id))
   const ids = [...new Set([...round.ids, ...waiting])]
   const asked = { counters: sqlName, ids, limit: batchSize, recount: round.recount }
@@ -90,15 +97,27 @@ async function runRound(
       showPartition(board, partition, rolled, before[at], items.get(partition)),
     ),
   )
-  return { events: rolled.events, progress: progressAfter(progress, before, rolled) }
+  const { events, refused = [] } = rolled
+  return { events, refused, progress: progressAfter(progress, before, rolled) }
+}
+
+/** What has notes, of each partition. Throws SinkError where others show counts of another place there. */
+async function askNoted(board: Board, { cursors }: Progress, signal?: AbortSignal): Promise<Noted[]> {
+  const { partitions, runtime } = board
+  const { deadlineMs, deadlines } = runtime.runner
+  const limit = Math.ceil(MAX_A_CALL / Math.min(partitions.length, 20))
+  const place = await patiently(() => placeOf(board), deadlineMs, deadlines, signal)
+  return Promise.all(
+    partitions.map(async (partition, at) => {
+      const answer = await partition.run(noted, { limit, cursor: cursors[at] ?? FIRST_PAGE, place })
+      if (answer.status === 'elsewhere') throw elsewhere(board, answer.place, place)
+      return answer
+    }),
+  )
 }
 
 /** A partition that is through begins anew with its notes as long as others are not. */
-function progressAfter(
-  { isTold, isTaken }: Progress,
-  before: readonly NotedAnswer[],
-  rolled: RolledUp,
-): Progress {
+function progressAfter({ isTold, isTaken }: Progress, before: readonly Noted[], rolled: RolledUp): Progress {
   const cursors = before.map(({ cursor }) => cursor)
   return {
     cursors,
@@ -113,7 +132,7 @@ function itemsOf(
   board: Board,
   { values }: RolledUp,
   ids: readonly string[],
-  before: readonly NotedAnswer[],
+  before: readonly Noted[],
 ): Map<Unit, Item[]> {
   const taken = new Map(before.flatMap(({ counters }) => counters.map(({ id, sum }) => [id, sum])))
   const items = new Map<Unit, Item[]>()
@@ -131,7 +150,7 @@ async function showPartition(
   { retainMs, gapTries, runtime }: Board,
   partition: Unit,
   { version, since }: RolledUp,
-  before: NotedAnswer | undefined,
+  before: Noted | undefined,
   items: readonly Item[] = [],
 ): Promise<void> {
   let { turn = 0, version: seen = 0 } = before ?? {}

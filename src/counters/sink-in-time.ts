@@ -20,8 +20,11 @@ export async function sinkInTime<Value>(
   } catch (error) {
     const isLate = error instanceof DriverError && error.code === 'unreachable'
     if (!isLate) throw error
-    throw new SinkError('sink-unreachable', 'the database did not answer before the deadline', {
-      cause: error.cause ?? error,
-    })
+    const { cause } = error
+    const why =
+      cause === undefined
+        ? 'the database did not answer before the deadline'
+        : `the sink failed: ${cause instanceof Error ? String(cause) : 'with no error'}`
+    throw new SinkError('sink-unreachable', why, { cause: cause ?? error })
   }
 }

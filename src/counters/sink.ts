@@ -12,6 +12,8 @@ export interface LedgerPlace {
 export interface Snapshot {
   /** The newest batch of the epoch that is in it; null: it does not know the epoch. */
   readonly seq: number | null
+  /** Whether it has forgotten the epoch, for many came after it: nobody can tell what is in the database. */
+  readonly isPast?: boolean
   /** Of those that it has. */
   readonly values: ReadonlyMap<string, bigint>
 }
@@ -19,6 +21,27 @@ export interface Snapshot {
 export interface Change {
   readonly id: string
   readonly delta: bigint
+}
+
+/** What was counted of a counter and is in no row of it, for the database refused that: it is kept beside, and tried again. */
+export interface Refusal {
+  readonly id: string
+  readonly delta: bigint
+  /** What the database said. */
+  readonly why: string
+}
+
+/** What became of a batch whose place in the ledger was right: all of it is in now, but for what the database refused. */
+export interface AppliedInPart {
+  readonly refused: readonly Refusal[]
+}
+
+/** Where the database keeps what it refused. */
+export interface Refusals {
+  /** What is kept of these counters, 1,000 at most; the same id once. Throws SinkError. */
+  refused(counters: string): Promise<readonly Refusal[]>
+  /** Writes what is not refused any more, of some at a time; whether any is left. Throws SinkError. */
+  retryRefused(counters: string): Promise<boolean>
 }
 
 /** What was counted between two seals: its content never changes. */
@@ -35,7 +58,7 @@ export interface Batch extends LedgerPlace {
  */
 export type Applied = 'applied' | 'known' | 'ahead' | 'behind'
 
-export interface Sink {
+export interface Sink extends Partial<Refusals> {
   /** What people call it: `postgres`. */
   readonly name: string
   /** Whether a counter that is not there begins at 0, or is unknown. */
@@ -45,10 +68,14 @@ export interface Sink {
    * start: the other methods do so by themselves. Throws SinkError.
    */
   prepare(): Promise<void>
-  /** Reads values and the ledger in one snapshot. Throws SinkError. */
+  /** Reads values, with what is refused of them, and the ledger in one snapshot. Throws SinkError. */
   read(place: LedgerPlace, ids: readonly string[]): Promise<Snapshot>
-  /** Begins an epoch that was never there; answers it. Throws SinkError. */
+  /** Begins an epoch that was never there, in no copy of the database either; answers it. Throws SinkError. */
   begin(counters: string, partition: number): Promise<number>
   /** Applies a batch and enters it into the ledger, in one transaction. Throws SinkError. */
-  apply(batch: Batch): Promise<Applied>
+  apply(batch: Batch): Promise<Applied | AppliedInPart>
+  /** Whether the ledger has a batch of any epoch. Throws SinkError. */
+  hasBatches?(counters: string, partition: number): Promise<boolean>
+  /** Where the ledger is, as all processes call it; '': nobody can tell. Throws SinkError. */
+  location?(): Promise<string>
 }

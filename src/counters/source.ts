@@ -9,6 +9,7 @@ import { partitionOf } from '../runtime/partition-hash.ts'
 import { PartitionNumber } from '../runtime/partition-number.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
+import { KeptRefusals } from './refusals.ts'
 import type { Sink } from './sink.ts'
 
 export interface Terms {
@@ -46,6 +47,8 @@ export interface Partition {
   agreedEpoch: number
   /** That it is in no epoch was told, or is wanted. */
   isTold: boolean
+  /** The epoch that this process tried to begin last, if it got no answer, and what would be lost by that. */
+  doubt: { readonly epoch: number; readonly loss: Loss | null } | null
   /** The last batch of this process, while the database has not answered; it never rejects. */
   applying: Promise<void> | null
 }
@@ -63,6 +66,7 @@ export interface Source {
   /** Null: it keeps everything at once. */
   readonly settle: Settle | null
   readonly onLoss: (loss: Loss) => void
+  readonly refusals: KeptRefusals
 }
 
 export const MAX_A_CALL = 1000
@@ -77,7 +81,8 @@ export function openSource(
 ): Source {
   const partitions = Array.from({ length: terms.partitions }, (_, at): Partition => {
     const place = { structure: 'counters', name, unit: String(at), since: '6.2.0' }
-    return { at, unit: new Unit(runtime, place), epoch: 0, agreedEpoch: 0, isTold: false, applying: null }
+    const unit = new Unit(runtime, place)
+    return { at, unit, epoch: 0, agreedEpoch: 0, isTold: false, doubt: null, applying: null }
   })
   const alone = new Unit(runtime, { structure: 'counters', name, since: '6.2.0' })
   const { settleMs } = terms
@@ -93,6 +98,7 @@ export function openSource(
     number: new PartitionNumber(alone, terms.partitions, { agree, disband }),
     settle,
     onLoss: notifying(onLoss),
+    refusals: new KeptRefusals(runtime),
   }
 }
 
@@ -147,13 +153,26 @@ export function inPages<Item>(items: readonly Item[]): Item[][] {
   return Array.from({ length: pages }, (_, at) => items.slice(at * MAX_A_CALL, (at + 1) * MAX_A_CALL))
 }
 
-/** Notes which epoch the partition is in. One that had begun and is not there any more was lost with all that it had. */
-export function noteEpoch(source: Source, partition: Partition, epoch: number): void {
-  const isLost = epoch === 0 && partition.epoch > 0
-  partition.epoch = epoch
-  if (!isLost) return
+/**
+ * Notes which epoch the partition is in, as a call was told. One that had begun and is not there any more was lost with all that it
+ * had, if the call was sent when it was known (`asked`): an answer may come late, of a time before it began.
+ */
+export function noteEpoch(source: Source, partition: Partition, epoch: number, asked: number): void {
+  // Another answer has said something newer.
+  if (partition.epoch !== asked || epoch === asked) return
+  if (epoch > 0) return enterEpoch(source, partition, epoch)
+  partition.epoch = 0
   partition.isTold = true
   source.onLoss({ partition: partition.at, counters: null, why: 'keyspace lost' })
+}
+
+/** Another one than before. Whoever began it tells what was lost by that, be it when it learns that it did. */
+export function enterEpoch({ onLoss }: Source, partition: Partition, epoch: number): void {
+  const { doubt } = partition
+  partition.epoch = epoch
+  partition.isTold = false
+  partition.doubt = null
+  if (doubt?.epoch === epoch && doubt.loss !== null) onLoss(doubt.loss)
 }
 
 /** The partition was cleared: what it had is lost, and nobody need be told. */

@@ -30,7 +30,7 @@ export type AckAnswer =
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'counters/ack',
-    sha1: 'eceee16eea73e8db85636772b35b4917427df6e3',
+    sha1: '62b89c5231d88cd3811beb9a27adcbb21aabe4f0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -75,6 +75,7 @@ end
 --   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
 --   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
 --   sealed_ms      when the oldest increment of the sealed batch came
+--   ledger         where the ledger is; not there: nobody could tell
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
@@ -144,9 +145,9 @@ return { 'acked', math.min(1, redis.call('EXISTS', rest, pending)) }
     [19, 'lua/shared/exact.lua', 1],
     [29, 'lua/shared/clock.lua', 1],
     [35, 'lua/shared/counters/partition.lua', 1],
-    [60, 'lua/shared/counters/retention.lua', 1],
-    [74, 'lua/shared/counters/retention.lua', 25],
-    [82, 'lua/counters/ack.lua', 24],
+    [61, 'lua/shared/counters/retention.lua', 1],
+    [75, 'lua/shared/counters/retention.lua', 25],
+    [83, 'lua/counters/ack.lua', 24],
   ],
   encode(args) {
     return [
@@ -306,22 +307,25 @@ export interface BeginArguments {
   readonly batch: string
   /** all, pending or nothing */
   readonly keep: string
+  /** where the ledger is, as all processes call it; empty: nobody can tell */
+  readonly ledger: string
 }
 
 export type BeginAnswer =
   | { readonly status: 'begun'; readonly epoch: number; readonly lost: number }
   | { readonly status: 'known'; readonly epoch: number }
+  | { readonly status: 'elsewhere'; readonly ledger: string }
 
 
 /**
- * Gives a partition the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow, or has acked the batch that this is about: whoever found the ledger past a batch may only have been slow. Values have to be loaded again. `keep` says what of its increments stays: `all` where SQL has none of them; `pending` where nobody can tell of the sealed batch, for the server has forgotten which it was; `nothing` where the server came back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`. Safe to repeat.
+ * Gives a partition the epoch of a ledger that was begun in SQL for it, unless it has left the one that this should follow, or has acked the batch that this is about: whoever found the ledger past a batch may only have been slow. Values have to be loaded again. `keep` says what of its increments stays: `all` where SQL has none of them; `pending` where nobody can tell of the sealed batch, for the server has forgotten which it was; `nothing` where the server came back with an old copy, and nobody can tell of any. How many counters lose by that is told as `lost`. `elsewhere`: the epoch that it is in is of a ledger that stands elsewhere, which this one can tell nothing of. Safe to repeat.
  *
  * Cost: O(counters of the sealed batch), the memory is freed in the background.
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
   script: {
     name: 'counters/begin',
-    sha1: '297ed5e69287fff2977e98d36c9b0d6666173b6a',
+    sha1: 'f83bc738daf5e2d5ca82a72015d56efa6acf2d6a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -329,10 +333,12 @@ Gives a partition the epoch of a ledger that was begun in SQL for it, unless it 
 has acked the batch that this is about: whoever found the ledger past a batch may only have been slow.
 Values have to be loaded again. \`keep\` says what of its increments stays: \`all\` where SQL has none of them; \`pending\`
 where nobody can tell of the sealed batch, for the server has forgotten which it was; \`nothing\` where the server came
-back with an old copy, and nobody can tell of any. How many counters lose by that is told as \`lost\`. Safe to repeat.
+back with an old copy, and nobody can tell of any. How many counters lose by that is told as \`lost\`. \`elsewhere\`: the epoch that
+it is in is of a ledger that stands elsewhere, which this one can tell nothing of. Safe to repeat.
 
 @returns begun  epoch:integer lost:integer
 @returns known  epoch:integer
+@returns elsewhere  ledger:text
 @cost    O(counters of the sealed batch), the memory is freed in the background
 ]]
 local meta = KEYS[1] -- hash: what is known of the partition
@@ -345,6 +351,7 @@ local epoch = tonumber(ARGV[1]) -- integer: of the ledger
 local known = tonumber(ARGV[2]) -- integer: the epoch that it follows; 0: none
 local batch = ARGV[3] -- text: the sealed batch that it is about; empty: none
 local keep = ARGV[4] -- text: all, pending or nothing
+local ledger = ARGV[5] -- text: where the ledger is, as all processes call it; empty: nobody can tell
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -364,6 +371,7 @@ end
 --   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
 --   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
 --   sealed_ms      when the oldest increment of the sealed batch came
+--   ledger         where the ledger is; not there: nobody could tell
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
@@ -424,6 +432,10 @@ end
 if partition.epoch ~= known or (batch ~= '' and partition.batch ~= batch) then
   return { 'known', partition.epoch }
 end
+local stands = redis.call('HGET', meta, 'ledger') or ''
+if known ~= 0 and stands ~= '' and ledger ~= '' and stands ~= ledger then
+  return { 'elsewhere', stands }
+end
 local counted = keep == 'all' and redis.call('HGETALL', sealed) or {}
 local lost = keep == 'all' and 0 or redis.call('HLEN', sealed)
 if keep == 'nothing' then
@@ -435,6 +447,9 @@ end
 partition.epoch, partition.seq, partition.batch, partition.sealed_ms = epoch, 0, '', 0
 -- First what a server without memory may refuse.
 save_partition(meta, partition)
+if ledger ~= '' then
+  redis.call('HSET', meta, 'ledger', ledger)
+end
 for at = 1, #counted, 2 do
   local id = counted[at]
   redis.call('HINCRBY', rest, id, counted[at + 1])
@@ -458,11 +473,11 @@ return { 'begun', epoch, lost }
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   lines: [
     [1, 'lua/counters/begin.lua', 1],
-    [23, 'lua/shared/exact.lua', 1],
-    [33, 'lua/shared/counters/partition.lua', 1],
-    [58, 'lua/shared/counters/save.lua', 1],
-    [78, 'lua/shared/counters/again.lua', 1],
-    [90, 'lua/counters/begin.lua', 27],
+    [26, 'lua/shared/exact.lua', 1],
+    [36, 'lua/shared/counters/partition.lua', 1],
+    [62, 'lua/shared/counters/save.lua', 1],
+    [82, 'lua/shared/counters/again.lua', 1],
+    [94, 'lua/counters/begin.lua', 30],
   ],
   encode(args) {
     return [
@@ -470,6 +485,7 @@ return { 'begun', epoch, lost }
       args.known,
       args.batch,
       args.keep,
+      args.ledger,
     ]
   },
   decode(reply) {
@@ -486,8 +502,13 @@ return { 'begun', epoch, lost }
           status: 'known',
           epoch: asInteger(parts[1]),
         }
+      case 'elsewhere':
+        return {
+          status: 'elsewhere',
+          ledger: asText(parts[1]),
+        }
       default:
-        return unexpected('one of the answers begun, known', parts[0])
+        return unexpected('one of the answers begun, known, elsewhere', parts[0])
     }
   },
 }
@@ -694,7 +715,7 @@ function readValuesOfGetFound(part: Reply | undefined): (string | null)[] {
 export const get: Operation<GetArguments, GetAnswer> = {
   script: {
     name: 'counters/get',
-    sha1: '598bdd9fffbeefc26a2a22f803133e2e888ed69f',
+    sha1: '426c89dd8b41501a2bdb02d7ef4261665ef7c118',
     reads: true,
     bytes: false,
     source: `--[[
@@ -716,6 +737,7 @@ local ids, ids_at = ARGV, 1 -- repeated (id:text): at most 1,000
 --   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
 --   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
 --   sealed_ms      when the oldest increment of the sealed batch came
+--   ledger         where the ledger is; not there: nobody could tell
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
@@ -748,7 +770,7 @@ return { 'found', partition.epoch, redis.call('HMGET', values, unpack(ids)) }
   lines: [
     [1, 'lua/counters/get.lua', 1],
     [12, 'lua/shared/counters/partition.lua', 1],
-    [37, 'lua/counters/get.lua', 13],
+    [38, 'lua/counters/get.lua', 13],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)
@@ -824,7 +846,7 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
   script: {
     name: 'counters/increment',
-    sha1: 'ffc7f700e1dd803ae6fca5034875997667558ef2',
+    sha1: '4ffe0d9e06b983728671881fff6725e85b75c34c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -993,6 +1015,7 @@ end
 --   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
 --   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
 --   sealed_ms      when the oldest increment of the sealed batch came
+--   ledger         where the ledger is; not there: nobody could tell
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
@@ -1267,13 +1290,13 @@ return { 'counted', now_ms, partition.epoch, now, refused, known }
     [123, 'lua/shared/drop-over.lua', 1],
     [148, 'lua/shared/idempotency.lua', 17],
     [159, 'lua/shared/counters/partition.lua', 1],
-    [184, 'lua/shared/counters/save.lua', 1],
-    [204, 'lua/shared/counters/retention.lua', 1],
-    [210, 'lua/shared/counters/retention.lua', 33],
-    [215, 'lua/shared/counters/add.lua', 1],
-    [273, 'lua/shared/counters/add-plain.lua', 1],
-    [328, 'lua/shared/counters/outcomes.lua', 1],
-    [346, 'lua/counters/increment.lua', 32],
+    [185, 'lua/shared/counters/save.lua', 1],
+    [205, 'lua/shared/counters/retention.lua', 1],
+    [211, 'lua/shared/counters/retention.lua', 33],
+    [216, 'lua/shared/counters/add.lua', 1],
+    [274, 'lua/shared/counters/add-plain.lua', 1],
+    [329, 'lua/shared/counters/outcomes.lua', 1],
+    [347, 'lua/counters/increment.lua', 32],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -1321,7 +1344,7 @@ export type InspectShownAnswer =
 export const inspectShown: Operation<InspectShownArguments, InspectShownAnswer> = {
   script: {
     name: 'counters/inspect-shown',
-    sha1: '35af3d815ccb1ba69368ecc23359d626a4d66467',
+    sha1: '0119273e6550b4db2c044a7892f4e3ef0d796d5e',
     reads: true,
     bytes: false,
     source: `--[[
@@ -1343,6 +1366,7 @@ local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 --   version        of SQL that the whole partition shows
 --   showing        of SQL that is being shown, page after page; 0: none is
 --   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
+--   place          where the counts are in SQL; not there: nobody could tell
 local BOARD_LAYOUT = '1'
 
 local function open_board(board)
@@ -1367,7 +1391,7 @@ return { 'seen', state.version, redis.call('HLEN', shown), redis.call('HLEN', no
   lines: [
     [1, 'lua/counters/inspect-shown.lua', 1],
     [13, 'lua/shared/counters/board.lua', 1],
-    [32, 'lua/counters/inspect-shown.lua', 14],
+    [33, 'lua/counters/inspect-shown.lua', 14],
   ],
   encode() {
     return []
@@ -1402,7 +1426,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'counters/inspect',
-    sha1: 'c1ad22c708f80958b6f40c459573a8ca26d75595',
+    sha1: '5569f5f2da0db6f94f76e5f1abfa403e569b5bcc',
     reads: true,
     bytes: false,
     source: `--[[
@@ -1433,6 +1457,7 @@ end
 --   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
 --   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
 --   sealed_ms      when the oldest increment of the sealed batch came
+--   ledger         where the ledger is; not there: nobody could tell
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
@@ -1496,8 +1521,8 @@ return {
     [1, 'lua/counters/inspect.lua', 1],
     [15, 'lua/shared/clock.lua', 1],
     [21, 'lua/shared/counters/partition.lua', 1],
-    [46, 'lua/shared/counters/again.lua', 1],
-    [58, 'lua/counters/inspect.lua', 18],
+    [47, 'lua/shared/counters/again.lua', 1],
+    [59, 'lua/counters/inspect.lua', 18],
   ],
   encode() {
     return []
@@ -1542,7 +1567,7 @@ export interface LoadArguments {
 
 export type LoadAnswer =
   | { readonly status: 'loaded'; readonly values: (string | null)[] }
-  | { readonly status: 'retry'; readonly epoch: number }
+  | { readonly status: 'retry'; readonly epoch: number; readonly seq: number }
   | { readonly status: 'behind'; readonly epoch: number; readonly seq: number }
 
 function readValuesOfLoadLoaded(part: Reply | undefined): (string | null)[] {
@@ -1555,25 +1580,26 @@ function readValuesOfLoadLoaded(part: Reply | undefined): (string | null)[] {
 }
 
 /**
- * Takes in values that were read from SQL together with the ledger of the partition, in one snapshot: what is counted is what SQL had, what is pending, and what is sealed and was not in SQL yet. Values that are here stay, unless `anew`. `retry`: the snapshot is older than what has been flushed since, or of another epoch (0: the partition has none yet). `behind`: SQL knows of batches that this partition has never sealed, for the server came back with an old copy. Safe to repeat. The value of one that leaves 64 bits with what waits is nil: it is not here.
+ * Takes in values that were read from SQL together with the ledger of the partition, in one snapshot: what is counted is what SQL had, what is pending, and what is sealed and was not in SQL yet. Values that are here stay, unless `anew`. `retry`: the snapshot is older than what has been flushed since, or of another epoch (0: the partition has none yet); whoever reads SQL after that, and finds it before `seq` of this epoch, knows that SQL came back with an old copy. `behind`: SQL knows of batches that this partition has never sealed, for the server came back with an old copy. Safe to repeat. The value of one that leaves 64 bits with what waits is nil: it is not here.
  *
  * Cost: O(counters).
  */
 export const load: Operation<LoadArguments, LoadAnswer> = {
   script: {
     name: 'counters/load',
-    sha1: '06a333eed69019f759c2df512a80c545153b73cf',
+    sha1: '358efd61b6932b2a31e820a3982427b39bc2341a',
     reads: false,
     bytes: false,
     source: `--[[
 Takes in values that were read from SQL together with the ledger of the partition, in one snapshot: what is counted is what SQL
 had, what is pending, and what is sealed and was not in SQL yet. Values that are here stay, unless \`anew\`. \`retry\`: the
-snapshot is older than what has been flushed since, or of another epoch (0: the partition has none yet). \`behind\`: SQL knows of
+snapshot is older than what has been flushed since, or of another epoch (0: the partition has none yet); whoever reads SQL after
+that, and finds it before \`seq\` of this epoch, knows that SQL came back with an old copy. \`behind\`: SQL knows of
 batches that this partition has never sealed, for the server came back with an old copy. Safe to repeat. The value of one
 that leaves 64 bits with what waits is nil: it is not here.
 
 @returns loaded  values:[value:text?]
-@returns retry   epoch:integer
+@returns retry   epoch:integer seq:integer
 @returns behind  epoch:integer seq:integer
 @cost    O(counters)
 ]]
@@ -1613,6 +1639,7 @@ end
 --   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
 --   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
 --   sealed_ms      when the oldest increment of the sealed batch came
+--   ledger         where the ledger is; not there: nobody could tell
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
@@ -1682,15 +1709,17 @@ end
 if (#counters - counters_at + 1) / 2 > 1000 then
   return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
+local is_sealed = partition.batch ~= ''
+-- What was acked is in SQL.
+local acked = is_sealed and partition.seq - 1 or partition.seq
 if epoch ~= partition.epoch or epoch == 0 then
-  return { 'retry', partition.epoch }
+  return { 'retry', partition.epoch, acked }
 end
 if seq > partition.seq then
   return { 'behind', partition.epoch, partition.seq }
 end
-local is_sealed = partition.batch ~= ''
-if seq < partition.seq and not (is_sealed and seq == partition.seq - 1) then
-  return { 'retry', partition.epoch }
+if seq < acked then
+  return { 'retry', partition.epoch, acked }
 end
 local now_ms = math.floor(clock_us() / 1000)
 local due_ms = retain_ms > 0 and now_ms + retain_ms or 0
@@ -1718,13 +1747,13 @@ return { 'loaded', now }
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   lines: [
     [1, 'lua/counters/load.lua', 1],
-    [25, 'lua/shared/exact.lua', 1],
-    [35, 'lua/shared/clock.lua', 1],
-    [41, 'lua/shared/counters/partition.lua', 1],
-    [66, 'lua/shared/counters/retention.lua', 1],
-    [80, 'lua/shared/counters/retention.lua', 25],
-    [88, 'lua/shared/counters/take-in.lua', 1],
-    [110, 'lua/counters/load.lua', 30],
+    [26, 'lua/shared/exact.lua', 1],
+    [36, 'lua/shared/clock.lua', 1],
+    [42, 'lua/shared/counters/partition.lua', 1],
+    [68, 'lua/shared/counters/retention.lua', 1],
+    [82, 'lua/shared/counters/retention.lua', 25],
+    [90, 'lua/shared/counters/take-in.lua', 1],
+    [112, 'lua/counters/load.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 2)
@@ -1751,6 +1780,7 @@ return { 'loaded', now }
         return {
           status: 'retry',
           epoch: asInteger(parts[1]),
+          seq: asInteger(parts[2]),
         }
       case 'behind':
         return {
@@ -1789,7 +1819,7 @@ function readValuesOfNoteNoted(part: Reply | undefined): (string | null)[] {
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'counters/note',
-    sha1: '71b6efb679ced4c04253a66c2f09dfd92a85671d',
+    sha1: '90d9960f39ae04a7d58d8234e96e625a073a9651',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1820,6 +1850,7 @@ end
 --   version        of SQL that the whole partition shows
 --   showing        of SQL that is being shown, page after page; 0: none is
 --   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
+--   place          where the counts are in SQL; not there: nobody could tell
 local BOARD_LAYOUT = '1'
 
 local function open_board(board)
@@ -1917,12 +1948,12 @@ return { 'noted', values }
     [1, 'lua/counters/note.lua', 1],
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/counters/board.lua', 1],
-    [41, 'lua/shared/exact.lua', 1],
-    [51, 'lua/shared/counters/save-board.lua', 2],
-    [68, 'lua/shared/counters/note.lua', 1],
-    [70, 'lua/shared/counters/add.lua', 1],
-    [83, 'lua/shared/counters/note.lua', 4],
-    [96, 'lua/counters/note.lua', 20],
+    [42, 'lua/shared/exact.lua', 1],
+    [52, 'lua/shared/counters/save-board.lua', 2],
+    [69, 'lua/shared/counters/note.lua', 1],
+    [71, 'lua/shared/counters/add.lua', 1],
+    [84, 'lua/shared/counters/note.lua', 4],
+    [97, 'lua/counters/note.lua', 20],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.counters.length * 2)
@@ -1952,10 +1983,13 @@ export interface NotedArguments {
   readonly limit: number
   /** of the page before; 0: the first */
   readonly cursor: string
+  /** where the counts are in SQL, as all processes call it; empty: nobody can tell */
+  readonly place: string
 }
 
 export type NotedAnswer =
   | { readonly status: 'noted'; readonly turn: number; readonly version: number; readonly cursor: string; readonly counters: { readonly id: string; readonly sum: string }[] }
+  | { readonly status: 'elsewhere'; readonly place: string }
 
 function readCountersOfNotedNoted(part: Reply | undefined): ({ readonly id: string; readonly sum: string })[] {
   const flat = asList(part)
@@ -1967,23 +2001,24 @@ function readCountersOfNotedNoted(part: Reply | undefined): ({ readonly id: stri
 }
 
 /**
- * Begins a round: tells counters that have notes, with the sums of these, and how far the partition is. Whatever was noted by now is in SQL for whoever reads it later. The cursor is 0 again after as many pages as tell all that had notes at the first of them, whatever is noted and settled meanwhile; what the server keeps in one piece (`hash-max-listpack-entries`) is one page. Also evicts values that are due. Safe to repeat.
+ * Begins a round: tells counters that have notes, with the sums of these, and how far the partition is. Whatever was noted by now is in SQL for whoever reads it later. The cursor is 0 again after as many pages as tell all that had notes at the first of them, whatever is noted and settled meanwhile; what the server keeps in one piece (`hash-max-listpack-entries`) is one page. Also evicts values that are due. `elsewhere`: what is shown comes from another place in SQL. Safe to repeat.
  *
  * Cost: O(limit), and at most 1,000 evictions.
  */
 export const noted: Operation<NotedArguments, NotedAnswer> = {
   script: {
     name: 'counters/noted',
-    sha1: '2799282d271bea197f4ca88eca3ccd84ba4a539c',
+    sha1: '1105c978382a4714397bf30af418d228959e69ec',
     reads: false,
     bytes: false,
     source: `--[[
 Begins a round: tells counters that have notes, with the sums of these, and how far the partition is. Whatever was noted by now
 is in SQL for whoever reads it later. The cursor is 0 again after as many pages as tell all that had notes at the first of them,
 whatever is noted and settled meanwhile; what the server keeps in one piece (\`hash-max-listpack-entries\`) is one page. Also
-evicts values that are due. Safe to repeat.
+evicts values that are due. \`elsewhere\`: what is shown comes from another place in SQL. Safe to repeat.
 
 @returns noted  turn:integer version:integer cursor:text counters:[id:text sum:text]
+@returns elsewhere place:text
 @cost    O(limit), and at most 1,000 evictions
 ]]
 local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
@@ -1992,6 +2027,7 @@ local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
 local limit = tonumber(ARGV[1]) -- integer: counters, about, 1 to 1,000
 local cursor = ARGV[2] -- text: of the page before; 0: the first
+local place = ARGV[3] -- text: where the counts are in SQL, as all processes call it; empty: nobody can tell
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -2016,6 +2052,7 @@ end
 --   version        of SQL that the whole partition shows
 --   showing        of SQL that is being shown, page after page; 0: none is
 --   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
+--   place          where the counts are in SQL; not there: nobody could tell
 local BOARD_LAYOUT = '1'
 
 local function open_board(board)
@@ -2027,6 +2064,11 @@ local function open_board(board)
     showing = tonumber(stored[4] or 0),
     newest = tonumber(stored[5] or 0),
   }
+end
+-- Where the counts are that are shown, if that is another place than this one. Whoever cannot tell is believed.
+local function other_place(board, place)
+  local known = redis.call('HGET', board, 'place')
+  return known and place ~= '' and known ~= place and known or nil
 end
 -- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
 -- which they stay. What is not clean is not in it, and so is never evicted.
@@ -2051,6 +2093,10 @@ end
 if limit < 1 or limit > 1000 then
   return redis.error_reply('INVALID limit: must be 1 to 1000')
 end
+local other = other_place(board, place)
+if other then
+  return { 'elsewhere', other }
+end
 evict_due(shown, idle, math.floor(clock_us() / 1000))
 local page = redis.call('HSCAN', noted, cursor, 'COUNT', exact(limit))
 return { 'noted', state.turn, state.version, page[1], page[2] }
@@ -2059,17 +2105,19 @@ return { 'noted', state.turn, state.version, page[1], page[2] }
   parts: ['board', 'shown', 'noted', 'idle'],
   lines: [
     [1, 'lua/counters/noted.lua', 1],
-    [17, 'lua/shared/exact.lua', 1],
-    [27, 'lua/shared/clock.lua', 1],
-    [33, 'lua/shared/counters/board.lua', 1],
-    [52, 'lua/shared/counters/retention.lua', 1],
-    [58, 'lua/shared/counters/retention.lua', 15],
-    [68, 'lua/counters/noted.lua', 22],
+    [19, 'lua/shared/exact.lua', 1],
+    [29, 'lua/shared/clock.lua', 1],
+    [35, 'lua/shared/counters/board.lua', 1],
+    [55, 'lua/shared/counters/place.lua', 1],
+    [60, 'lua/shared/counters/retention.lua', 1],
+    [66, 'lua/shared/counters/retention.lua', 15],
+    [76, 'lua/counters/noted.lua', 25],
   ],
   encode(args) {
     return [
       args.limit,
       args.cursor,
+      args.place,
     ]
   },
   decode(reply) {
@@ -2083,8 +2131,13 @@ return { 'noted', state.turn, state.version, page[1], page[2] }
           cursor: asText(parts[3]),
           counters: readCountersOfNotedNoted(parts[4]),
         }
+      case 'elsewhere':
+        return {
+          status: 'elsewhere',
+          place: asText(parts[1]),
+        }
       default:
-        return unexpected('the answer noted', parts[0])
+        return unexpected('one of the answers noted, elsewhere', parts[0])
     }
   },
 }
@@ -2118,7 +2171,7 @@ function readCountersOfSealSealed(part: Reply | undefined): ({ readonly id: stri
 export const seal: Operation<SealArguments, SealAnswer> = {
   script: {
     name: 'counters/seal',
-    sha1: '9409d478f625bd8340115d09e56ac4faf6906fd3',
+    sha1: '20d7d45d58fa5b104a768b8bf166acb4594b1527',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2164,6 +2217,7 @@ end
 --   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
 --   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
 --   sealed_ms      when the oldest increment of the sealed batch came
+--   ledger         where the ledger is; not there: nobody could tell
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
@@ -2285,11 +2339,11 @@ return {
     [20, 'lua/shared/exact.lua', 1],
     [30, 'lua/shared/clock.lua', 1],
     [36, 'lua/shared/counters/partition.lua', 1],
-    [61, 'lua/shared/counters/save.lua', 1],
-    [81, 'lua/shared/counters/retention.lua', 1],
-    [87, 'lua/shared/counters/retention.lua', 15],
-    [97, 'lua/shared/counters/fill-batch.lua', 1],
-    [111, 'lua/counters/seal.lua', 26],
+    [62, 'lua/shared/counters/save.lua', 1],
+    [82, 'lua/shared/counters/retention.lua', 1],
+    [88, 'lua/shared/counters/retention.lua', 15],
+    [98, 'lua/shared/counters/fill-batch.lua', 1],
+    [112, 'lua/counters/seal.lua', 26],
   ],
   encode(args) {
     return [
@@ -2328,6 +2382,8 @@ export interface ShowAbsentArguments {
   readonly turn: number
   /** how long a value without notes stays; 0: for ever */
   readonly retainMs: number
+  /** where the counts are in SQL, as all processes call it; empty: nobody can tell */
+  readonly place: string
   /** at most 1,000 */
   readonly counters: readonly { readonly id: string; readonly value: string; readonly taken: string }[]
 }
@@ -2335,6 +2391,7 @@ export interface ShowAbsentArguments {
 export type ShowAbsentAnswer =
   | { readonly status: 'shown'; readonly values: string[] }
   | { readonly status: 'retry'; readonly version: number }
+  | { readonly status: 'elsewhere'; readonly place: string }
 
 function readValuesOfShowAbsentShown(part: Reply | undefined): (string)[] {
   const flat = asList(part)
@@ -2346,23 +2403,24 @@ function readValuesOfShowAbsentShown(part: Reply | undefined): (string)[] {
 }
 
 /**
- * Shows counters that are not here, as SQL had them at a version of it; `taken` is what was noted of each before it was read. What is noted stays so, and the next round reads them again. `retry`: SQL was read too early, for a later version is shown. Answers what is shown of each. Safe to repeat.
+ * Shows counters that are not here, as SQL had them at a version of it; `taken` is what was noted of each before it was read. What is noted stays so, and the next round reads them again. `retry`: SQL was read too early, for a later version is shown. Answers what is shown of each. `elsewhere`: what is shown comes from another place in SQL. Safe to repeat.
  *
  * Cost: O(counters).
  */
 export const showAbsent: Operation<ShowAbsentArguments, ShowAbsentAnswer> = {
   script: {
     name: 'counters/show-absent',
-    sha1: '96f7a276fd899f5f0ad88993ae5ba07aa54b78ef',
+    sha1: 'b64c8b6fa106ff4d09e45fcfd8e886e01550a6da',
     reads: false,
     bytes: false,
     source: `--[[
 Shows counters that are not here, as SQL had them at a version of it; \`taken\` is what was noted of each before it was read.
 What is noted stays so, and the next round reads them again. \`retry\`: SQL was read too early, for a later version is shown.
-Answers what is shown of each. Safe to repeat.
+Answers what is shown of each. \`elsewhere\`: what is shown comes from another place in SQL. Safe to repeat.
 
 @returns shown  values:[value:text]
 @returns retry  version:integer
+@returns elsewhere place:text
 @cost    O(counters)
 ]]
 local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
@@ -2373,7 +2431,8 @@ local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if tha
 local version = tonumber(ARGV[1]) -- integer: of SQL
 local turn = tonumber(ARGV[2]) -- integer: of the notes
 local retain_ms = tonumber(ARGV[3]) -- integer: how long a value without notes stays; 0: for ever
-local counters, counters_at = ARGV, 4 -- repeated (id:text value:text taken:text): at most 1,000
+local place = ARGV[4] -- text: where the counts are in SQL, as all processes call it; empty: nobody can tell
+local counters, counters_at = ARGV, 5 -- repeated (id:text value:text taken:text): at most 1,000
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -2388,6 +2447,7 @@ end
 --   version        of SQL that the whole partition shows
 --   showing        of SQL that is being shown, page after page; 0: none is
 --   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
+--   place          where the counts are in SQL; not there: nobody could tell
 local BOARD_LAYOUT = '1'
 
 local function open_board(board)
@@ -2399,6 +2459,11 @@ local function open_board(board)
     showing = tonumber(stored[4] or 0),
     newest = tonumber(stored[5] or 0),
   }
+end
+-- Where the counts are that are shown, if that is another place than this one. Whoever cannot tell is believed.
+local function other_place(board, place)
+  local known = redis.call('HGET', board, 'place')
+  return known and place ~= '' and known ~= place and known or nil
 end
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -2489,6 +2554,10 @@ end
 if (#counters - counters_at + 1) / 3 > 1000 then
   return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
+local other = other_place(board, place)
+if other then
+  return { 'elsewhere', other }
+end
 if version < state.version or version < state.showing then
   return { 'retry', math.max(state.version, state.showing) }
 end
@@ -2502,6 +2571,9 @@ if version > state.version then
 end
 -- First what a server without memory may refuse.
 save_board(board, state)
+if place ~= '' then
+  redis.call('HSET', board, 'place', place)
+end
 local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
 local values = {}
 for at = counters_at, #counters, 3 do
@@ -2522,23 +2594,25 @@ return { 'shown', values }
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   lines: [
     [1, 'lua/counters/show-absent.lua', 1],
-    [20, 'lua/shared/clock.lua', 1],
-    [26, 'lua/shared/counters/board.lua', 1],
-    [45, 'lua/shared/exact.lua', 1],
-    [55, 'lua/shared/counters/save-board.lua', 2],
-    [82, 'lua/shared/counters/put.lua', 1],
-    [84, 'lua/shared/counters/add.lua', 1],
-    [89, 'lua/shared/counters/add.lua', 14],
-    [96, 'lua/shared/counters/retention.lua', 1],
-    [110, 'lua/shared/counters/put.lua', 5],
-    [126, 'lua/counters/show-absent.lua', 24],
+    [22, 'lua/shared/clock.lua', 1],
+    [28, 'lua/shared/counters/board.lua', 1],
+    [48, 'lua/shared/counters/place.lua', 1],
+    [53, 'lua/shared/exact.lua', 1],
+    [63, 'lua/shared/counters/save-board.lua', 2],
+    [90, 'lua/shared/counters/put.lua', 1],
+    [92, 'lua/shared/counters/add.lua', 1],
+    [97, 'lua/shared/counters/add.lua', 14],
+    [104, 'lua/shared/counters/retention.lua', 1],
+    [118, 'lua/shared/counters/put.lua', 5],
+    [134, 'lua/counters/show-absent.lua', 27],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(3 + args.counters.length * 3)
+    const encoded = new Array<Argument>(4 + args.counters.length * 3)
     encoded[0] = args.version
     encoded[1] = args.turn
     encoded[2] = args.retainMs
-    let at = 3
+    encoded[3] = args.place
+    let at = 4
     for (const item of args.counters) {
       encoded[at++] = item.id
       encoded[at++] = item.value
@@ -2559,8 +2633,13 @@ return { 'shown', values }
           status: 'retry',
           version: asInteger(parts[1]),
         }
+      case 'elsewhere':
+        return {
+          status: 'elsewhere',
+          place: asText(parts[1]),
+        }
       default:
-        return unexpected('one of the answers shown, retry', parts[0])
+        return unexpected('one of the answers shown, retry, elsewhere', parts[0])
     }
   },
 }
@@ -2589,20 +2668,20 @@ export type ShowAnswer =
 
 
 /**
- * Shows what SQL had of counters at a version of it, and settles the notes that were taken before SQL was read (`taken`; '': none were). The whole of a version may come in pages; the last one says so. Versions are shown one after the other, for each tells what changed in it alone: `gap` where `since`, the version that this one follows, has not been shown; `stale` where this one or a later one has. With `seen`, the version that the partition is at, what it shows is forgotten first, and nothing is missing: for who knows that the version between is lost, or that the database came back with an old copy. `turn` is that of the notes, or of the page before: where others have settled notes meanwhile none are, and all of them are shown until the next round. Counters that are not here are not shown, and those without a value, which SQL does not know, are not any more. Safe to repeat.
+ * Shows what SQL had of counters at a version of it, and settles the notes that were taken before SQL was read (`taken`; '': none were). The whole of a version may come in pages; the last one says so. Versions are shown one after the other, for each tells what changed in it alone: `gap` where `since`, the version that this one follows, is not the one that is shown; `stale` where this one or a later one has. With `seen`, the version that the partition is at, what it shows is forgotten first, and nothing is missing: for who knows that the version between is lost, or that the database came back with an old copy. `turn` is that of the notes, or of the page before: where others have settled notes meanwhile none are, and all of them are shown until the next round. Counters that are not here are not shown, and those without a value, which SQL does not know, are not any more. Safe to repeat.
  *
  * Cost: O(counters), the memory is freed in the background.
  */
 export const show: Operation<ShowArguments, ShowAnswer> = {
   script: {
     name: 'counters/show',
-    sha1: 'ecd1b2fbf72b23f5bbe845bc175238d8ecbba6cf',
+    sha1: 'd8bef740d83d4fc353602f4e92eac65dcc29e924',
     reads: false,
     bytes: false,
     source: `--[[
 Shows what SQL had of counters at a version of it, and settles the notes that were taken before SQL was read (\`taken\`; '': none
 were). The whole of a version may come in pages; the last one says so. Versions are shown one after the other, for each tells
-what changed in it alone: \`gap\` where \`since\`, the version that this one follows, has not been shown; \`stale\` where this one or
+what changed in it alone: \`gap\` where \`since\`, the version that this one follows, is not the one that is shown; \`stale\` where this one or
 a later one has. With \`seen\`, the version that the partition is at, what it shows is forgotten first, and nothing is missing: for
 who knows that the version between is lost, or that the database came back with an old copy.
 \`turn\` is that of the notes, or of the page before: where others have settled notes meanwhile none are, and all of them are
@@ -2640,6 +2719,7 @@ end
 --   version        of SQL that the whole partition shows
 --   showing        of SQL that is being shown, page after page; 0: none is
 --   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
+--   place          where the counts are in SQL; not there: nobody could tell
 local BOARD_LAYOUT = '1'
 
 local function open_board(board)
@@ -2746,7 +2826,7 @@ if state.version == seen then
   state.version, state.newest = since, 0
 elseif version <= state.version then
   return { 'stale', state.version }
-elseif since > state.version then
+elseif since ~= state.version then
   if redis.call('EXISTS', shown) == 1 then
     return { 'gap', state.version }
   end
@@ -2802,14 +2882,14 @@ return { 'shown', state.turn }
     [1, 'lua/counters/show.lua', 1],
     [29, 'lua/shared/clock.lua', 1],
     [35, 'lua/shared/counters/board.lua', 1],
-    [54, 'lua/shared/exact.lua', 1],
-    [64, 'lua/shared/counters/save-board.lua', 2],
-    [91, 'lua/shared/counters/put.lua', 1],
-    [93, 'lua/shared/counters/add.lua', 1],
-    [98, 'lua/shared/counters/add.lua', 14],
-    [105, 'lua/shared/counters/retention.lua', 1],
-    [119, 'lua/shared/counters/put.lua', 5],
-    [135, 'lua/counters/show.lua', 33],
+    [55, 'lua/shared/exact.lua', 1],
+    [65, 'lua/shared/counters/save-board.lua', 2],
+    [92, 'lua/shared/counters/put.lua', 1],
+    [94, 'lua/shared/counters/add.lua', 1],
+    [99, 'lua/shared/counters/add.lua', 14],
+    [106, 'lua/shared/counters/retention.lua', 1],
+    [120, 'lua/shared/counters/put.lua', 5],
+    [136, 'lua/counters/show.lua', 33],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.counters.length * 3)
@@ -2885,7 +2965,7 @@ function readNotedOfShownTold(part: Reply | undefined): (string | null)[] {
 export const shown: Operation<ShownArguments, ShownAnswer> = {
   script: {
     name: 'counters/shown',
-    sha1: 'e4c6a18075f4ad6dce6744825512a0aca206a933',
+    sha1: 'bdabc576a2255e7aad0707a83f613d0d9f881658',
     reads: true,
     bytes: false,
     source: `--[[
@@ -2907,6 +2987,7 @@ local ids, ids_at = ARGV, 1 -- repeated (id:text): at most 1,000
 --   version        of SQL that the whole partition shows
 --   showing        of SQL that is being shown, page after page; 0: none is
 --   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
+--   place          where the counts are in SQL; not there: nobody could tell
 local BOARD_LAYOUT = '1'
 
 local function open_board(board)
@@ -2940,7 +3021,7 @@ return { 'told', state.turn, values, {} }
   lines: [
     [1, 'lua/counters/shown.lua', 1],
     [13, 'lua/shared/counters/board.lua', 1],
-    [32, 'lua/counters/shown.lua', 14],
+    [33, 'lua/counters/shown.lua', 14],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)

@@ -3,7 +3,17 @@
 import { SinkError } from '../counters/errors.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { summaryOf } from '../runtime/thrown.ts'
-import type { Column, Dialect, Row, SqlRunner, SqlStore, Statement } from './dialect.ts'
+import {
+  type Column,
+  type Dialect,
+  type Found,
+  namesOf,
+  type Row,
+  type SqlRunner,
+  type SqlStore,
+  type Statement,
+  type TableName,
+} from './dialect.ts'
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-9_$]*)?$/
 
@@ -37,34 +47,48 @@ export class SqlAccess {
   }
 
   /** Makes a table of ours. One that is there is not made: that would ask for a right that few grant to an application. */
-  async make(table: string, definition: string): Promise<void> {
+  async make(table: TableName, definition: string): Promise<void> {
     if ((await this.columns(table)).size > 0) return
     await this.change({ sql: definition, values: [] })
   }
 
-  async columns(table: string): Promise<Map<string, Column>> {
-    const rows = await this.rows(this.dialect.columns(table))
+  async columns(table: TableName): Promise<Map<string, Column>> {
+    const rows = await this.#catalog(this.dialect.columns(table))
     return new Map(rows.map((row) => [String(row['name']), columnFrom(row)]))
   }
 
-  /** The columns of a table that has to be there. Throws SinkError. */
-  async columnsOf(table: string): Promise<Map<string, Column>> {
-    const columns = await this.columns(table)
+  /** Where a table is that has to be there, and its columns. Throws SinkError. */
+  async find(table: string): Promise<{ found: Found; columns: Map<string, Column> }> {
+    const [row] = await this.#catalog(this.dialect.find(namesOf(table)))
+    if (row === undefined) throw misconfigured(`there is no table ${table}`)
+    const [schema, name] = [String(row['schema']), String(row['name'])]
+    const columns = await this.columns([schema, name])
     if (columns.size === 0) throw misconfigured(`there is no table ${table}`)
-    return columns
+    return { found: { schema, name, location: String(row['location']) }, columns }
   }
 
-  #explain(error: unknown): SinkError {
+  /** Throws SinkError where rows that are written to a table may not come to be. */
+  async checkTakesRows(table: string, { schema, name }: Found): Promise<void> {
+    const [row] = await this.#catalog(this.dialect.flaws([schema, name]))
+    if (row !== undefined) throw misconfigured(`the table ${table} ${String(row['flaw'])}`)
+  }
+
+  explain(error: unknown): SinkError {
+    if (error instanceof SinkError) return error
     const meanings = causesOf(error).map((one) => this.dialect.meaningOf(one))
     const code = meanings.find((meaning) => meaning !== 'sink-failed') ?? 'sink-failed'
     return new SinkError(code, `${this.name}: ${summaryOf(error)}`, { cause: error })
+  }
+
+  #catalog(statement: Statement): Promise<readonly Row[]> {
+    return this.#try(() => (this.#store.catalog ?? this.#store.rows).call(this.#store, statement))
   }
 
   async #try<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work()
     } catch (error) {
-      throw error instanceof SinkError ? error : this.#explain(error)
+      throw this.explain(error)
     }
   }
 }
@@ -88,6 +112,8 @@ function columnFrom(row: Row): Column {
     length: row['length'] === null ? null : Number(row['length']),
     isUnique: Boolean(Number(row['is_unique'])),
     insert: row['inserted'] as Column['insert'],
+    isGenerated: Boolean(Number(row['is_generated'] ?? 0)),
+    makesZero: Boolean(Number(row['makes_zero'] ?? 0)),
     flaw: textOrNull(row['flaw']),
   }
 }

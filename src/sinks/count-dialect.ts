@@ -7,6 +7,7 @@ import { checkNames } from './access.ts'
 import {
   type Column,
   type Dialect,
+  type Found,
   type Place,
   type SqlRunner,
   type Statement,
@@ -41,8 +42,13 @@ export interface Events {
   readonly isShared: boolean
 }
 
+/** Events whose table is known. */
+export interface FoundEvents extends Events {
+  readonly found: Found
+}
+
 /** Events whose columns are known. */
-export interface EventsPlace extends Events {
+export interface EventsPlace extends FoundEvents {
   readonly idColumn: Column
   /** Whether rows that wait have 0 in the column of the mark, and not NULL, where that says whether they were taken. */
   readonly isMarkedFromZero: boolean
@@ -52,6 +58,8 @@ export interface EventsPlace extends Events {
 export interface Standing {
   readonly counters: string
   readonly version: number
+  /** The version that the roll-up makes. */
+  readonly next: number
   /** How far rows have been taken, where that is a place in their order. */
   readonly reached: string
 }
@@ -67,22 +75,22 @@ export interface Taken {
 
 export interface CountDialect {
   readonly dialect: Dialect
-  /** Makes the table of the roll-ups, also where another is just doing that. */
-  readonly cursors: string
-  /** Makes the outbox. */
-  readonly outbox: string
+  /** Makes the table of the roll-ups in a schema, also where another is just doing that. */
+  cursors(schema: string): string
+  /** Makes the outbox in a schema. */
+  outbox(schema: string): string
   readonly outboxEvents: Events
   /** Rows of the user's, as options name them: those of this database among them. Throws InvalidArgumentError. */
   eventsOf(options: EventsOptions): Events
   /** A row when there is what taking events needs besides their columns, `from_zero` as EventsPlace has it; `problem` otherwise. */
-  suits(events: Events): { readonly asked: Statement; readonly problem: string }
+  suits(events: FoundEvents): { readonly asked: Statement; readonly problem: string }
   /** Makes the line of counters that were never rolled up; does nothing when it is there. */
-  enter(counters: string): Statement
+  enter(schema: string, counters: string): Statement
   /** `version` and `reached` of counters. */
-  standing(counters: string): Statement
+  standing(schema: string, counters: string): Statement
   /** `version`, `reached` and `flaw` of counters, whose line is locked. */
-  lock(counters: string): Statement
-  move(standing: Standing): Statement
+  lock(schema: string, counters: string): Statement
+  move(schema: string, standing: Standing): Statement
   /** Takes rows that were never taken, about `limit`, the oldest first. */
   take(
     runner: SqlRunner,
@@ -92,17 +100,17 @@ export interface CountDialect {
     until: string | undefined,
   ): Promise<Taken>
   /**
-   * Rows of `id`, `value`, `pending`, and of `version` and `reached`: some null. `hint`: how far rows had been taken at least.
+   * Rows of `id`, `value`, `refused`, `pending`, and of `version` and `reached`: some null. `hint`: how far rows had been taken at least.
    */
   values(place: Place, events: EventsPlace, counters: string, ids: readonly string[], hint: string): Statement
   /** How many rows wait, `most` at most, as `waiting`; `age_ms`, `version` and `reached`. */
-  waiting(events: EventsPlace, counters: string, hint: string, most: number): Statement
+  waiting(schema: string, events: EventsPlace, counters: string, hint: string, most: number): Statement
   /** `id` and `sum` of the rows that were taken. */
   sums(events: EventsPlace, standing: Standing, ids: readonly string[]): Statement
   /** Enters a change into the outbox, in any transaction; false when its idempotency key is known. */
-  add(runner: SqlRunner, counters: string, entry: OutboxEntry): Promise<boolean>
+  add(runner: SqlRunner, schema: string, counters: string, entry: OutboxEntry): Promise<boolean>
   /** Forgets rows that were taken and written so long ago. */
-  purge(counters: string, olderThanMs: number, most: number): Statement
+  purge(schema: string, counters: string, olderThanMs: number, most: number): Statement
 }
 
 /** Throws InvalidArgumentError. */

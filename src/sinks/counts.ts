@@ -4,11 +4,14 @@
 // counts and moves on: all in one transaction. What it tells is read behind that, and whoever reads without the lock sees
 // line, counts and rows in one statement: a row is always in exactly one of the sums.
 
-import type { Counts, CountSource, RolledUp, RollUp, Backlog } from '../counters/count-source.ts'
-import type { Change } from '../counters/sink.ts'
+import type { Backlog, CountSource, Counts, RolledUp, RollUp } from '../counters/count-source.ts'
+import type { Change, Refusal } from '../counters/sink.ts'
 import { columnOf, misconfigured, once, SqlAccess } from './access.ts'
-import type { CountDialect, Events, EventsPlace, Standing, Taken } from './count-dialect.ts'
+import { beyond } from './beyond.ts'
+import { type ChangeRows, Changing } from './changing.ts'
+import type { CountDialect, Events, EventsPlace, FoundEvents, Standing, Taken } from './count-dialect.ts'
 import {
+  type Column,
   type FullTarget,
   type Place,
   type Row,
@@ -18,6 +21,7 @@ import {
   type Target,
   wholeOf,
 } from './dialect.ts'
+import { type AddedUp, addUp } from './rows-of-counters.ts'
 import { checkFits, checkIdColumn, checkTarget, prepareTarget } from './target.ts'
 
 interface Ready {
@@ -28,6 +32,8 @@ interface Ready {
 const MOST_READ = 1000
 const MOST_WAITING = 10_000
 const NOTHING: ReadonlyMap<string, bigint> = new Map()
+/** Versions leave out as many at most: a copy of the database that goes on by itself does not meet what was shown before. */
+const MOST_LEFT_OUT = 2 ** 20
 
 export class SqlCounts implements CountSource {
   readonly name: string
@@ -35,6 +41,7 @@ export class SqlCounts implements CountSource {
   protected readonly access: SqlAccess
   protected readonly ready: () => Promise<Ready>
   readonly #counting: CountDialect
+  protected readonly changing: Changing
   /** How far rows had been taken when this process saw it last. */
   readonly #hints = new Map<string, string>()
 
@@ -46,42 +53,61 @@ export class SqlCounts implements CountSource {
     this.access = new SqlAccess(store, counting.dialect)
     this.#counting = counting
     this.ready = once(() => this.#prepare(events, full))
+    this.changing = new Changing(this.access, async () => (await this.ready()).place)
   }
 
   async prepare(): Promise<void> {
     await this.ready()
   }
 
+  async location(): Promise<string> {
+    return (await this.ready()).place.found.location
+  }
+
   async rollUp({ counters, ids, limit, recount, until }: RollUp): Promise<RolledUp> {
-    const { place, events } = await this.ready()
+    const ready = await this.ready()
+    const { place, events } = ready
+    const { schema } = place.found
     const fitting = (all: readonly string[]): string[] => all.filter((id) => this.#fits(place, id))
     const asked = fitting(ids)
-    const idle = ids.length > 0 ? null : await this.#idle(events, counters)
+    const idle = ids.length > 0 ? null : await this.#idle(ready, counters)
     if (idle !== null) return idle
-    return this.access.transaction(async (runner) => {
-      const standing = await this.#lock(runner, counters)
-      if (recount) await this.#recount(runner, { place, events }, standing, asked)
-      const taken = await this.#take(runner, { place, events }, standing, limit, until)
+    const misfits: Refusal[] = []
+    const { result, refused } = await this.changing.transaction(place, counters, async (runner, change) => {
+      const standing = await this.#lock(runner, schema, counters)
+      // Nobody else is told of what is not committed: to them it would be a hint that leaves rows out.
+      const learnt = new Map([[counters, standing.reached]])
+      const read = (all: readonly string[]) => this.#read(runner, ready, counters, all, learnt)
+      if (recount) await this.#recount(runner, ready, standing, asked, { change, read })
+      const taken = await this.#counting.take(runner, events, standing, limit, until)
+      misfits.splice(0, misfits.length, ...(await this.#count(runner, place, counters, taken, change)))
       if (taken.events === 0 && ids.length === 0) return nothingSince(standing.version)
-      const version = standing.version + 1
-      await runner.changes(this.#counting.move({ counters, version, reached: taken.reached }))
+      await runner.changes(this.#counting.move(schema, { ...standing, reached: taken.reached }))
+      learnt.set(counters, taken.reached)
       const all = [...new Set([...fitting(taken.changes.map(({ id }) => id)), ...asked])]
-      const { values } = await this.#read(runner, { place, events }, counters, all)
+      const { values } = await read(all)
       const { more } = taken
-      return { version, since: standing.version, values, events: taken.events, more, until: taken.until }
+      return {
+        version: standing.next,
+        since: standing.version,
+        values,
+        events: taken.events,
+        more,
+        until: taken.until,
+      }
     })
+    return { ...result, refused: [...refused, ...misfits] }
   }
 
   async read(counters: string, ids: readonly string[]): Promise<Counts> {
     const ready = await this.ready()
     for (const id of ids) checkFits(this.access, ready.place.table, ready.place.idColumn, id)
-    const { version, values } = await this.#read(this.access, ready, counters, ids)
+    const { version, values } = await this.#read(this.access, ready, counters, ids, this.#hints)
     return { version, values }
   }
 
   async waiting(counters: string): Promise<Backlog> {
-    const { events } = await this.ready()
-    const row = await this.#waiting(events, counters, MOST_WAITING)
+    const row = await this.#waiting(await this.ready(), counters, MOST_WAITING)
     const age = row['age_ms'] ?? null
     return {
       rows: Number(row['waiting']),
@@ -89,28 +115,39 @@ export class SqlCounts implements CountSource {
     }
   }
 
+  refused(counters: string): Promise<readonly Refusal[]> {
+    return this.changing.refused(counters)
+  }
+
+  retryRefused(counters: string): Promise<boolean> {
+    return this.changing.retryRefused(counters)
+  }
+
   /** What there is to tell when no row waits; null: one does. */
-  async #idle(events: EventsPlace, counters: string): Promise<RolledUp | null> {
-    const { waiting, version } = await this.#waiting(events, counters, 1)
+  async #idle(ready: Ready, counters: string): Promise<RolledUp | null> {
+    const { waiting, version } = await this.#waiting(ready, counters, 1)
     return Number(waiting) === 0 ? nothingSince(Number(version ?? 0)) : null
   }
 
-  async #waiting(events: EventsPlace, counters: string, most: number): Promise<Row> {
+  async #waiting({ place, events }: Ready, counters: string, most: number): Promise<Row> {
+    const { schema } = place.found
     for (;;) {
-      const hint = await this.#hint(counters)
-      const rows = await this.access.rows(this.#counting.waiting(events, counters, hint, most))
-      if (this.#learn(counters, rows)) return rows[0] ?? {}
+      const hint = await this.#hint(this.access, schema, counters, this.#hints)
+      const rows = await this.access.rows(this.#counting.waiting(schema, events, counters, hint, most))
+      if (learn(this.#hints, counters, hint, rows)) return rows[0] ?? {}
     }
   }
 
-  async #lock(runner: SqlRunner, counters: string): Promise<Standing> {
+  async #lock(runner: SqlRunner, schema: string, counters: string): Promise<Standing> {
     for (let isLocked = false; ; ) {
-      const [row] = await runner.rows(this.#counting.lock(counters))
+      const [row] = await runner.rows(this.#counting.lock(schema, counters))
       const flaw = row?.['flaw']
       if (row === undefined) {
-        await runner.changes(this.#counting.enter(counters))
+        await runner.changes(this.#counting.enter(schema, counters))
       } else if (typeof flaw !== 'string') {
-        return { counters, version: Number(row['version']), reached: String(row['reached']) }
+        const version = Number(row['version'])
+        const next = beyond(version, MOST_LEFT_OUT)
+        return { counters, version, next, reached: String(row['reached']) }
       } else if (isLocked) {
         throw misconfigured(`${flaw}: ${counters}`)
       } else {
@@ -120,77 +157,79 @@ export class SqlCounts implements CountSource {
     }
   }
 
-  async #take(
+  /** Counts what was taken. What is of an id that cannot be in the table is kept beside, and would stop all others; answers it. */
+  async #count(
     runner: SqlRunner,
-    { place, events }: Ready,
-    at: Standing,
-    limit: number,
-    until: string | undefined,
-  ): Promise<Taken> {
-    const taken = await this.#counting.take(runner, events, at, limit, until)
-    await this.#change(runner, place, taken.changes)
-    return taken
+    place: Place,
+    counters: string,
+    { changes }: Taken,
+    change: ChangeRows,
+  ): Promise<Refusal[]> {
+    const misfits = changes.flatMap((one) => {
+      const why = this.#counting.dialect.misfit(one.id, place.idColumn)
+      return why === undefined ? [] : [{ ...one, why }]
+    })
+    await change(this.#worth(changes, place))
+    await this.changing.keepAll(runner, place, counters, misfits)
+    return misfits
+  }
+
+  /** A row that gets nothing is there or not: only one that is made for it would differ. */
+  #worth(changes: readonly Change[], place: Place): Change[] {
+    const creates = place.missing === 'create'
+    return changes.filter(({ id, delta }) => this.#fits(place, id) && (creates || delta !== 0n))
   }
 
   /** Makes what was taken of some counters the sum of its rows. */
-  async #recount(runner: SqlRunner, ready: Ready, at: Standing, ids: readonly string[]): Promise<void> {
+  async #recount(
+    runner: SqlRunner,
+    { place, events }: Ready,
+    at: Standing,
+    ids: readonly string[],
+    { change, read }: { change: ChangeRows; read: (ids: readonly string[]) => Promise<Read> },
+  ): Promise<void> {
     for (const page of inPages(ids)) {
-      const asked = page.filter((id) => this.#fits(ready.events, id))
-      const sums = await runner.rows(this.#counting.sums(ready.events, at, asked))
+      const asked = page.filter((id) => this.#fits(events, id))
+      const sums = await runner.rows(this.#counting.sums(events, at, asked))
       const found = new Map(sums.map(({ id, sum }) => [String(id), BigInt(wholeOf(sum))]))
-      const { stored } = await this.#read(runner, ready, at.counters, page)
-      const changes = page.map((id) => ({ id, delta: (found.get(id) ?? 0n) - (stored.get(id) ?? 0n) }))
-      await this.#change(
-        runner,
-        ready.place,
-        changes.filter(({ delta }) => delta !== 0n),
-      )
+      const { counted } = await read(page)
+      const changes = page.map((id) => ({ id, delta: (found.get(id) ?? 0n) - (counted.get(id) ?? 0n) }))
+      const changed = changes.filter(({ delta }) => delta !== 0n)
+      if (changed.length > 0) await change(this.#worth(changed, place))
     }
   }
 
-  /** Rows of an id that cannot be in the table are left out: they would stop all others. */
-  async #change(runner: SqlRunner, place: Place, changes: readonly Change[]): Promise<void> {
-    const fitting = changes.filter(({ id }) => this.#fits(place, id))
-    if (fitting.length === 0) return
-    for (const statement of this.#counting.dialect.change(place, fitting)) await runner.changes(statement)
-  }
-
-  /** `stored`: what the table of the counts has of `values`. */
   async #read(
     runner: Reader,
     { place, events }: Ready,
     counters: string,
     ids: readonly string[],
-  ): Promise<Counts & { stored: Map<string, bigint> }> {
-    const [values, stored] = [new Map<string, bigint>(), new Map<string, bigint>()]
+    hints: Map<string, string>,
+  ): Promise<Read> {
+    const all: AddedUp = { values: new Map(), counted: new Map() }
     let version = 0
     for (const page of inPages(ids)) {
       for (;;) {
-        const hint = await this.#hint(counters, runner)
+        const hint = await this.#hint(runner, place.found.schema, counters, hints)
         const rows = await runner.rows(this.#counting.values(place, events, counters, page, hint))
-        if (!this.#learn(counters, rows)) continue
-        version = Number(rows.find((row) => row['version'] !== null)?.['version'] ?? 0)
-        addUp(this.missing, page, rows, values, stored)
+        if (!learn(hints, counters, hint, rows)) continue
+        version = Number(rows.find((row) => (row['version'] ?? null) !== null)?.['version'] ?? 0)
+        addUp(this.missing, page, rows, all)
         break
       }
     }
-    return { version, values, stored }
+    if (this.missing === 'create') {
+      for (const id of ids) if (!all.values.has(id)) all.values.set(id, 0n)
+    }
+    return { version, ...all }
   }
 
   /** Asked for once, for the first statement would look at every row without it. */
-  async #hint(counters: string, runner: Reader = this.access): Promise<string> {
-    const known = this.#hints.get(counters)
+  async #hint(runner: Reader, schema: string, counters: string, hints: Map<string, string>): Promise<string> {
+    const known = hints.get(counters)
     if (known !== undefined) return known
-    const [row] = await runner.rows(this.#counting.standing(counters))
+    const [row] = await runner.rows(this.#counting.standing(schema, counters))
     return wholeOf(row?.['reached'])
-  }
-
-  /** False when the hint was wrong, for the database has come back with an old copy. */
-  #learn(counters: string, rows: readonly Row[]): boolean {
-    const reached = wholeOf(rows.find((row) => row['reached'] !== null)?.['reached'])
-    const known = this.#hints.get(counters) ?? '0'
-    this.#hints.set(counters, reached)
-    return BigInt(reached) >= BigInt(known)
   }
 
   #fits({ idColumn }: Place | EventsPlace, id: string): boolean {
@@ -198,27 +237,35 @@ export class SqlCounts implements CountSource {
   }
 
   async #prepare(events: Events, target: FullTarget): Promise<Ready> {
-    await this.access.make('perilune_cursor', this.#counting.cursors)
-    if (events.isShared) await this.access.make(events.table, this.#counting.outbox)
-    const columns = await this.access.columnsOf(events.table)
-    for (const name of [events.mark, events.key, events.at]) {
-      if (name !== null && name !== '') columnOf(columns, events.table, name)
-    }
-    const amount = events.amount === null ? undefined : columnOf(columns, events.table, events.amount)
-    if (amount !== undefined && !/int/i.test(amount.type)) {
-      throw misconfigured(`the column ${amount.name} of ${events.table} is ${amount.type}, and no integer`)
-    }
-    const isMarkedFromZero = !events.isShared && (await this.#suit(events))
-    const idColumn = columnOf(columns, events.table, events.id)
+    const place = await prepareTarget(this.access, target)
+    const { schema } = place.found
+    await this.access.make([schema, 'perilune_cursor'], this.#counting.cursors(schema))
+    if (events.isShared) await this.access.make([schema, events.table], this.#counting.outbox(schema))
+    const own = events.isShared ? null : await this.access.find(events.table)
+    const found = own?.found ?? { ...place.found, name: events.table }
+    const columns = own?.columns ?? (await this.access.columns([schema, events.table]))
+    for (const name of [events.mark, events.key]) if (name !== '') columnOf(columns, events.table, name)
+    this.#checkTypes(events, columns)
+    const isMarkedFromZero = !events.isShared && (await this.#suit({ ...events, found }))
+    const idColumn = { ...columnOf(columns, events.table, events.id), makesZero: false }
     checkIdColumn(this.access, events.table, idColumn)
-    return {
-      place: await prepareTarget(this.access, target),
-      events: { ...events, idColumn, isMarkedFromZero },
+    return { place, events: { ...events, found, idColumn, isMarkedFromZero } }
+  }
+
+  #checkTypes({ table, amount, at, isShared }: Events, columns: ReadonlyMap<string, Column>): void {
+    const { dialect } = this.#counting
+    const amounts = amount === null ? undefined : columnOf(columns, table, amount)
+    if (amounts !== undefined && !dialect.isWhole(amounts.type)) {
+      throw misconfigured(`the column ${amounts.name} of ${table} is ${amounts.type}, and no integer`)
+    }
+    const times = at === null || isShared ? undefined : columnOf(columns, table, at)
+    if (times !== undefined && !dialect.isTime(times.type)) {
+      throw misconfigured(`the column ${times.name} of ${table} is ${times.type}, and no time with a date`)
     }
   }
 
   /** Whether its rows are marked from 0 on. */
-  async #suit(events: Events): Promise<boolean> {
+  async #suit(events: FoundEvents): Promise<boolean> {
     const { asked, problem } = this.#counting.suits(events)
     const [row] = await this.access.rows(asked)
     if (row === undefined) throw misconfigured(problem)
@@ -230,27 +277,22 @@ interface Reader {
   rows(statement: Statement): Promise<readonly Row[]>
 }
 
+interface Read extends Counts, AddedUp {
+  readonly values: Map<string, bigint>
+}
+
 function nothingSince(version: number): RolledUp {
   return { version, since: version, values: NOTHING, events: 0, more: false, until: '' }
 }
 
-function addUp(
-  missing: 'create' | 'refuse',
-  ids: readonly string[],
-  rows: readonly Row[],
-  values: Map<string, bigint>,
-  stored: Map<string, bigint>,
-): void {
-  const pending = new Map<string, bigint>()
-  for (const row of rows) {
-    const id = String(row['id'])
-    if ((row['value'] ?? null) !== null) stored.set(id, BigInt(String(row['value'])))
-    if ((row['pending'] ?? null) !== null) pending.set(id, BigInt(String(row['pending'])))
-  }
-  for (const id of ids) {
-    const isKnown = stored.has(id) || missing === 'create'
-    if (isKnown) values.set(id, (stored.get(id) ?? 0n) + (pending.get(id) ?? 0n))
-  }
+/**
+ * False when the hint that the statement was given was too great, for the database has come back with an old copy: rows are left out
+ * then. What other statements have learnt meanwhile says nothing of this one.
+ */
+function learn(hints: Map<string, string>, counters: string, hint: string, rows: readonly Row[]): boolean {
+  const reached = wholeOf(rows.find((row) => (row['reached'] ?? null) !== null)?.['reached'])
+  hints.set(counters, reached)
+  return BigInt(reached) >= BigInt(hint)
 }
 
 function inPages(ids: readonly string[]): string[][] {

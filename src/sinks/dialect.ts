@@ -1,7 +1,7 @@
 // What each database words and runs for itself; sql.ts has the order of the statements.
 
 import type { SinkErrorCode } from '../counters/errors.ts'
-import type { Batch, Change, LedgerPlace } from '../counters/sink.ts'
+import type { Batch, Change, LedgerPlace, Refusal } from '../counters/sink.ts'
 
 export type SqlValue = string | number | bigint | null | readonly string[]
 export type Row = Readonly<Record<string, unknown>>
@@ -21,8 +21,10 @@ export interface SqlRunner {
 export interface SqlStore {
   /** Commits when `work` resolves, and rolls back when it rejects. */
   transaction<Result>(work: (runner: SqlRunner) => Promise<Result>): Promise<Result>
-  /** A statement alone, which sees one moment of the database. */
+  /** A statement alone, which sees one moment of the database, and nothing that is not committed. */
   rows(statement: Statement): Promise<readonly Row[]>
+  /** As `rows`, of what the database says of its tables; also where a transaction of the user is open. */
+  catalog?(statement: Statement): Promise<readonly Row[]>
 }
 
 /** Where counters are written to: a row for each, whose key is its id. */
@@ -39,8 +41,20 @@ export interface Target {
 
 export type FullTarget = Required<Target>
 
+/** A table by its own name and that of its schema; undefined: the database chooses. */
+export type TableName = readonly [schema: string | undefined, name: string]
+
+/** A table, as the database has found it. */
+export interface Found {
+  readonly schema: string
+  readonly name: string
+  /** What the schema is called on the whole server: two that are spelled alike are one; '': nobody can tell. */
+  readonly location: string
+}
+
 /** A target whose columns are known. */
 export interface Place extends FullTarget {
+  readonly found: Found
   readonly idColumn: Column
 }
 
@@ -56,18 +70,54 @@ export interface Column {
   readonly isUnique: boolean
   /** Whether an INSERT must name it: it can do without only where rows have a value all the same, or need none. */
   readonly insert: 'must' | 'may' | 'never'
+  /** Whether the database makes its values from other columns, and takes none. */
+  readonly isGenerated: boolean
+  /** Whether the database makes a value of its own where it is given 0. */
+  readonly makesZero: boolean
   /** Why the whole table will not do, if it will not. */
   readonly flaw: string | null
 }
 
+/** A statement that changes rows, and how many those are where it leaves none out; null: it leaves none out, or fails. */
+export interface ChangeStatement extends Statement {
+  readonly rows: number | null
+}
+
+/** The statements on `perilune_refused`, the table of what was refused. */
+export interface Refused {
+  /** Makes it in a schema, also where another is just doing that. */
+  table(schema: string): string
+  /** Rows of `id`, `delta` and `why` of so many, those first that were tried the longest time ago. */
+  list(schema: string, counters: string, most: number): Statement
+  /** `delta` of an id, whose row is locked. */
+  lock(schema: string, counters: string, id: string): Statement
+  /** Enters one, in the place of what is there. */
+  put(schema: string, counters: string, one: Refusal): Statement
+  remove(schema: string, counters: string, id: string): Statement
+}
+
+/** What is left of a ledger: so many epochs without any batch, and so many others. */
+export const KEPT_EPOCHS = { empty: 8, others: 100 } as const
+
 export interface Dialect {
   readonly name: string
-  /** Makes the ledger, also where another is just doing that. */
-  readonly ledger: string
-  /** The columns of a table; rows of `name`, `type`, `length`, `is_unique` and `inserted`, some with `charset` and `flaw`. */
-  columns(table: string): Statement
+  /** Makes the ledger in a schema, also where another is just doing that. */
+  ledger(schema: string): string
+  readonly refused: Refused
+  /** Where a table is: a row of `schema`, `name` and `location`, as `Found` has them; none: it is nowhere. */
+  find(table: TableName): Statement
+  /** The columns of a table; rows of `name`, `type`, `length`, `is_unique`, `inserted` and `is_generated`, some with `charset`, `makes_zero` and `flaw`. */
+  columns(table: TableName): Statement
+  /** A row of `flaw` for each reason why rows that are written there may not come to be. */
+  flaws(table: TableName): Statement
+  /** What a transaction does first in which each row is tried by itself. */
+  readonly carefully: readonly Statement[]
   /** Whether a count fits into a column of this type: all 64 bits of it. */
   isCount(type: string): boolean
+  /** Whether a column of this type has integers. */
+  isWhole(type: string): boolean
+  /** Whether a column of this type has times, of which it can be told how long ago they are. */
+  isTime(type: string): boolean
   /** Whether a column can have ids: one that had no place in it would stop what is written with it. */
   isId(column: Column): boolean
   /** Of which types these are, as people call them. */
@@ -76,17 +126,23 @@ export interface Dialect {
   misfit(id: string, column: Column): string | undefined
   /** What an error of the client means; `sink-failed` when it cannot be told. */
   meaningOf(error: object): SinkErrorCode
-  /** One row a counter, with `id`, `value` and `seq`, at least one with `seq` where the ledger knows the epoch. */
+  /** Whether it is of the rows that were written, and others might be: not of the disk, the memory or the server. */
+  isOfRows(error: object): boolean
+  /** Rows of `id` and `value`, of `id` and `refused`, or of both, and of `seq`, at least one where the ledger knows the epoch. */
   read(target: Place, place: LedgerPlace, ids: readonly string[]): Statement
   /** The newest epoch of a partition, as `epoch`. */
-  newest(counters: string, partition: number): Statement
+  newest(schema: string, counters: string, partition: number): Statement
+  /** `batched`, how many epochs of a partition have batches, and `oldest`, the first of these. */
+  batches(schema: string, counters: string, partition: number): Statement
   /** Enters a new epoch; changes no row when it is there already. */
-  enter(place: LedgerPlace): Statement
+  enter(schema: string, place: LedgerPlace): Statement
+  /** Leaves KEPT_EPOCHS of a partition. */
+  prune(schema: string, counters: string, partition: number): Statement
   /** Moves the ledger on by one batch, if it stands before it. */
-  advance(batch: Batch): Statement
+  advance(schema: string, batch: Batch): Statement
   /** `seq` and `batch` of the ledger. */
-  standing(place: LedgerPlace): Statement
-  change(target: Place, changes: readonly Change[]): readonly Statement[]
+  standing(schema: string, place: LedgerPlace): Statement
+  change(target: Place, changes: readonly Change[]): readonly ChangeStatement[]
 }
 
 /** What a client made of a whole number, as text; null counts as `otherwise`. */
@@ -95,18 +151,19 @@ export function wholeOf(value: unknown, otherwise = '0'): string {
   return value === null || value === undefined ? otherwise : text
 }
 
-/** `shop.items` as two names; the first is undefined where the database chooses. */
-export function namesOf(table: string): [schema: string | undefined, name: string] {
+/** `shop.items` as two names. */
+export function namesOf(table: string): TableName {
   const [first = '', second] = table.split('.')
   return second === undefined ? [undefined, first] : [first, second]
 }
 
-/** A name that may be a word of SQL, in the quotes that the database has for it. */
+/** A name that may be a word of SQL, or have any character, in the quotes that the database has for it. */
 export function quote(name: string, mark: '"' | '`'): string {
-  return name
-    .split('.')
-    .map((part) => mark + part + mark)
-    .join('.')
+  return mark + name.replaceAll(mark, mark + mark) + mark
+}
+
+export function quoteTable([schema, name]: TableName, mark: '"' | '`'): string {
+  return schema === undefined ? quote(name, mark) : `${quote(schema, mark)}.${quote(name, mark)}`
 }
 
 const INTEGER = /^(0|-?[1-9][0-9]{0,19})$/

@@ -2,9 +2,10 @@
 // it was taken: rows that somebody is still writing are skipped, and found by a later roll-up.
 
 import type { OutboxEntry } from '../counters/count-source.ts'
+import { causesOf } from './access.ts'
 import {
-  changesOf,
   type CountDialect,
+  changesOf,
   type Events,
   type EventsOptions,
   type EventsPlace,
@@ -13,9 +14,10 @@ import {
   type Standing,
   type Taken,
 } from './count-dialect.ts'
-import { causesOf } from './access.ts'
 import { type Row, type SqlRunner, wholeOf } from './dialect.ts'
-import { asText, countsOf, describes, inParts, key, MYSQL, name, plain, text } from './mysql-dialect.ts'
+import { countsOf, describes, inParts, key, MYSQL } from './mysql-dialect.ts'
+import { MYSQL_REFUSED } from './mysql-refused.ts'
+import { asText, inSchema, name, plain, tableOf, text } from './mysql-words.ts'
 
 export interface MysqlEvents extends EventsOptions {
   /** The column that says whether a row was counted, `BIGINT NOT NULL DEFAULT 0` or `BIGINT NULL`, with an index; default `counted`. */
@@ -28,9 +30,9 @@ const DUPLICATE = 1062
 
 export const MYSQL_COUNTS: CountDialect = {
   dialect: MYSQL,
-  cursors: `CREATE TABLE IF NOT EXISTS perilune_cursor (
+  cursors: (schema) => `CREATE TABLE IF NOT EXISTS ${cursorIn(schema)} (
     counters VARBINARY(1024) NOT NULL PRIMARY KEY, version BIGINT NOT NULL, reached BIGINT NOT NULL) ENGINE=InnoDB`,
-  outbox: `CREATE TABLE IF NOT EXISTS perilune_outbox (
+  outbox: (schema) => `CREATE TABLE IF NOT EXISTS ${outboxIn(schema)} (
     seq BIGINT AUTO_INCREMENT PRIMARY KEY, counters VARBINARY(1024) NOT NULL, idempotency_key VARBINARY(255) NOT NULL,
     id VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, delta BIGINT NOT NULL,
     at DATETIME(3) NOT NULL, counted BIGINT NULL,
@@ -46,54 +48,59 @@ export const MYSQL_COUNTS: CountDialect = {
   },
   eventsOf: ({ counted = 'counted', key: number = 'id', ...events }: MysqlEvents) =>
     eventsOf(events, { mark: counted, key: number }, { counted, key: number }),
-  suits: ({ table, mark, key: number }) => ({
+  suits: ({ table, mark, key: number, found }) => ({
     asked:
       plain(`SELECT c.is_nullable = 'NO' AS from_zero FROM information_schema.columns c JOIN information_schema.columns k
-        WHERE ${describes('c', table)} AND ${describes('k', table)}
+        WHERE ${describes('c', [found.schema, found.name])} AND ${describes('k', [found.schema, found.name])}
         AND c.column_name = ${text(mark)} AND c.data_type = 'bigint'
         AND COALESCE(c.column_default, 'NULL') = CASE c.is_nullable WHEN 'YES' THEN 'NULL' ELSE '0' END
         AND k.column_name = ${text(number)} AND k.data_type LIKE '%int' AND k.is_nullable = 'NO'
-        AND EXISTS (SELECT 1 FROM information_schema.statistics s WHERE ${describes('s', table)} AND s.non_unique = 0
+        AND EXISTS (SELECT 1 FROM information_schema.statistics s WHERE ${describes('s', [found.schema, found.name])} AND s.non_unique = 0
           GROUP BY s.index_name HAVING COUNT(*) = 1 AND MAX(s.column_name) = k.column_name)
-        AND EXISTS (SELECT 1 FROM information_schema.statistics s WHERE ${describes('s', table)}
+        AND EXISTS (SELECT 1 FROM information_schema.statistics s WHERE ${describes('s', [found.schema, found.name])}
           AND s.column_name = c.column_name AND s.seq_in_index = 1)`),
     problem: `the column ${mark} of ${table} is no BIGINT NOT NULL DEFAULT 0 or BIGINT NULL with an index, or its key ${number} is no integer NOT NULL with a unique index of its own`,
   }),
-  enter: (counters) =>
-    plain(`INSERT IGNORE INTO perilune_cursor (counters, version, reached) VALUES (${text(counters)}, 0, 0)`),
+  enter: (schema, counters) =>
+    plain(
+      `INSERT IGNORE INTO ${cursorIn(schema)} (counters, version, reached) VALUES (${text(counters)}, 0, 0)`,
+    ),
   standing,
-  lock: (counters) => plain(`${standing(counters).sql} FOR UPDATE`),
-  move: ({ counters, version }) =>
-    plain(`UPDATE perilune_cursor SET version = ${version} WHERE counters = ${text(counters)}`),
+  lock: (schema, counters) => plain(`${standing(schema, counters).sql} FOR UPDATE`),
+  move: (schema, { counters, next }) =>
+    plain(`UPDATE ${cursorIn(schema)} SET version = ${next} WHERE counters = ${text(counters)}`),
   take,
   values: (place, events, counters, ids) => {
-    const line = `SELECT NULL AS id, NULL AS value, NULL AS pending, version, reached FROM perilune_cursor
+    const { schema } = place.found
+    const line = `SELECT NULL AS id, NULL AS value, NULL AS refused, NULL AS pending, version, reached FROM ${cursorIn(schema)}
       WHERE counters = ${text(counters)}`
-    const waiting = `SELECT MIN(id), NULL, CAST(SUM(amount) AS CHAR), NULL, NULL
-      FROM (SELECT ${idOf(events)} AS id, ${amountOf(events)} AS amount FROM ${name(events.table)} e
+    const waiting = `SELECT MIN(id), NULL, NULL, CAST(SUM(amount) AS CHAR), NULL, NULL
+      FROM (SELECT ${idOf(events)} AS id, ${amountOf(events)} AS amount FROM ${tableOf(events)} e
         WHERE ${own(events, counters)} AND ${isWaiting(events)} AND ${among(events, ids)}) e
       GROUP BY ${bytesOf('id')}`
-    return plain([line, ...countsOf(place, ids, 'NULL, NULL, NULL'), waiting].join('\nUNION ALL '))
+    const nothing = 'NULL, NULL, NULL'
+    const aside = MYSQL_REFUSED.among(schema, counters, ids, nothing)
+    return plain([line, ...countsOf(place, ids, `NULL, ${nothing}`), ...aside, waiting].join('\nUNION ALL '))
   },
-  waiting: (events, counters, _hint, most) =>
+  waiting: (schema, events, counters, _hint, most) =>
     plain(`SELECT COUNT(w.one) AS waiting, MAX(w.age) AS age_ms, MAX(l.version) AS version, MAX(l.reached) AS reached
-      FROM (SELECT 1 AS always) always LEFT JOIN perilune_cursor l ON l.counters = ${text(counters)}
-      LEFT JOIN (SELECT 1 AS one, ${ageOf(events)} AS age FROM ${name(events.table)} e
+      FROM (SELECT 1 AS always) always LEFT JOIN ${cursorIn(schema)} l ON l.counters = ${text(counters)}
+      LEFT JOIN (SELECT 1 AS one, ${ageOf(events)} AS age FROM ${tableOf(events)} e
         WHERE ${own(events, counters)} AND ${isWaiting(events)}
         ORDER BY e.${name(events.key)} LIMIT ${most}) w ON TRUE`),
   sums: (events, { counters }, ids) =>
     plain(`SELECT MIN(id) AS id, CAST(SUM(amount) AS CHAR) AS sum
-      FROM (SELECT ${idOf(events)} AS id, ${amountOf(events)} AS amount FROM ${name(events.table)} e
+      FROM (SELECT ${idOf(events)} AS id, ${amountOf(events)} AS amount FROM ${tableOf(events)} e
         WHERE ${own(events, counters)} AND NOT (${isWaiting(events)}) AND ${among(events, ids)}) e
       GROUP BY ${bytesOf('id')}`),
   add,
-  purge: (counters, olderThanMs, most) =>
-    plain(`DELETE FROM perilune_outbox WHERE counters = ${text(counters)} AND counted IS NOT NULL
+  purge: (schema, counters, olderThanMs, most) =>
+    plain(`DELETE FROM ${outboxIn(schema)} WHERE counters = ${text(counters)} AND counted IS NOT NULL
       AND at < UTC_TIMESTAMP(3) - INTERVAL ${olderThanMs} * 1000 MICROSECOND ORDER BY at LIMIT ${most}`),
 }
 
-function standing(counters: string) {
-  return plain(`SELECT version, reached FROM perilune_cursor WHERE counters = ${text(counters)}`)
+function standing(schema: string, counters: string) {
+  return plain(`SELECT version, reached FROM ${cursorIn(schema)} WHERE counters = ${text(counters)}`)
 }
 
 function own({ isShared }: Events, counters: string): string {
@@ -132,14 +139,14 @@ function among({ id, idColumn }: EventsPlace, ids: readonly string[]): string {
 async function take(
   runner: SqlRunner,
   events: EventsPlace,
-  { counters, version, reached }: Standing,
+  { counters, next, reached }: Standing,
   limit: number,
   until: string | undefined,
 ): Promise<Taken> {
   const { keys, sums } = await lockWaiting(runner, events, counters, limit)
   if (keys.length > 0) {
-    const [into, number, mark] = [name(events.table), name(events.key), name(events.mark)]
-    await runner.changes(plain(`UPDATE ${into} SET ${mark} = ${version + 1} WHERE ${isAmong(number, keys)}`))
+    const [into, number, mark] = [tableOf(events), name(events.key), name(events.mark)]
+    await runner.changes(plain(`UPDATE ${into} SET ${mark} = ${next} WHERE ${isAmong(number, keys)}`))
   }
   const taken = { changes: changesOf(sums.map(eventRow)), events: keys.length, reached }
   const newestTaken = keys.at(-1)
@@ -167,7 +174,7 @@ async function lockWaiting(
   counters: string,
   limit: number,
 ): Promise<Locked> {
-  const [from, number] = [name(events.table), `e.${name(events.key)}`]
+  const [from, number] = [tableOf(events), `e.${name(events.key)}`]
   const [id, amount] = [idOf(events), amountOf(events)]
   const waiting = `FROM ${from} e WHERE ${own(events, counters)} AND ${isWaiting(events)} ORDER BY ${number} LIMIT ${limit}`
   const found = keysOf(await runner.rows(plain(`SELECT CAST(${number} AS CHAR) AS at ${waiting}`)))
@@ -227,7 +234,7 @@ function runsOf(keys: readonly bigint[]): Run[] {
 async function newest(runner: SqlRunner, events: EventsPlace, counters: string): Promise<string> {
   const number = name(events.key)
   const [row] = await runner.rows(
-    plain(`SELECT CAST(e.${number} AS CHAR) AS at FROM ${name(events.table)} e
+    plain(`SELECT CAST(e.${number} AS CHAR) AS at FROM ${tableOf(events)} e
       WHERE ${own(events, counters)} AND ${isWaiting(events)} ORDER BY e.${number} DESC LIMIT 1`),
   )
   return wholeOf(row?.['at'], MIN)
@@ -239,12 +246,13 @@ const MIN = String(-(2n ** 63n))
 /** INSERT IGNORE would hide other errors, too. A duplicate key ends the statement, and not the transaction. */
 async function add(
   runner: SqlRunner,
+  schema: string,
   counters: string,
   { id, by, idempotencyKey }: OutboxEntry,
 ): Promise<boolean> {
   try {
     await runner.changes(
-      plain(`INSERT INTO perilune_outbox (counters, idempotency_key, id, delta, at)
+      plain(`INSERT INTO ${outboxIn(schema)} (counters, idempotency_key, id, delta, at)
         VALUES (${text(counters)}, ${text(idempotencyKey)}, ${text(id)}, ${by}, UTC_TIMESTAMP(3))`),
     )
     return true
@@ -252,4 +260,12 @@ async function add(
     if (causesOf(error).some((cause) => (cause as { errno?: unknown }).errno === DUPLICATE)) return false
     throw error
   }
+}
+
+function cursorIn(schema: string): string {
+  return inSchema(schema, 'perilune_cursor')
+}
+
+function outboxIn(schema: string): string {
+  return inSchema(schema, 'perilune_outbox')
 }

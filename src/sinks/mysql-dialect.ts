@@ -4,16 +4,18 @@
 import type { SinkErrorCode } from '../counters/errors.ts'
 import type { Change } from '../counters/sink.ts'
 import {
+  type ChangeStatement,
   type Column,
   type Dialect,
   integerMisfit,
-  namesOf,
+  KEPT_EPOCHS,
   type Place,
-  quote,
-  type Statement,
+  type TableName,
   textMisfit,
   uuidMisfit,
 } from './dialect.ts'
+import { MYSQL_REFUSED } from './mysql-refused.ts'
+import { asText, bitsOf, inSchema, isInteger, name, plain, tableOf, text } from './mysql-words.ts'
 
 /** A long statement is slow to read for the server: its time grows with the square of what it changes. */
 const MOST_UPDATED = 100
@@ -24,9 +26,13 @@ const PARTITION = '`partition`'
 
 export const MYSQL: Dialect = {
   name: 'mysql',
-  ledger: `CREATE TABLE IF NOT EXISTS perilune_ledger (
+  ledger: (schema) => `CREATE TABLE IF NOT EXISTS ${ledgerIn(schema)} (
     counters VARBINARY(1024) NOT NULL, ${PARTITION} INT NOT NULL, epoch BIGINT NOT NULL,
     seq BIGINT NOT NULL, batch VARBINARY(64) NOT NULL, PRIMARY KEY (counters, ${PARTITION}, epoch)) ENGINE=InnoDB`,
+  refused: MYSQL_REFUSED,
+  find: (table) =>
+    plain(`SELECT t.table_schema AS \`schema\`, t.table_name AS name, t.table_schema AS location
+      FROM information_schema.tables t WHERE ${describes('t', table)}`),
   columns: (table) =>
     plain(`SELECT c.column_name AS name, c.character_set_name AS charset, c.column_type AS type, c.character_maximum_length AS length,
         EXISTS (SELECT 1 FROM information_schema.statistics s
@@ -38,33 +44,54 @@ export const MYSQL: Dialect = {
             AND NOT EXISTS (SELECT 1 FROM information_schema.triggers g WHERE ${describes('g', table, ['event_object_schema', 'event_object_table'])}
               AND g.event_manipulation = 'INSERT' AND g.action_timing = 'BEFORE')
           THEN 'must' ELSE 'may' END AS inserted,
+        COALESCE(c.generation_expression, '') <> '' AS is_generated, c.extra LIKE '%auto_increment%' AS makes_zero,
         CASE e.transactions WHEN 'YES' THEN NULL ELSE CONCAT('has no transactions, for it is of ', t.engine) END AS flaw
       FROM information_schema.columns c JOIN information_schema.tables t
       LEFT JOIN information_schema.engines e ON e.engine = t.engine
       WHERE ${describes('c', table)} AND ${describes('t', table)}`),
+  // No trigger can leave a row out.
+  flaws: () => plain('SELECT NULL AS flaw FROM DUAL WHERE FALSE'),
+  carefully: [],
   isCount: (type) => /^bigint(\(\d+\))?$/i.test(type),
+  isWhole: (type) => bitsOf(type) !== undefined,
+  isTime: (type) => /^(date|timestamp)/i.test(type),
   isId: (column) =>
     isInteger(column) || isUuid(column) || (TEXT.test(column.type) && (column.charset ?? '') in CHARACTERS),
   ids: 'integers, text in utf8mb4, utf8, latin1 or ascii, or the uuid of MariaDB',
   misfit,
   meaningOf,
-  read: (place, { counters, partition, epoch }, ids) => {
-    const of = ledgerRow(counters, partition, epoch)
-    const ledger = `SELECT NULL AS id, NULL AS value, seq FROM perilune_ledger WHERE ${of}`
-    return plain([ledger, ...countsOf(place, ids, 'NULL')].join('\nUNION ALL '))
+  isOfRows: (error) => {
+    const { errno } = error as { errno?: unknown }
+    return typeof errno === 'number' && !OF_THE_SERVER.has(errno) && meaningOf(error) === 'sink-failed'
   },
-  newest: (counters, partition) =>
-    plain(
-      `SELECT MAX(epoch) AS epoch FROM perilune_ledger WHERE counters = ${text(counters)} AND ${PARTITION} = ${partition}`,
-    ),
-  enter: ({ counters, partition, epoch }) =>
-    plain(`INSERT IGNORE INTO perilune_ledger (counters, ${PARTITION}, epoch, seq, batch)
+  read: (place, { counters, partition, epoch }, ids) => {
+    const { schema } = place.found
+    const ledger = `SELECT NULL AS id, NULL AS value, NULL AS refused, seq FROM ${ledgerIn(schema)}
+      WHERE ${ledgerRow(counters, partition, epoch)}`
+    const aside = MYSQL_REFUSED.among(schema, counters, ids, 'NULL')
+    return plain([ledger, ...countsOf(place, ids, 'NULL, NULL'), ...aside].join('\nUNION ALL '))
+  },
+  newest: (schema, counters, partition) =>
+    plain(`SELECT MAX(epoch) AS epoch FROM ${ledgerIn(schema)} WHERE ${linesOf(counters, partition)}`),
+  batches: (schema, counters, partition) =>
+    plain(`SELECT COUNT(*) AS batched, MIN(epoch) AS oldest FROM ${ledgerIn(schema)}
+      WHERE ${linesOf(counters, partition)} AND seq > 0`),
+  enter: (schema, { counters, partition, epoch }) =>
+    plain(`INSERT IGNORE INTO ${ledgerIn(schema)} (counters, ${PARTITION}, epoch, seq, batch)
       VALUES (${text(counters)}, ${partition}, ${epoch}, 0, '')`),
-  advance: ({ counters, partition, epoch, seq, batch }) =>
-    plain(`UPDATE perilune_ledger SET seq = ${seq}, batch = ${text(batch)}
+  prune: (schema, counters, partition) => {
+    const lines = linesOf(counters, partition)
+    // The table that is deleted from is only read through one that is made of it.
+    const last = (seq: string, kept: number): string => `${seq} AND epoch < (SELECT epoch FROM (SELECT epoch
+      FROM ${ledgerIn(schema)} WHERE ${lines} AND ${seq} ORDER BY epoch DESC LIMIT 1 OFFSET ${kept - 1}) kept)`
+    return plain(`DELETE FROM ${ledgerIn(schema)} WHERE ${lines}
+      AND (${last('seq = 0', KEPT_EPOCHS.empty)} OR ${last('seq > 0', KEPT_EPOCHS.others)})`)
+  },
+  advance: (schema, { counters, partition, epoch, seq, batch }) =>
+    plain(`UPDATE ${ledgerIn(schema)} SET seq = ${seq}, batch = ${text(batch)}
       WHERE ${ledgerRow(counters, partition, epoch)} AND seq = ${seq - 1}`),
-  standing: ({ counters, partition, epoch }) =>
-    plain(`SELECT seq, CAST(batch AS CHAR) AS batch FROM perilune_ledger
+  standing: (schema, { counters, partition, epoch }) =>
+    plain(`SELECT seq, CAST(batch AS CHAR) AS batch FROM ${ledgerIn(schema)}
       WHERE ${ledgerRow(counters, partition, epoch)}`),
   change: (target, changes) =>
     target.missing === 'create'
@@ -72,35 +99,36 @@ export const MYSQL: Dialect = {
       : inParts(changes, MOST_UPDATED).map((part) => update(target, part)),
 }
 
-function insertion({ table, id, value, idColumn }: Place, changes: readonly Change[]): Statement {
-  const [into, ids, count] = [name(table), name(id), name(value)]
-  const rows = changes.map((change) => `(${key(change.id, idColumn)}, ${change.delta})`)
+function insertion(place: Place, changes: readonly Change[]): ChangeStatement {
+  const [ids, count] = [name(place.id), name(place.value)]
+  const rows = changes.map((change) => `(${key(change.id, place.idColumn)}, ${change.delta})`)
   // Any unique index makes a duplicate. That of another column is an error here: it is the row of another counter.
-  return plain(`INSERT INTO ${into} (${ids}, ${count}) VALUES ${rows.join(', ')}
-    ON DUPLICATE KEY UPDATE ${count} = IF(${ids} = VALUES(${ids}), ${count} + VALUES(${count}), (SELECT 1 UNION SELECT 2))`)
+  const { sql, values } = plain(`INSERT INTO ${tableOf(place)} (${ids}, ${count}) VALUES ${rows.join(', ')}
+    ON DUPLICATE KEY UPDATE ${count} = IF(${ids} = VALUES(${ids}), COALESCE(${count}, 0) + VALUES(${count}), (SELECT 1 UNION SELECT 2))`)
+  // A row that was there counts as two, or as none.
+  return { sql, values, rows: null }
 }
 
 /** A sum where two ids may be one row, `A` and `a` in most collations. */
-function update({ table, id, value, idColumn }: Place, changes: readonly Change[]): Statement {
-  const ids = changes.map((change) => key(change.id, idColumn))
-  const added = isInteger(idColumn)
-    ? `CASE ${name(id)} ${changes.map(({ delta }, at) => `WHEN ${ids[at]} THEN ${delta}`).join(' ')} END`
-    : changes.map(({ delta }, at) => `IF(${name(id)} = ${ids[at]}, ${delta}, 0)`).join(' + ')
-  return plain(`UPDATE ${name(table)} SET ${name(value)} = ${name(value)} + ${added}
-    WHERE ${name(id)} IN (${ids.join(', ')})`)
+function update(place: Place, changes: readonly Change[]): ChangeStatement {
+  const [id, count] = [name(place.id), name(place.value)]
+  const ids = changes.map((change) => key(change.id, place.idColumn))
+  const added = isInteger(place.idColumn)
+    ? `CASE ${id} ${changes.map(({ delta }, at) => `WHEN ${ids[at]} THEN ${delta}`).join(' ')} END`
+    : changes.map(({ delta }, at) => `IF(${id} = ${ids[at]}, ${delta}, 0)`).join(' + ')
+  const { sql, values } = plain(`UPDATE ${tableOf(place)} SET ${count} = COALESCE(${count}, 0) + ${added}
+    WHERE ${id} IN (${ids.join(', ')})`)
+  return { sql, values, rows: changes.length }
 }
 
 /**
- * Selects ids and counts, and `others` behind them. A SELECT for each id where the column decides what is equal, so that each
- * has the row that it would change; integers are equal to nothing else.
+ * Selects ids and counts, and `others` behind them; NULL counts as 0. A SELECT for each id where the column decides what is equal,
+ * so that each has the row that it would change; integers are equal to nothing else.
  */
-export function countsOf(
-  { table, id, value, idColumn }: Place,
-  ids: readonly string[],
-  others: string,
-): string[] {
+export function countsOf(place: Place, ids: readonly string[], others: string): string[] {
   if (ids.length === 0) return []
-  const counts = `CAST(${name(value)} AS CHAR), ${others} FROM ${name(table)} WHERE ${name(id)}`
+  const { id, value, idColumn } = place
+  const counts = `CAST(COALESCE(${name(value)}, 0) AS CHAR), ${others} FROM ${tableOf(place)} WHERE ${name(id)}`
   return isInteger(idColumn)
     ? [`SELECT ${asText(name(id), idColumn)}, ${counts} IN (${ids.join(', ')})`]
     : ids.map((one) => `SELECT ${text(one)}, ${counts} = ${text(one)}`)
@@ -112,59 +140,34 @@ export function countsOf(
  */
 export function describes(
   row: string,
-  table: string,
-  [inSchema, named]: readonly [string, string] = ['table_schema', 'table_name'],
+  [schema, alone]: TableName,
+  [ofSchema, named]: readonly [string, string] = ['table_schema', 'table_name'],
 ): string {
-  const [schema, alone] = namesOf(table)
   const of = schema === undefined ? 'DATABASE()' : text(schema)
-  return `${row}.${inSchema} = ${of} AND ${row}.${named} = ${text(alone)}`
-}
-
-export function plain(sql: string): Statement {
-  return { sql, values: [] }
-}
-
-export function name(of: string): string {
-  return quote(of, '`')
-}
-
-export function text(of: string): string {
-  return `_utf8mb4 ${of === '' ? "''" : `0x${Buffer.from(of).toString('hex')}`}`
+  return `${row}.${ofSchema} = ${of} AND ${row}.${named} = ${text(alone)}`
 }
 
 export function key(id: string, column: Column): string {
   return isInteger(column) ? id : text(id)
 }
 
-/** The id as people write it, without the zeros of a ZEROFILL, as text that no collation makes equal to another. */
-export function asText(id: string, column: Column): string {
-  const plainly = isInteger(column) ? `CAST(${id} + 0 AS CHAR)` : id
-  return `CONVERT(${plainly} USING utf8mb4) COLLATE utf8mb4_bin`
-}
-
-function isInteger({ type }: Column): boolean {
-  return bitsOf(type) !== undefined
-}
-
 function isUuid({ type }: Column): boolean {
   return /^uuid$/i.test(type)
 }
 
+function ledgerIn(schema: string): string {
+  return inSchema(schema, 'perilune_ledger')
+}
+
+function linesOf(counters: string, partition: number): string {
+  return `counters = ${text(counters)} AND ${PARTITION} = ${partition}`
+}
+
 function ledgerRow(counters: string, partition: number, epoch: number): string {
-  return `counters = ${text(counters)} AND ${PARTITION} = ${partition} AND epoch = ${epoch}`
+  return `${linesOf(counters, partition)} AND epoch = ${epoch}`
 }
 
-const BITS: Readonly<Record<string, bigint>> = {
-  tinyint: 8n,
-  smallint: 16n,
-  mediumint: 24n,
-  int: 32n,
-  bigint: 64n,
-}
-
-function bitsOf(type: string): bigint | undefined {
-  return BITS[/^[a-z]+/i.exec(type)?.[0].toLowerCase() ?? '']
-}
+const MADE_OF_ZERO = 'must be other than 0, for which AUTO_INCREMENT makes another number,'
 
 const TEXT = /^(var)?char|text/i
 
@@ -181,6 +184,7 @@ function misfit(id: string, column: Column): string | undefined {
   const bits = bitsOf(column.type)
   if (isUuid(column)) return uuidMisfit(id)
   if (bits === undefined) return narrowMisfit(id, column) ?? textMisfit(id, column)
+  if (column.makesZero && id === '0') return MADE_OF_ZERO
   if (/unsigned/i.test(column.type)) return integerMisfit(id, 0n, 2n ** bits - 1n)
   return integerMisfit(id, -(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n)
 }
@@ -198,8 +202,12 @@ const MEANINGS: Readonly<Record<SinkErrorCode, readonly number[]>> = {
   'sink-busy': [1213, 1205, 1020, 3572],
   'sink-unreachable': [1040, 1053, 1927, 2006, 2013],
   'sink-misconfigured': [1044, 1045, 1049, 1054, 1142, 1143, 1146, 1665],
+  'sink-refused': [],
   'sink-failed': [],
 }
+
+/** Disks, memory, servers that only read. */
+const OF_THE_SERVER = new Set([1021, 1026, 1030, 1037, 1038, 1041, 1114, 1206, 1290, 1792, 1836, 3100])
 
 const LOST = /^(ECONN.*|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|PROTOCOL_.*)$/
 const CLOSED = /closed state|connection is (closed|lost)/i

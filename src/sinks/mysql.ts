@@ -78,7 +78,10 @@ class MysqlStore implements SqlStore {
   rows(statement: Statement): Promise<readonly Row[]> {
     return this.#connected(async (connection) => {
       await connection.query(READ_COMMITTED)
-      return new MysqlRunner(connection).rows(statement)
+      const rows = await new MysqlRunner(connection).rows(statement)
+      // With autocommit off, a transaction would be left open: it has begun with the statement.
+      await connection.query('ROLLBACK')
+      return rows
     })
   }
 

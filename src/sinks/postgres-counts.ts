@@ -7,17 +7,19 @@
 
 import type { OutboxEntry } from '../counters/count-source.ts'
 import {
-  changesOf,
   type CountDialect,
+  changesOf,
   type Events,
   type EventsOptions,
+  type EventsPlace,
   eventRow,
   eventsOf,
   type Standing,
   type Taken,
 } from './count-dialect.ts'
-import { quote, type SqlRunner } from './dialect.ts'
-import { POSTGRES } from './postgres-dialect.ts'
+import { quote, quoteTable, type SqlRunner } from './dialect.ts'
+import { countOf, POSTGRES, tableOf } from './postgres-dialect.ts'
+import { guarded, POSTGRES_REFUSED } from './postgres-refused.ts'
 
 export interface PostgresEvents extends EventsOptions {
   /** The column with the transaction of the row, `xid8 NOT NULL DEFAULT pg_current_xact_id()`, with an index; default `tx`. */
@@ -28,14 +30,16 @@ const AHEAD = `roll-ups are ahead of the transactions of this server, for the da
 
 export const POSTGRES_COUNTS: CountDialect = {
   dialect: POSTGRES,
-  cursors: guarded(`CREATE TABLE IF NOT EXISTS perilune_cursor (
+  cursors: (schema) =>
+    guarded(`CREATE TABLE IF NOT EXISTS ${cursorIn(schema)} (
       counters text PRIMARY KEY, version bigint NOT NULL, reached xid8 NOT NULL);`),
-  outbox: guarded(`CREATE TABLE IF NOT EXISTS perilune_outbox (
+  outbox: (schema) =>
+    guarded(`CREATE TABLE IF NOT EXISTS ${outboxIn(schema)} (
       counters text NOT NULL, idempotency_key text NOT NULL, id text NOT NULL, delta bigint NOT NULL,
       tx xid8 NOT NULL DEFAULT pg_current_xact_id(), at timestamptz NOT NULL DEFAULT clock_timestamp(),
       PRIMARY KEY (counters, idempotency_key));
-    CREATE INDEX IF NOT EXISTS perilune_outbox_tx ON perilune_outbox (counters, tx);
-    CREATE INDEX IF NOT EXISTS perilune_outbox_at ON perilune_outbox (counters, at);`),
+    CREATE INDEX IF NOT EXISTS perilune_outbox_tx ON ${outboxIn(schema)} (counters, tx);
+    CREATE INDEX IF NOT EXISTS perilune_outbox_at ON ${outboxIn(schema)} (counters, at);`),
   outboxEvents: {
     table: 'perilune_outbox',
     id: 'id',
@@ -46,68 +50,69 @@ export const POSTGRES_COUNTS: CountDialect = {
     isShared: true,
   },
   eventsOf: ({ tx = 'tx', ...events }: PostgresEvents) => eventsOf(events, { mark: tx, key: '' }, { tx }),
-  suits: ({ table, mark }) => ({
+  suits: ({ table, mark, found }) => ({
     asked: {
       sql: `SELECT 1 FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
         JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
         WHERE a.attrelid = to_regclass($1) AND a.attname = $2 AND a.atttypid = 'xid8'::regtype AND a.attnotnull
           AND i.indisvalid AND i.indpred IS NULL AND pg_get_expr(d.adbin, d.adrelid) = 'pg_current_xact_id()'`,
-      values: [name(table), mark],
+      values: [tableOf({ found }), mark],
     },
     problem: `the column ${mark} of ${table} is no xid8 NOT NULL DEFAULT pg_current_xact_id() with an index`,
   }),
-  enter: (counters) => ({
-    sql: `INSERT INTO perilune_cursor (counters, version, reached) VALUES ($1, 0, '0') ON CONFLICT DO NOTHING`,
+  enter: (schema, counters) => ({
+    sql: `INSERT INTO ${cursorIn(schema)} (counters, version, reached) VALUES ($1, 0, '0') ON CONFLICT DO NOTHING`,
     values: [counters],
   }),
-  standing: (counters) => ({
-    sql: 'SELECT version, reached::text AS reached FROM perilune_cursor WHERE counters = $1',
+  standing: (schema, counters) => ({
+    sql: `SELECT version, reached::text AS reached FROM ${cursorIn(schema)} WHERE counters = $1`,
     values: [counters],
   }),
-  lock: (counters) => ({
+  lock: (schema, counters) => ({
     sql: `SELECT version, reached::text AS reached, CASE WHEN reached > pg_snapshot_xmax(pg_current_snapshot()) THEN $2 END AS flaw
-      FROM perilune_cursor WHERE counters = $1 FOR UPDATE`,
+      FROM ${cursorIn(schema)} WHERE counters = $1 FOR UPDATE`,
     values: [counters, AHEAD],
   }),
-  move: ({ counters, version, reached }) => ({
-    sql: 'UPDATE perilune_cursor SET version = $2, reached = $3::xid8 WHERE counters = $1',
-    values: [counters, version, reached],
+  move: (schema, { counters, next, reached }) => ({
+    sql: `UPDATE ${cursorIn(schema)} SET version = $2, reached = $3::xid8 WHERE counters = $1`,
+    values: [counters, next, reached],
   }),
   take,
-  values: ({ table, id, value, idColumn }, events, counters, ids, hint) => ({
-    sql: `WITH line AS (SELECT version, reached FROM perilune_cursor WHERE counters = $1),
+  values: (place, events, counters, ids, hint) => ({
+    sql: `WITH line AS (SELECT version, reached FROM ${cursorIn(place.found.schema)} WHERE counters = $1),
       waiting AS (SELECT e.${name(events.id)}::text AS id, sum(${amountOf(events)}) AS pending
-        FROM ${name(events.table)} e WHERE ${own(events)} AND e.${name(events.mark)} >= $2::xid8
+        FROM ${tableOf(events)} e WHERE ${own(events)} AND e.${name(events.mark)} >= $2::xid8
           AND e.${name(events.mark)} >= coalesce((SELECT reached FROM line), '0'::xid8)
           AND e.${name(events.id)}::text = ANY($3) GROUP BY 1)
-      SELECT asked.id, t.${name(value)}::text AS value, w.pending::text AS pending, l.version,
+      SELECT asked.id, ${countOf(place, 't')} AS value, r.delta AS refused, w.pending::text AS pending, l.version,
         l.reached::text AS reached
-      FROM unnest($3::text[], $4::${idColumn.type}[]) AS asked (id, key)
+      FROM unnest($3::text[], $4::${place.idColumn.type}[]) AS asked (id, key)
       LEFT JOIN line l ON true
-      LEFT JOIN ${name(table)} t ON t.${name(id)} = asked.key
+      LEFT JOIN ${tableOf(place)} t ON t.${name(place.id)} = asked.key
+      LEFT JOIN ${POSTGRES_REFUSED.in(place.found.schema)} r ON r.counters = $1 AND r.id = asked.id
       LEFT JOIN waiting w ON w.id = asked.id`,
     values: [counters, hint, ids, ids],
   }),
-  waiting: (events, counters, hint, most) => ({
-    sql: `WITH line AS (SELECT version, reached FROM perilune_cursor WHERE counters = $1)
+  waiting: (schema, events, counters, hint, most) => ({
+    sql: `WITH line AS (SELECT version, reached FROM ${cursorIn(schema)} WHERE counters = $1)
       SELECT count(w.one) AS waiting, max(w.age) AS age_ms, max(l.version) AS version, max(l.reached::text) AS reached
       FROM (SELECT 1) always LEFT JOIN line l ON true
-      LEFT JOIN LATERAL (SELECT 1 AS one, ${ageOf(events)} AS age FROM ${name(events.table)} e
+      LEFT JOIN LATERAL (SELECT 1 AS one, ${ageOf(events)} AS age FROM ${tableOf(events)} e
         WHERE ${own(events)} AND e.${name(events.mark)} >= $2::xid8
           AND e.${name(events.mark)} >= coalesce(l.reached, '0'::xid8)
         ORDER BY e.${name(events.mark)} LIMIT $3) w ON true`,
     values: [counters, hint, most],
   }),
   sums: (events, { counters, reached }, ids) => ({
-    sql: `SELECT e.${name(events.id)}::text AS id, sum(${amountOf(events)})::text AS sum FROM ${name(events.table)} e
+    sql: `SELECT e.${name(events.id)}::text AS id, sum(${amountOf(events)})::text AS sum FROM ${tableOf(events)} e
       WHERE ${own(events)} AND e.${name(events.mark)} < $2::xid8
         AND e.${name(events.id)} = ANY($3::text[]::${events.idColumn.type}[]) GROUP BY 1`,
     values: [counters, reached, ids],
   }),
   add,
-  purge: (counters, olderThanMs, most) => ({
-    sql: `DELETE FROM perilune_outbox o USING (SELECT e.counters, e.idempotency_key FROM perilune_outbox e
-        JOIN perilune_cursor l ON l.counters = e.counters
+  purge: (schema, counters, olderThanMs, most) => ({
+    sql: `DELETE FROM ${outboxIn(schema)} o USING (SELECT e.counters, e.idempotency_key FROM ${outboxIn(schema)} e
+        JOIN ${cursorIn(schema)} l ON l.counters = e.counters
         WHERE e.counters = $1 AND e.tx < l.reached AND e.at < clock_timestamp() - $2 * interval '1 millisecond'
         ORDER BY e.at LIMIT $3) d
       WHERE o.counters = d.counters AND o.idempotency_key = d.idempotency_key`,
@@ -131,12 +136,12 @@ function ageOf({ at }: Events): string {
 /** Whole transactions, for their rows have one number: those of the first even where that alone is more than `limit`. */
 async function take(
   runner: SqlRunner,
-  events: Events & { readonly idColumn: unknown },
+  events: EventsPlace,
   { counters, reached }: Standing,
   limit: number,
   until: string | undefined,
 ): Promise<Taken> {
-  const [mark, from] = [`e.${name(events.mark)}`, name(events.table)]
+  const [mark, from] = [`e.${name(events.mark)}`, tableOf(events)]
   const next = (offset: string): string => `(SELECT ${mark} FROM ${from} e WHERE ${own(events)}
     AND ${mark} >= $2::xid8 AND ${mark} < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY ${mark} OFFSET ${offset} LIMIT 1)::text`
   const [row] = await runner.rows({
@@ -178,20 +183,24 @@ interface Window {
 
 async function add(
   runner: SqlRunner,
+  schema: string,
   counters: string,
   { id, by, idempotencyKey }: OutboxEntry,
 ): Promise<boolean> {
   const added = await runner.changes({
-    sql: `INSERT INTO perilune_outbox (counters, idempotency_key, id, delta) VALUES ($1, $2, $3, $4)
+    sql: `INSERT INTO ${outboxIn(schema)} (counters, idempotency_key, id, delta) VALUES ($1, $2, $3, $4)
       ON CONFLICT (counters, idempotency_key) DO NOTHING`,
     values: [counters, idempotencyKey, id, by],
   })
   return added === 1
 }
 
-/** Of two who make a table at once, one would be told that a name is taken, `IF NOT EXISTS` or not. */
-function guarded(sql: string): string {
-  return `DO $$ BEGIN PERFORM pg_advisory_xact_lock(7146820551921032); ${sql} END $$`
+function cursorIn(schema: string): string {
+  return quoteTable([schema, 'perilune_cursor'], '"')
+}
+
+function outboxIn(schema: string): string {
+  return quoteTable([schema, 'perilune_outbox'], '"')
 }
 
 function name(plain: string): string {

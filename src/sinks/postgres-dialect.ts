@@ -1,7 +1,19 @@
 // How PostgreSQL says it.
 
 import type { SinkErrorCode } from '../counters/errors.ts'
-import { type Column, type Dialect, integerMisfit, quote, textMisfit, uuidMisfit } from './dialect.ts'
+import {
+  type Column,
+  type Dialect,
+  integerMisfit,
+  KEPT_EPOCHS,
+  type Place,
+  quote,
+  quoteTable,
+  type TableName,
+  textMisfit,
+  uuidMisfit,
+} from './dialect.ts'
+import { guarded, POSTGRES_REFUSED } from './postgres-refused.ts'
 
 const INTEGERS: Readonly<Record<string, bigint>> = { smallint: 15n, integer: 31n, bigint: 63n }
 
@@ -13,16 +25,21 @@ const MOST_BYTES_OF_A_NAME = 63
 
 /** Of what a trigger is, as bits of pg_trigger. Such a trigger may fill what an INSERT leaves out. */
 const BEFORE_INSERT_OF_A_ROW = 1 + 2 + 4
+const BEFORE_A_ROW = 1 + 2
+const INSERT_OR_UPDATE = 4 + 16
 
 export const POSTGRES: Dialect = {
   name: 'postgres',
-  // The lock: of two who make a table at once, one would be told that a name is taken, `IF NOT EXISTS` or not.
-  ledger: `DO $$ BEGIN
-    PERFORM pg_advisory_xact_lock(7146820551921032);
-    CREATE TABLE IF NOT EXISTS perilune_ledger (
+  ledger: (schema) =>
+    guarded(`CREATE TABLE IF NOT EXISTS ${ledgerIn(schema)} (
       counters text NOT NULL, partition integer NOT NULL, epoch bigint NOT NULL,
-      seq bigint NOT NULL, batch text NOT NULL, PRIMARY KEY (counters, partition, epoch));
-    END $$`,
+      seq bigint NOT NULL, batch text NOT NULL, PRIMARY KEY (counters, partition, epoch));`),
+  refused: POSTGRES_REFUSED,
+  find: (table) => ({
+    sql: `SELECT n.nspname AS schema, c.relname AS name, current_database() || '.' || n.nspname AS location
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass($1)`,
+    values: [nameOf(table)],
+  }),
   columns: (table) => ({
     // -1: a character(8) has to be called bpchar, for character would be one of length 1. A domain is what it is made of.
     sql: `SELECT a.attname AS name, format_type(b.type, -1) AS type,
@@ -30,6 +47,7 @@ export const POSTGRES: Dialect = {
           THEN b.modifier - 4 END AS length,
         EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = a.attrelid AND i.indisunique AND i.indisvalid
           AND i.indimmediate AND i.indpred IS NULL AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum)::int AS is_unique,
+        (a.attgenerated <> '')::int AS is_generated,
         CASE WHEN a.attidentity = 'a' THEN 'never'
           WHEN (a.attnotnull OR b.is_needed) AND a.attidentity = '' AND NOT a.atthasdef AND t.typdefault IS NULL
             AND NOT EXISTS (SELECT 1 FROM pg_trigger g WHERE g.tgrelid = a.attrelid AND g.tgenabled <> 'D'
@@ -41,51 +59,101 @@ export const POSTGRES: Dialect = {
             FROM made JOIN pg_type d ON d.oid = made.type WHERE d.typtype = 'd')
         SELECT made.* FROM made JOIN pg_type d ON d.oid = made.type WHERE d.typtype <> 'd') b
       WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`,
-    values: [name(table)],
+    values: [nameOf(table)],
   }),
+  flaws: (table) => ({
+    sql: `SELECT 'has the trigger ' || g.tgname || ', which leaves rows out (RETURN NULL)' AS flaw
+      FROM pg_trigger g JOIN pg_proc p ON p.oid = g.tgfoid
+      WHERE g.tgrelid = to_regclass($1) AND g.tgenabled <> 'D' AND p.prosrc ~* 'return\\s+null'
+        AND g.tgtype & ${BEFORE_A_ROW} = ${BEFORE_A_ROW} AND g.tgtype & ${INSERT_OR_UPDATE} <> 0
+      UNION ALL SELECT 'has the rule ' || r.rulename || ', which does something else instead'
+      FROM pg_rewrite r WHERE r.ev_class = to_regclass($1) AND r.is_instead AND r.ev_type IN ('2', '3')`,
+    values: [nameOf(table)],
+  }),
+  // What is checked at the end would refuse the whole transaction.
+  carefully: [{ sql: 'SET CONSTRAINTS ALL IMMEDIATE', values: [] }],
   isCount: (type) => type === 'bigint',
+  isWhole: (type) => type in INTEGERS,
+  isTime: (type) => /^(date|timestamp with(out)? time zone)$/.test(type),
   isId: ({ type }) => type in INTEGERS || type === 'uuid' || TEXT.test(type),
   ids: 'integers, text or uuid',
   misfit,
   meaningOf,
-  read: ({ table, id, value, idColumn }, { counters, partition, epoch }, ids) => ({
-    sql: `SELECT asked.id AS id, t.${name(value)}::text AS value, l.seq AS seq
+  isOfRows: (error) => OF_ROWS.test(String((error as { code?: unknown }).code)),
+  read: (place, { counters, partition, epoch }, ids) => ({
+    sql: `SELECT asked.id AS id, ${countOf(place, 't')} AS value, r.delta AS refused, l.seq AS seq
       FROM (SELECT 1) one
-      LEFT JOIN perilune_ledger l ON l.counters = $1 AND l.partition = $2 AND l.epoch = $3
-      LEFT JOIN (unnest($4::text[], $5::${idColumn.type}[]) AS asked (id, key)
-        JOIN ${name(table)} t ON t.${name(id)} = asked.key) ON true`,
+      LEFT JOIN ${ledgerIn(place.found.schema)} l ON l.counters = $1 AND l.partition = $2 AND l.epoch = $3
+      LEFT JOIN unnest($4::text[], $5::${place.idColumn.type}[]) AS asked (id, key) ON true
+      LEFT JOIN ${tableOf(place)} t ON t.${name(place.id)} = asked.key
+      LEFT JOIN ${POSTGRES_REFUSED.in(place.found.schema)} r ON r.counters = $1 AND r.id = asked.id`,
     values: [counters, partition, epoch, ids, ids],
   }),
-  newest: (counters, partition) => ({
-    sql: 'SELECT max(epoch) AS epoch FROM perilune_ledger WHERE counters = $1 AND partition = $2',
+  newest: (schema, counters, partition) => ({
+    sql: `SELECT max(epoch) AS epoch FROM ${ledgerIn(schema)} WHERE counters = $1 AND partition = $2`,
     values: [counters, partition],
   }),
-  enter: ({ counters, partition, epoch }) => ({
-    sql: `INSERT INTO perilune_ledger (counters, partition, epoch, seq, batch)
+  batches: (schema, counters, partition) => ({
+    sql: `SELECT count(*) AS batched, min(epoch) AS oldest FROM ${ledgerIn(schema)}
+      WHERE counters = $1 AND partition = $2 AND seq > 0`,
+    values: [counters, partition],
+  }),
+  enter: (schema, { counters, partition, epoch }) => ({
+    sql: `INSERT INTO ${ledgerIn(schema)} (counters, partition, epoch, seq, batch)
       VALUES ($1, $2, $3, 0, '') ON CONFLICT DO NOTHING`,
     values: [counters, partition, epoch],
   }),
-  advance: ({ counters, partition, epoch, seq, batch }) => ({
-    sql: `UPDATE perilune_ledger SET seq = $1, batch = $2
+  prune: (schema, counters, partition) => {
+    const last = (
+      seq: string,
+      kept: number,
+    ): string => `${seq} AND epoch < (SELECT epoch FROM ${ledgerIn(schema)}
+      WHERE counters = $1 AND partition = $2 AND ${seq} ORDER BY epoch DESC LIMIT 1 OFFSET ${kept - 1})`
+    return {
+      sql: `DELETE FROM ${ledgerIn(schema)} WHERE counters = $1 AND partition = $2
+        AND (${last('seq = 0', KEPT_EPOCHS.empty)} OR ${last('seq > 0', KEPT_EPOCHS.others)})`,
+      values: [counters, partition],
+    }
+  },
+  advance: (schema, { counters, partition, epoch, seq, batch }) => ({
+    sql: `UPDATE ${ledgerIn(schema)} SET seq = $1, batch = $2
       WHERE counters = $3 AND partition = $4 AND epoch = $5 AND seq = $6`,
     values: [seq, batch, counters, partition, epoch, seq - 1],
   }),
-  standing: ({ counters, partition, epoch }) => ({
-    sql: 'SELECT seq, batch FROM perilune_ledger WHERE counters = $1 AND partition = $2 AND epoch = $3',
+  standing: (schema, { counters, partition, epoch }) => ({
+    sql: `SELECT seq, batch FROM ${ledgerIn(schema)} WHERE counters = $1 AND partition = $2 AND epoch = $3`,
     values: [counters, partition, epoch],
   }),
-  change: ({ table, id, value, missing, idColumn }, changes) => {
-    const [into, key, count] = [name(table), name(id), name(value)]
+  change: (place, changes) => {
+    const [into, key, count] = [tableOf(place), name(place.id), name(place.value)]
     // Two ids may be one key, `A` and `a` in a column of citext: PostgreSQL changes a row once a statement.
     const rows = `SELECT c.key, sum(c.delta)::bigint AS delta
-      FROM unnest($1::${idColumn.type}[], $2::bigint[]) AS c (key, delta) GROUP BY c.key`
+      FROM unnest($1::${place.idColumn.type}[], $2::bigint[]) AS c (key, delta) GROUP BY c.key`
     const sql =
-      missing === 'create'
+      place.missing === 'create'
         ? `INSERT INTO ${into} AS t (${key}, ${count}) SELECT key, delta FROM (${rows}) c ORDER BY key
-           ON CONFLICT (${key}) DO UPDATE SET ${count} = t.${count} + excluded.${count}`
-        : `UPDATE ${into} AS t SET ${count} = t.${count} + c.delta FROM (${rows}) c WHERE t.${key} = c.key`
-    return [{ sql, values: [changes.map((change) => change.id), changes.map(({ delta }) => String(delta))] }]
+           ON CONFLICT (${key}) DO UPDATE SET ${count} = coalesce(t.${count}, 0) + excluded.${count}`
+        : `UPDATE ${into} AS t SET ${count} = coalesce(t.${count}, 0) + c.delta FROM (${rows}) c WHERE t.${key} = c.key`
+    const values = [changes.map((change) => change.id), changes.map(({ delta }) => String(delta))]
+    return [{ sql, values, rows: changes.length }]
   },
+}
+
+/** The count of a row of `alias` as text, where there is one: NULL counts as 0. */
+export function countOf({ id, value }: Place, alias: string): string {
+  return `CASE WHEN ${alias}.${name(id)} IS NOT NULL THEN coalesce(${alias}.${name(value)}, 0)::text END`
+}
+
+export function tableOf({ found: { schema, name: own } }: Pick<Place, 'found'>): string {
+  return nameOf([schema, own])
+}
+
+function ledgerIn(schema: string): string {
+  return nameOf([schema, 'perilune_ledger'])
+}
+
+function nameOf(table: TableName): string {
+  return quoteTable(table, '"')
 }
 
 function name(plain: string): string {
@@ -107,6 +175,9 @@ const MEANINGS: readonly [RegExp, SinkErrorCode][] = [
   [/^(08...|57P0[1-5]|25P0[34]|53300|E[A-Z_]{4,})$/, 'sink-unreachable'],
   [/^(42P01|42703|42501|42P10|42804|3F000|3D000|28...)$/, 'sink-misconfigured'],
 ]
+
+/** Data, constraints, views that check what is written, and what functions of triggers raise. */
+const OF_ROWS = /^(22|23|44|P0)...$/
 
 /** pg tells of a lost connection in words only. */
 const LOST =

@@ -56,12 +56,12 @@ export class SqlOutbox<Client> extends SqlCounts implements OutboxSource<Client>
     if (runner === null) {
       throw new InvalidArgumentError('client', `must be what your transaction of ${this.name} has`)
     }
-    return this.access.told(() => this.#counting.add(runner, counters, entry))
+    return this.access.told(() => this.#counting.add(runner, place.found.schema, counters, entry))
   }
 
   async purge(counters: string): Promise<boolean> {
-    await this.ready()
-    const old = this.#counting.purge(counters, this.#rememberMs, MOST_PURGED)
+    const { place } = await this.ready()
+    const old = this.#counting.purge(place.found.schema, counters, this.#rememberMs, MOST_PURGED)
     return (await this.access.change(old)) === MOST_PURGED
   }
 }

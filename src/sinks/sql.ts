@@ -1,11 +1,26 @@
 // A sink of SQL: the order of the statements, which is the same everywhere. Dialects word them, stores run them.
 
-import type { Applied, Batch, LedgerPlace, Sink, Snapshot } from '../counters/sink.ts'
+import { SinkError } from '../counters/errors.ts'
+import type { Applied, AppliedInPart, Batch, LedgerPlace, Refusal, Sink, Snapshot } from '../counters/sink.ts'
 import { once, SqlAccess } from './access.ts'
-import type { Dialect, FullTarget, Place, SqlRunner, SqlStore, Target } from './dialect.ts'
+import { beyond } from './beyond.ts'
+import { Changing } from './changing.ts'
+import {
+  type Dialect,
+  type FullTarget,
+  KEPT_EPOCHS,
+  type Place,
+  type SqlRunner,
+  type SqlStore,
+  type Target,
+} from './dialect.ts'
+import { addUp } from './rows-of-counters.ts'
 import { checkFits, checkTarget, prepareTarget } from './target.ts'
 
 export type { Target } from './dialect.ts'
+
+/** Epochs leave out as many at most: a copy of the database that begins one of its own does not meet one that was begun elsewhere. */
+const MOST_LEFT_OUT = 2 ** 28
 
 export class SqlSink implements Sink {
   readonly name: string
@@ -13,6 +28,7 @@ export class SqlSink implements Sink {
   readonly #access: SqlAccess
   readonly #dialect: Dialect
   readonly #place: () => Promise<Place>
+  readonly #changing: Changing
 
   /** Throws InvalidArgumentError. */
   constructor(store: SqlStore, dialect: Dialect, target: Target) {
@@ -22,56 +38,116 @@ export class SqlSink implements Sink {
     this.#access = new SqlAccess(store, dialect)
     this.#dialect = dialect
     this.#place = once(() => this.#prepare(full))
+    this.#changing = new Changing(this.#access, this.#place)
   }
 
   async prepare(): Promise<void> {
     await this.#place()
   }
 
+  async location(): Promise<string> {
+    return (await this.#place()).found.location
+  }
+
   async read(place: LedgerPlace, ids: readonly string[]): Promise<Snapshot> {
     const target = await this.#place()
     for (const id of ids) checkFits(this.#access, target.table, target.idColumn, id)
     const rows = await this.#access.rows(this.#dialect.read(target, place, ids))
-    const seq = rows.find((row) => row['seq'] !== null)?.['seq']
-    const found = rows.filter((row) => row['id'] !== null)
-    return {
-      seq: seq === undefined ? null : Number(seq),
-      values: new Map(found.map(({ id, value }) => [String(id), BigInt(String(value))])),
-    }
+    const seq = rows.find((row) => (row['seq'] ?? null) !== null)?.['seq']
+    const { values } = addUp(this.missing, ids, rows)
+    if (seq !== undefined) return { seq: Number(seq), values }
+    const isPast = await this.#isPast(this.#access, target, place)
+    return { seq: null, values, ...(isPast ? { isPast } : {}) }
   }
 
   async begin(counters: string, partition: number): Promise<number> {
-    await this.#place()
+    const { schema } = (await this.#place()).found
     for (;;) {
-      const [row] = await this.#access.rows(this.#dialect.newest(counters, partition))
-      const epoch = Number(row?.['epoch'] ?? 0) + 1
+      const [row] = await this.#access.rows(this.#dialect.newest(schema, counters, partition))
+      const epoch = beyond(Number(row?.['epoch'] ?? 0), MOST_LEFT_OUT)
       const place = { counters, partition, epoch }
-      if ((await this.#access.change(this.#dialect.enter(place))) === 1) return epoch
+      if ((await this.#access.change(this.#dialect.enter(schema, place))) === 0) continue
+      await this.#prune(schema, counters, partition)
+      return epoch
     }
   }
 
-  async apply(batch: Batch): Promise<Applied> {
-    const target = await this.#place()
-    // Whoever else writes to Redis may have put anything there.
-    for (const { id } of batch.changes) checkFits(this.#access, target.table, target.idColumn, id)
-    return this.#access.transaction(async (runner) => {
-      if ((await runner.changes(this.#dialect.advance(batch))) === 0) return this.#standing(runner, batch)
-      for (const statement of this.#dialect.change(target, batch.changes)) {
-        await runner.changes(statement)
-      }
-      return 'applied'
-    })
+  async hasBatches(counters: string, partition: number): Promise<boolean> {
+    const { schema } = (await this.#place()).found
+    const [row] = await this.#access.rows(this.#dialect.batches(schema, counters, partition))
+    return Number(row?.['batched'] ?? 0) > 0
   }
 
-  async #standing(runner: SqlRunner, batch: Batch): Promise<Applied> {
-    const [row] = await runner.rows(this.#dialect.standing(batch))
-    const seq = row === undefined ? -1 : Number(row['seq'])
-    if (seq === batch.seq && row?.['batch'] === batch.batch) return 'known'
+  async apply(batch: Batch): Promise<Applied | AppliedInPart> {
+    const target = await this.#place()
+    const { schema } = target.found
+    const { counters, changes } = batch
+    // Whoever else writes to Redis may have put anything there, and an id may have fitted the column once.
+    const [fitting, others] = this.#sorted(target, changes)
+    const { result, refused } = await this.#changing.transaction(target, counters, async (runner, change) => {
+      if ((await runner.changes(this.#dialect.advance(schema, batch))) === 0) {
+        return this.#standing(runner, target, batch)
+      }
+      await change(fitting)
+      await this.#changing.keepAll(runner, target, counters, others)
+      return 'applied'
+    })
+    const all = [...refused, ...others]
+    return result !== 'applied' || all.length === 0 ? result : { refused: all }
+  }
+
+  async refused(counters: string): Promise<readonly Refusal[]> {
+    return this.#changing.refused(counters)
+  }
+
+  async retryRefused(counters: string): Promise<boolean> {
+    return this.#changing.retryRefused(counters)
+  }
+
+  #sorted({ idColumn, missing }: Place, changes: Batch['changes']): [Batch['changes'], Refusal[]] {
+    const misfits = changes.flatMap((change) => {
+      const why = this.#dialect.misfit(change.id, idColumn)
+      return why === undefined ? [] : [{ ...change, why }]
+    })
+    const unfit = new Set(misfits.map(({ id }) => id))
+    // A row that gets nothing is there or not: only one that is made for it would differ.
+    const fitting = changes.filter(
+      ({ id, delta }) => !unfit.has(id) && (delta !== 0n || missing === 'create'),
+    )
+    return [fitting, misfits]
+  }
+
+  async #standing(runner: SqlRunner, target: Place, batch: Batch): Promise<Applied> {
+    const [row] = await runner.rows(this.#dialect.standing(target.found.schema, batch))
+    if (row === undefined) return (await this.#isPast(runner, target, batch)) ? 'ahead' : 'behind'
+    const seq = Number(row['seq'])
+    if (seq === batch.seq && row['batch'] === batch.batch) return 'known'
     return seq < batch.seq ? 'behind' : 'ahead'
   }
 
+  /** Whether an epoch that is not in the ledger may have been there, and is forgotten. */
+  async #isPast(
+    runner: Pick<SqlRunner, 'rows'>,
+    { found }: Place,
+    { counters, partition, epoch }: LedgerPlace,
+  ): Promise<boolean> {
+    const [row] = await runner.rows(this.#dialect.batches(found.schema, counters, partition))
+    return Number(row?.['batched'] ?? 0) >= KEPT_EPOCHS.others && epoch < Number(row?.['oldest'])
+  }
+
+  /** Where nothing may be deleted, the ledger grows. */
+  async #prune(schema: string, counters: string, partition: number): Promise<void> {
+    try {
+      await this.#access.change(this.#dialect.prune(schema, counters, partition))
+    } catch (error) {
+      if (!(error instanceof SinkError)) throw error
+    }
+  }
+
   async #prepare(target: FullTarget): Promise<Place> {
-    await this.#access.make('perilune_ledger', this.#dialect.ledger)
-    return prepareTarget(this.#access, target)
+    const place = await prepareTarget(this.#access, target)
+    const { schema } = place.found
+    await this.#access.make([schema, 'perilune_ledger'], this.#dialect.ledger(schema))
+    return place
   }
 }

@@ -3,25 +3,27 @@
 
 import type { OutboxEntry } from '../counters/count-source.ts'
 import {
-  changesOf,
   type CountDialect,
+  changesOf,
   type Events,
+  type EventsPlace,
   eventRow,
   eventsOf,
   type Standing,
   type Taken,
 } from './count-dialect.ts'
-import { namesOf, quote, type SqlRunner, wholeOf } from './dialect.ts'
-import { SQLITE } from './sqlite-dialect.ts'
+import { quote, quoteTable, type SqlRunner, wholeOf } from './dialect.ts'
+import { countOf, SQLITE, tableOf } from './sqlite-dialect.ts'
+import { SQLITE_REFUSED } from './sqlite-refused.ts'
 
 /** Milliseconds since 1970, in any version. */
 const NOW_MS = "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)"
 
 export const SQLITE_COUNTS: CountDialect = {
   dialect: SQLITE,
-  cursors: `CREATE TABLE IF NOT EXISTS perilune_cursor (
+  cursors: (schema) => `CREATE TABLE IF NOT EXISTS ${cursorIn(schema)} (
     counters TEXT PRIMARY KEY, version INTEGER NOT NULL, reached INTEGER NOT NULL) WITHOUT ROWID`,
-  outbox: `CREATE TABLE IF NOT EXISTS perilune_outbox (
+  outbox: (schema) => `CREATE TABLE IF NOT EXISTS ${outboxIn(schema)} (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, counters TEXT NOT NULL, idempotency_key TEXT NOT NULL, id TEXT NOT NULL,
     delta INTEGER NOT NULL, at INTEGER NOT NULL, UNIQUE (counters, idempotency_key))`,
   outboxEvents: {
@@ -34,63 +36,64 @@ export const SQLITE_COUNTS: CountDialect = {
     isShared: true,
   },
   eventsOf: (events) => eventsOf(events, { mark: '', key: '' }, {}),
-  suits: ({ table }) => {
-    const [schema = 'main', plain] = namesOf(table)
-    return {
-      asked: {
-        sql: `SELECT 1 FROM ${quote(schema, '"')}.sqlite_master
-          WHERE type = 'table' AND name = ? COLLATE NOCASE AND sql LIKE '%AUTOINCREMENT%'`,
-        values: [plain],
-      },
-      problem: `the table ${table} has no key that is INTEGER PRIMARY KEY AUTOINCREMENT`,
-    }
-  },
-  enter: (counters) => ({
-    sql: 'INSERT INTO perilune_cursor VALUES (?, 0, 0) ON CONFLICT DO NOTHING',
+  suits: ({ table, found }) => ({
+    asked: {
+      sql: `SELECT 1 FROM ${quote(found.schema, '"')}.sqlite_master
+        WHERE type = 'table' AND name = ? AND sql LIKE '%AUTOINCREMENT%'`,
+      values: [found.name],
+    },
+    problem: `the table ${table} has no key that is INTEGER PRIMARY KEY AUTOINCREMENT`,
+  }),
+  enter: (schema, counters) => ({
+    sql: `INSERT INTO ${cursorIn(schema)} VALUES (?, 0, 0) ON CONFLICT DO NOTHING`,
     values: [counters],
   }),
   standing,
   lock: standing,
-  move: ({ counters, version, reached }) => ({
-    sql: 'UPDATE perilune_cursor SET version = ?, reached = ? WHERE counters = ?',
-    values: [version, Number(reached), counters],
+  move: (schema, { counters, next, reached }) => ({
+    sql: `UPDATE ${cursorIn(schema)} SET version = ?, reached = ? WHERE counters = ?`,
+    values: [next, Number(reached), counters],
   }),
   take,
-  values: ({ table, id, value }, events, counters, ids) => ({
-    sql: `SELECT asked.value AS id, CAST(t.${name(value)} AS TEXT) AS value, CAST(w.pending AS TEXT) AS pending,
+  values: (place, events, counters, ids) => ({
+    sql: `SELECT asked.value AS id, ${countOf(place, 't')} AS value, r.delta AS refused, CAST(w.pending AS TEXT) AS pending,
         l.version AS version, l.reached AS reached
-      FROM json_each(?) asked LEFT JOIN perilune_cursor l ON l.counters = ?
-      LEFT JOIN ${name(table)} t ON t.${name(id)} = asked.value
+      FROM json_each(?) asked LEFT JOIN ${cursorIn(place.found.schema)} l ON l.counters = ?
+      LEFT JOIN ${tableOf(place)} t ON t.${name(place.id)} = asked.value
+      LEFT JOIN ${SQLITE_REFUSED.in(place.found.schema)} r ON r.counters = ? AND r.id = asked.value
       LEFT JOIN (SELECT CAST(e.${name(events.id)} AS TEXT) AS id, SUM(${amountOf(events)}) AS pending
-        FROM ${name(events.table)} e WHERE ${own(events)} AND e.rowid > ${REACHED} GROUP BY 1) w ON w.id = asked.value`,
-    values: [JSON.stringify(ids), counters, counters, counters],
+        FROM ${tableOf(events)} e WHERE ${own(events)} AND e.rowid > ${reachedIn(place.found.schema)} GROUP BY 1) w ON w.id = asked.value`,
+    values: [JSON.stringify(ids), counters, counters, counters, counters],
   }),
-  waiting: (events, counters, _hint, most) => ({
-    sql: `SELECT (SELECT COUNT(*) FROM (${waitingRows(events)})) AS waiting, (SELECT MAX(age) FROM (${waitingRows(events)})) AS age_ms,
+  waiting: (schema, events, counters, _hint, most) => ({
+    sql: `SELECT (SELECT COUNT(*) FROM (${waitingRows(schema, events)})) AS waiting,
+        (SELECT MAX(age) FROM (${waitingRows(schema, events)})) AS age_ms,
         l.version AS version, l.reached AS reached
-      FROM (SELECT 1) always LEFT JOIN perilune_cursor l ON l.counters = ?`,
+      FROM (SELECT 1) always LEFT JOIN ${cursorIn(schema)} l ON l.counters = ?`,
     values: [counters, counters, most, counters, counters, most, counters],
   }),
   sums: (events, { counters, reached }, ids) => ({
     sql: `SELECT CAST(e.${name(events.id)} AS TEXT) AS id, CAST(SUM(${amountOf(events)}) AS TEXT) AS sum
-      FROM ${name(events.table)} e WHERE ${own(events)} AND e.rowid <= ?
+      FROM ${tableOf(events)} e WHERE ${own(events)} AND e.rowid <= ?
         AND e.${name(events.id)} IN (SELECT value FROM json_each(?)) GROUP BY 1`,
     values: [counters, Number(reached), JSON.stringify(ids)],
   }),
   add,
-  purge: (counters, olderThanMs, most) => ({
-    sql: `DELETE FROM perilune_outbox WHERE seq IN (SELECT e.seq FROM perilune_outbox e
-      WHERE e.counters = ? AND e.seq <= ${REACHED} AND e.at < ${NOW_MS} - ? ORDER BY e.seq LIMIT ?)`,
+  purge: (schema, counters, olderThanMs, most) => ({
+    sql: `DELETE FROM ${outboxIn(schema)} WHERE seq IN (SELECT e.seq FROM ${outboxIn(schema)} e
+      WHERE e.counters = ? AND e.seq <= ${reachedIn(schema)} AND e.at < ${NOW_MS} - ? ORDER BY e.seq LIMIT ?)`,
     values: [counters, counters, olderThanMs, most],
   }),
 }
 
 /** How far rows of the counters, a value, have been taken. */
-const REACHED = 'coalesce((SELECT reached FROM perilune_cursor WHERE counters = ?), 0)'
+function reachedIn(schema: string): string {
+  return `coalesce((SELECT reached FROM ${cursorIn(schema)} WHERE counters = ?), 0)`
+}
 
-function standing(counters: string) {
+function standing(schema: string, counters: string) {
   return {
-    sql: 'SELECT version, CAST(reached AS TEXT) AS reached FROM perilune_cursor WHERE counters = ?',
+    sql: `SELECT version, CAST(reached AS TEXT) AS reached FROM ${cursorIn(schema)} WHERE counters = ?`,
     values: [counters],
   }
 }
@@ -104,9 +107,9 @@ function amountOf({ amount }: Events): string {
   return amount === null ? '1' : `e.${name(amount)}`
 }
 
-function waitingRows(events: Events): string {
-  return `SELECT ${ageOf(events)} AS age FROM ${name(events.table)} e
-    WHERE ${own(events)} AND e.rowid > ${REACHED} ORDER BY e.rowid LIMIT ?`
+function waitingRows(schema: string, events: EventsPlace): string {
+  return `SELECT ${ageOf(events)} AS age FROM ${tableOf(events)} e
+    WHERE ${own(events)} AND e.rowid > ${reachedIn(schema)} ORDER BY e.rowid LIMIT ?`
 }
 
 /** A time may be milliseconds, seconds, or text. */
@@ -119,14 +122,14 @@ function ageOf({ at }: Events): string {
 
 async function take(
   runner: SqlRunner,
-  events: Events & { readonly idColumn: unknown },
+  events: EventsPlace,
   { counters, reached }: Standing,
   limit: number,
   until: string | undefined,
 ): Promise<Taken> {
   const rows = await runner.rows({
     sql: `SELECT CAST(e.rowid AS TEXT) AS at, CAST(e.${name(events.id)} AS TEXT) AS id, CAST(${amountOf(events)} AS TEXT) AS amount
-      FROM ${name(events.table)} e WHERE ${own(events)} AND e.rowid > ? ORDER BY e.rowid LIMIT ?`,
+      FROM ${tableOf(events)} e WHERE ${own(events)} AND e.rowid > ? ORDER BY e.rowid LIMIT ?`,
     values: [counters, Number(reached), limit],
   })
   const taken = { changes: changesOf(rows.map(eventRow)), events: rows.length }
@@ -138,9 +141,9 @@ async function take(
 }
 
 /** The number of the newest row. */
-async function newest(runner: SqlRunner, events: Events, counters: string): Promise<string> {
+async function newest(runner: SqlRunner, events: EventsPlace, counters: string): Promise<string> {
   const [row] = await runner.rows({
-    sql: `SELECT CAST(e.rowid AS TEXT) AS at FROM ${name(events.table)} e WHERE ${own(events)} ORDER BY e.rowid DESC LIMIT 1`,
+    sql: `SELECT CAST(e.rowid AS TEXT) AS at FROM ${tableOf(events)} e WHERE ${own(events)} ORDER BY e.rowid DESC LIMIT 1`,
     values: [counters],
   })
   return wholeOf(row?.['at'])
@@ -148,15 +151,24 @@ async function newest(runner: SqlRunner, events: Events, counters: string): Prom
 
 async function add(
   runner: SqlRunner,
+  schema: string,
   counters: string,
   { id, by, idempotencyKey }: OutboxEntry,
 ): Promise<boolean> {
   const added = await runner.changes({
-    sql: `INSERT INTO perilune_outbox (counters, idempotency_key, id, delta, at) VALUES (?, ?, ?, ?, ${NOW_MS})
+    sql: `INSERT INTO ${outboxIn(schema)} (counters, idempotency_key, id, delta, at) VALUES (?, ?, ?, ?, ${NOW_MS})
       ON CONFLICT (counters, idempotency_key) DO NOTHING`,
     values: [counters, idempotencyKey, id, by],
   })
   return added === 1
+}
+
+function cursorIn(schema: string): string {
+  return quoteTable([schema, 'perilune_cursor'], '"')
+}
+
+function outboxIn(schema: string): string {
+  return quoteTable([schema, 'perilune_outbox'], '"')
 }
 
 function name(plain: string): string {

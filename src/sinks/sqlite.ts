@@ -1,6 +1,7 @@
 // SQLite, through the promises of libsql or through node:sqlite.
 
 import type { EventSource, OutboxSource } from '../counters/count-source.ts'
+import { SinkError } from '../counters/errors.ts'
 import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { EventsOptions } from './count-dialect.ts'
@@ -49,11 +50,13 @@ function storeOf(database: SqliteDatabase): SqliteStore {
   return new SqliteStore(database)
 }
 
+/** What is under way on each connection: all sinks that have it wait for each other. */
+const LAST = new WeakMap<SqliteDatabase, Promise<unknown>>()
+
 /** One connection: transactions come one after the other. */
 class SqliteStore implements SqlStore {
   readonly #database: SqliteDatabase
   readonly #runner: SqliteRunner
-  #last: Promise<unknown> = Promise.resolve()
 
   constructor(database: SqliteDatabase) {
     this.#database = database
@@ -65,12 +68,40 @@ class SqliteStore implements SqlStore {
   }
 
   rows(statement: Statement): Promise<readonly Row[]> {
+    return this.#inOrder(async () => {
+      await this.#begin('BEGIN')
+      try {
+        return await this.#runner.rows(statement)
+      } finally {
+        await this.#rollBack()
+      }
+    })
+  }
+
+  catalog(statement: Statement): Promise<readonly Row[]> {
     return this.#inOrder(() => this.#runner.rows(statement))
   }
 
+  /** Where the user has begun a transaction on this connection, what is read is not committed, and nothing else can be. */
+  async #begin(how: 'BEGIN' | 'BEGIN IMMEDIATE'): Promise<void> {
+    try {
+      await this.#database.exec(how)
+    } catch (error) {
+      if (!/within a transaction/.test(String(error))) throw error
+      throw new SinkError(
+        'sink-busy',
+        'sqlite: a transaction of yours is open on this connection: give counters one of their own',
+        {
+          cause: error,
+        },
+      )
+    }
+  }
+
   #inOrder<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = this.#last.then(work)
-    this.#last = result.catch(() => undefined)
+    const result = (LAST.get(this.#database) ?? Promise.resolve()).then(work)
+    const settled = result.catch(() => undefined)
+    LAST.set(this.#database, settled)
     return result
   }
 
@@ -80,7 +111,7 @@ class SqliteStore implements SqlStore {
    */
   async #run<Result>(work: (runner: SqlRunner) => Promise<Result>): Promise<Result> {
     await new Promise((resolve) => setImmediate(resolve))
-    await this.#database.exec('BEGIN IMMEDIATE')
+    await this.#begin('BEGIN IMMEDIATE')
     try {
       const result = await work(this.#runner)
       await this.#database.exec('COMMIT')

@@ -21,15 +21,24 @@ export function checkTarget(target: Target, prefix = ''): FullTarget {
 /** Throws SinkError. */
 export async function prepareTarget(access: SqlAccess, target: FullTarget): Promise<Place> {
   const { table, id, value } = target
-  const columns = await access.columnsOf(table)
-  const [idColumn, { type }] = [columnOf(columns, table, id), columnOf(columns, table, value)]
+  const { found, columns } = await access.find(table)
+  const [idColumn, valueColumn] = [columnOf(columns, table, id), columnOf(columns, table, value)]
   checkIdColumn(access, table, idColumn)
   if (!idColumn.isUnique) throw misconfigured(`the column ${id} of ${table} has no unique index of its own`)
-  if (!access.dialect.isCount(type)) {
-    throw misconfigured(`the column ${value} of ${table} is ${type}, and no integer of 64 bits with a sign`)
+  if (!access.dialect.isCount(valueColumn.type)) {
+    throw misconfigured(
+      `the column ${value} of ${table} is ${valueColumn.type}, and no integer of 64 bits with a sign`,
+    )
   }
-  if (target.missing === 'create') checkInserts(columns, target)
-  return { ...target, idColumn }
+  const creates = target.missing === 'create'
+  for (const { name, isGenerated } of creates ? [idColumn, valueColumn] : [valueColumn]) {
+    if (isGenerated)
+      throw misconfigured(`the column ${name} of ${table} is generated, so nothing can be written to it`)
+  }
+  if (creates) checkInserts(columns, target)
+  await access.checkTakesRows(table, found)
+  await access.make([found.schema, 'perilune_refused'], access.dialect.refused.table(found.schema))
+  return { ...target, found, idColumn: { ...idColumn, makesZero: creates && idColumn.makesZero } }
 }
 
 /** A row that cannot be inserted fails also where it is there: the batch would never be written, nor any behind it. */

@@ -92,10 +92,11 @@ describe.each([
       Object.fromEntries(rows.map(({ id, votes: sum }) => [String(id), String(sum)])),
     )
     expect(rolled.reduce((sum, { events }) => sum + events, rest)).toBe(all)
-    expect(rolled.map(({ version }) => version).toSorted((a, b) => a - b)).toEqual(
-      Array.from(rolled, (_, at) => at + 1),
-    )
-    expect(rolled.every(({ version, since }) => version === since + 1)).toBe(true)
+    const versions = rolled.toSorted((one, other) => one.version - other.version)
+    expect(versions.map(({ since }) => since)).toEqual([
+      0,
+      ...versions.slice(0, -1).map(({ version }) => version),
+    ])
     tell(`counts in ${name}: ${all} rows counted once, ${rolled.length} roll-ups while they were written`)
   })
 })

@@ -25,7 +25,7 @@ export type Rule =
  * the vectors hold them.
  */
 const RULES: Readonly<Record<Rule, readonly [script: string, rule: string, instead: string]>> = {
-  'no version is left out': ['counters/show', 'since > state.version', 'false'],
+  'no version is left out': ['counters/show', 'since ~= state.version', 'false'],
   'nothing is shown that was read too early': [
     'counters/show-absent',
     'version < state.version or version < state.showing',

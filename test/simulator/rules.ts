@@ -42,7 +42,7 @@ const EDITS: Partial<Record<Rule, Edit>> = {
   },
   'load retry': {
     script: 'counters/load',
-    from: 'if seq < partition.seq and not (is_sealed and seq == partition.seq - 1) then',
+    from: 'if seq < acked then',
     to: 'if false then',
   },
   'setting aside': {

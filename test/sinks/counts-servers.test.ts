@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { until } from '../servers/ask.ts'
 import {
   makeVotes,
+  openMariadbOfNulls,
+  postgresAlone,
   read,
   rollUp,
   rollUpAll,
   VOTES,
   voteFor,
-  openMariadbOfNulls,
-  postgresAlone,
 } from './counts-fixture.ts'
 import { patiently, stored } from './fixture.ts'
 import { COMMIT, openMariadb, openSqlite, proxyTo } from './places.ts'
@@ -73,7 +73,7 @@ describe.each([
       proxy.cutReplies(1, COMMIT)
       await expect(rollUp(votes)).rejects.toMatchObject({ code: 'sink-unreachable', isPassing: true })
       await until('the commit is there', async () => (await stored(place, 'items'))[1] === String(round))
-      expect(await rollUp(votes)).toMatchObject({ version: round, since: round, events: 0 })
+      expect(await rollUp(votes)).toMatchObject({ events: 0, values: new Map() })
     }
     expect(await stored(place, 'items')).toEqual({ 1: '5' })
   })
@@ -81,10 +81,10 @@ describe.each([
   test('locks nothing where nothing waits', async () => {
     const { place, proxy, votes } = await setup()
     await place.run(voteFor(1, 'ada'))
-    await rollUpAll(votes)
+    const { version } = await rollUp(votes)
 
     proxy.dropRequests(1, /FOR UPDATE/)
-    expect(await rollUp(votes)).toMatchObject({ version: 1, since: 1, events: 0 })
+    expect(await rollUp(votes)).toMatchObject({ version, since: version, events: 0 })
 
     expect(proxy.pendingFaults).toBe(1)
   })
@@ -96,7 +96,7 @@ describe.each([
     proxy.dropRequests(1, COMMIT)
     await expect(rollUp(votes)).rejects.toMatchObject({ code: 'sink-unreachable' })
 
-    expect(await rollUp(votes)).toMatchObject({ version: 1, events: 1 })
+    expect(await rollUp(votes)).toMatchObject({ since: 0, events: 1 })
     expect(await stored(place, 'items')).toEqual({ 1: '1' })
   })
 
@@ -104,8 +104,8 @@ describe.each([
     /BEGIN|START TRANSACTION/,
     /FOR UPDATE/,
     /votes.{1,4} (AS|WHERE|e )/,
-    /INSERT INTO .items/,
-    /UPDATE perilune_cursor/,
+    /INSERT INTO .*items/,
+    /UPDATE .*perilune_cursor/,
   ])('counts once after its connection was lost at %s', async (matching) => {
     const { place, proxy, votes } = await setup()
     await place.run(voteFor(1, 'ada'))
@@ -201,7 +201,7 @@ test('PostgreSQL tells right values after the roll-ups were forgotten', async ()
   await place.run('DELETE FROM perilune_cursor; UPDATE items SET votes = 0')
 
   expect(await read(votes, '1')).toEqual({ 1: 1 })
-  expect(await rollUp(votes)).toMatchObject({ version: 1, since: 0, events: 1 })
+  expect(await rollUp(votes)).toMatchObject({ since: 0, events: 1 })
 })
 
 test('MariaDB counts a row later that somebody holds', async () => {
@@ -243,16 +243,19 @@ test('MariaDB takes rows whatever keys they have, and marks none that is between
     ['-4', '2', '5'],
     ['-9223372036854775808', '-3', '-2', '-1', '1', '3', '4', '6', '7', '8', '9223372036854775807'],
   ]
-  for (const [version, keys] of [former, later].entries()) {
+  const versions: number[] = []
+  for (const keys of [former, later]) {
     const rows = keys.map((key) => `(${key}, 1, 'v${key}')`)
     await place.run(`INSERT INTO votes (id, item, voter) VALUES ${rows.join(', ')}`)
-    expect(await rollUp(votes)).toMatchObject({ version: version + 1, events: keys.length })
+    const rolled = await rollUp(votes)
+    expect(rolled.events).toBe(keys.length)
+    versions.push(rolled.version)
   }
 
   const marked = await place.run('SELECT CAST(id AS CHAR) AS at, counted FROM votes ORDER BY counted, id')
   expect(marked.map(({ at, counted }) => [at, counted])).toEqual([
-    ...former.map((key) => [key, 1]),
-    ...later.map((key) => [key, 2]),
+    ...former.map((key) => [key, versions[0]]),
+    ...later.map((key) => [key, versions[1]]),
   ])
   expect(await stored(place, 'items')).toEqual({ 1: '14' })
 })

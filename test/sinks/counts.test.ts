@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest'
 import {
   backlog,
   makeVotes,
+  openMariadbOfNulls,
+  postgresAlone,
   read,
   recount,
   rollUp,
   rollUpAll,
   VOTES,
   voteFor,
-  openMariadbOfNulls,
-  postgresAlone,
 } from './counts-fixture.ts'
 import { patiently, stored } from './fixture.ts'
 import { openMariadb, openSqlite } from './places.ts'
@@ -44,8 +44,9 @@ describe.each([
       ]),
     })
     expect(await rollUp(votes)).toEqual({
-      version: 1,
+      version: expect.any(Number) as number,
       since: 0,
+      refused: [],
       events: 3,
       more: false,
       until: '',
@@ -72,12 +73,12 @@ describe.each([
     const { place, votes } = await setup()
     expect(await rollUp(votes)).toMatchObject({ version: 0, since: 0, events: 0 })
     await place.run(voteFor(1, 'ada'))
-    await rollUp(votes)
+    const { version } = await rollUp(votes)
 
-    expect(await rollUp(votes)).toMatchObject({ version: 1, since: 1, events: 0, more: false })
+    expect(version).toBeGreaterThan(0)
+    expect(await rollUp(votes)).toMatchObject({ version, since: version, events: 0, more: false })
     expect(await rollUp(votes, ['1', '9'])).toMatchObject({
-      version: 2,
-      since: 1,
+      since: version,
       values: new Map([
         ['1', 1n],
         ['9', 0n],
@@ -218,6 +219,10 @@ describe.each([
 
     expect(await rollUp(votes)).toMatchObject({ events: 3, values: new Map([['1', 1n]]) })
     expect(await rollUp(votes)).toMatchObject({ events: 0 })
+    expect(((await votes.refused?.('test:votes')) ?? []).map(({ id }) => id).toSorted()).toEqual([
+      '-1 OR id = 7',
+      'x',
+    ])
     expect(await read(votes, '1', '7')).toEqual({ 1: 1, 7: 40 })
     expect(await stored(place, 'items')).toEqual({ 1: '1', 7: '40' })
   })

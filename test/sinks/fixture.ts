@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Batch, Sink } from '../../src/counters/sink.ts'
 import { SinkError } from '../../src/counters/errors.ts'
+import type { Batch, Sink } from '../../src/counters/sink.ts'
 import type { Place } from './places.ts'
 
 export const ITEMS = { table: 'items', value: 'votes' } as const

@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { until } from '../servers/ask.ts'
 import { startProxy } from '../servers/proxy.ts'
-import { backlog, read, rollUp, rollUpAll, postgresAlone } from './counts-fixture.ts'
+import { backlog, postgresAlone, read, rollUp, rollUpAll } from './counts-fixture.ts'
 import { ITEMS, makeTables, patiently, stored } from './fixture.ts'
 import { openMariadb, openSqlite } from './places.ts'
 
@@ -36,7 +36,7 @@ describe.each([
 
     expect(await read(outbox, '1', '2')).toEqual({ 1: 1, 2: -5 })
     expect(await backlog(outbox)).toEqual({ rows: 2, ageMs: expect.any(Number) })
-    expect(await rollUp(outbox)).toMatchObject({ version: 1, events: 2 })
+    expect(await rollUp(outbox)).toMatchObject({ since: 0, events: 2 })
     expect(await stored(place, 'items')).toEqual({ 1: '1', 2: '-5' })
     expect(await backlog(outbox)).toEqual({ rows: 0, ageMs: null })
   })

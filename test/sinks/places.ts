@@ -30,6 +30,7 @@ export interface Session {
 }
 
 export interface Place {
+  readonly name: 'sqlite' | 'postgres' | 'mariadb'
   /** A sink with connections of its own; through `port` where that is a proxy. */
   sink(target: Target, port?: number): Sink
   events(options: EventsOptions, port?: number): EventSource
@@ -49,7 +50,7 @@ export interface ServerPlace extends Place {
   waiting(): Promise<unknown[]>
   /** Said by a session that is not to be the one that a deadlock ends. */
   readonly isPatient: string
-  /** A sink of a user who may read and write `items`, and knows of the ledger. */
+  /** A sink of a user who may read and write `items`, and the tables beside it, and may delete nothing. */
   sinkOfApplication(target: Target): Promise<Sink>
   /** Ends the connection that has this id. */
   endConnection(id: unknown): Promise<void>
@@ -80,6 +81,7 @@ export async function openSqlite(): Promise<SqlitePlace> {
     }
   }
   const place = await withRun('"', {
+    name: 'sqlite',
     port: 0,
     sink: (target) => sqlite(open(), target),
     events: (options) => sqliteEvents(open(), options),
@@ -114,6 +116,7 @@ export async function openPostgres(own?: number): Promise<PostgresPlace> {
     return { client, run: async (sql) => (await client.query(sql)).rows as Rows }
   }
   const place = await withRun('"', {
+    name: 'postgres',
     port,
     sink: (target, at = port) => postgres(connect(at), target),
     events: (options, at = port) => postgresEvents(connect(at), options),
@@ -139,7 +142,7 @@ export async function openPostgres(own?: number): Promise<PostgresPlace> {
     sinkOfApplication: async (target) => {
       const user = `u${randomUUID().replaceAll('-', '')}`
       await place.run(`CREATE ROLE ${user} LOGIN; GRANT USAGE ON SCHEMA ${schema} TO ${user};
-        GRANT SELECT, INSERT, UPDATE ON items, perilune_ledger TO ${user}`)
+        GRANT SELECT, INSERT, UPDATE ON items, perilune_ledger, perilune_refused TO ${user}`)
       return postgres(connect(port, user), target)
     },
     endConnection: async (id) => void (await place.run(`SELECT pg_terminate_backend(${String(id)})`)),
@@ -168,6 +171,7 @@ export async function openMariadb(): Promise<MariadbPlace> {
     return { client: connection, run: async (sql) => (await connection.query(sql))[0] as Rows }
   }
   const place = await withRun('`', {
+    name: 'mariadb',
     port,
     sink: (target, at = port) => mysql(connect(at, schema), target),
     events: (options, at = port) => mysqlEvents(connect(at, schema), options),
@@ -190,7 +194,7 @@ export async function openMariadb(): Promise<MariadbPlace> {
     sinkOfApplication: async (target) => {
       const user = `u${randomUUID().slice(0, 8)}`
       await place.run(`CREATE USER ${user}@'127.0.0.1'`)
-      for (const table of ['items', 'perilune_ledger'])
+      for (const table of ['items', 'perilune_ledger', 'perilune_refused'])
         await place.run(`GRANT SELECT, INSERT, UPDATE ON ${schema}.${table} TO ${user}@'127.0.0.1'`)
       return mysql(connect(port, schema, user), target)
     },

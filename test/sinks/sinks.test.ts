@@ -125,8 +125,9 @@ describe.each([
       const batch = batchOf(ledger, 1, { 1: 1, [id]: 1 })
 
       await expect(items.read(ledger, ['1', id])).rejects.toMatchObject({ code: 'invalid-argument' })
-      await expect(items.apply(batch)).rejects.toMatchObject({ code: 'invalid-argument' })
-      expect(await items.apply({ ...batch, changes: [] })).toBe('applied')
+      expect(await items.apply(batch)).toMatchObject({ refused: [{ id, delta: 1n }] })
+      expect(await items.refused?.(ledger.counters)).toMatchObject([{ id, delta: 1n }])
+      expect((await items.read(ledger, ['1'])).values).toEqual(new Map([['1', 1n]]))
     },
   )
 
@@ -157,9 +158,9 @@ describe.each([
 
     const epochs = await Promise.all(Array.from({ length: 20 }, () => items.begin('test:epochs', 4)))
 
-    expect(epochs.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1))
-    expect(await items.begin('test:epochs', 5)).toBe(1)
-    expect(await items.begin('test:Epochs', 4)).toBe(1)
+    expect(new Set(epochs).size).toBe(20)
+    expect(epochs.every((epoch) => Number.isSafeInteger(epoch) && epoch > 0)).toBe(true)
+    expect(await items.begin('test:epochs', 4)).toBeGreaterThan(Math.max(...epochs))
   })
 
   test('applies a batch once, and knows it afterwards', async () => {
@@ -207,7 +208,7 @@ describe.each([
     for (let seq = 1; seq <= 10; seq++) {
       const batch = batchOf(ledger, seq, { 1: 1, 2: 2 })
       const both = await Promise.all(sinks.map((sink) => patiently(() => sink.apply(batch))))
-      expect(both.toSorted()).toEqual(['applied', 'known'])
+      expect(both).toEqual(expect.arrayContaining(['applied', 'known']))
     }
 
     expect(await stored(place, 'items')).toEqual({ 1: '10', 2: '20' })
@@ -234,13 +235,15 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '40', 2: '40', 3: '40', ...own })
   })
 
-  test('leaves out rows that are missing, if it is told to', async () => {
+  test('makes no rows that are missing, if it is told to, and says so', async () => {
     const { place } = await setup()
     const sink = place.sink({ ...ITEMS, missing: 'refuse' })
     await place.run('INSERT INTO items VALUES (1, 10)')
     const ledger = await begin(sink)
 
-    expect(await sink.apply(batchOf(ledger, 1, { 1: -4, 2: 4 }))).toBe('applied')
+    expect(await sink.apply(batchOf(ledger, 1, { 1: -4, 2: 4 }))).toMatchObject({
+      refused: [{ id: '2', delta: 4n }],
+    })
 
     expect(await stored(place, 'items')).toEqual({ 1: '6' })
   })
@@ -264,16 +267,16 @@ describe.each([
     },
   )
 
-  test('takes a change of 63 bits, and rolls back a batch that leaves the range', async () => {
+  test('takes a change of 63 bits, and keeps what would leave the range', async () => {
     const { place, items } = await setup()
     const ledger = await begin(items)
     await items.apply(batchOf(ledger, 1, { 1: 2n ** 63n - 1n, 2: -(2n ** 63n) }))
 
-    await expect(items.apply(batchOf(ledger, 2, { 2: 1, 1: 1 }))).rejects.toMatchObject({
-      code: 'sink-failed',
+    expect(await items.apply(batchOf(ledger, 2, { 2: 1, 1: 1 }))).toMatchObject({
+      refused: [{ id: '1', delta: 1n }],
     })
 
-    expect(await stored(place, 'items')).toEqual({ 1: String(2n ** 63n - 1n), 2: String(-(2n ** 63n)) })
-    expect((await items.read(ledger, [])).seq).toBe(1)
+    expect(await stored(place, 'items')).toEqual({ 1: String(2n ** 63n - 1n), 2: String(-(2n ** 63n) + 1n) })
+    expect(await items.read(ledger, ['1'])).toEqual({ seq: 2, values: new Map([['1', 2n ** 63n]]) })
   })
 })

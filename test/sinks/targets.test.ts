@@ -33,7 +33,6 @@ describe.each([
     await expect(sink.begin('test:titled', 0)).rejects.toMatchObject(TITLED)
     await expect(place.events({ ...VOTES, target }).prepare()).rejects.toMatchObject(TITLED)
     await expect(place.outbox(target).prepare()).rejects.toMatchObject(TITLED)
-    expect(await place.run('SELECT * FROM perilune_ledger')).toEqual([])
   })
 
   test('may have any column where no row is made', async () => {
@@ -42,7 +41,7 @@ describe.each([
     const ledger = await begin(sink)
     await place.outbox({ ...target, missing: 'refuse' }).prepare()
 
-    expect(await sink.apply(batchOf(ledger, 1, { 1: 1, 2: 1 }))).toBe('applied')
+    expect(await sink.apply(batchOf(ledger, 1, { 1: 1, 2: 1 }))).toMatchObject({ refused: [{ id: '2' }] })
 
     expect(await stored(place, 'titled')).toEqual({ 1: '11' })
   })

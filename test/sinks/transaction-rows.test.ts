@@ -1,7 +1,7 @@
 // Rows that are counted in transactions that something else runs.
 import {
-  eventsFromTransaction,
   type Execute,
+  eventsFromTransaction,
   outboxFromTransaction,
   type Transact,
 } from 'perilune/transaction-sink'

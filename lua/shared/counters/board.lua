@@ -5,6 +5,7 @@
 --   version        of SQL that the whole partition shows
 --   showing        of SQL that is being shown, page after page; 0: none is
 --   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
+--   place          where the counts are in SQL; not there: nobody could tell
 local BOARD_LAYOUT = '1'
 
 local function open_board(board)

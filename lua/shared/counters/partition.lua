@@ -6,6 +6,7 @@
 --   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
 --   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
 --   sealed_ms      when the oldest increment of the sealed batch came
+--   ledger         where the ledger is; not there: nobody could tell
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 

@@ -117,6 +117,8 @@ const ofShown = {
   getMany: (counters) => counters.getMany([1, 2]),
   flush: (counters, ending) => counters.flush({ ...ending }),
   flushEvery: gives((counters) => counters.flushEvery('20ms')),
+  // The database answers without Redis.
+  refused: gives((counters) => counters.refused()),
   inspect: (counters) => counters.inspect(),
   clear: (counters) => counters.clear(),
   reconcile: (counters) => counters.reconcile([1]),
@@ -132,6 +134,7 @@ const counters: readonly Group[] = [
     flush: (each, ending) => each.flush({ ...ending }),
     flushEvery: gives((each) => each.flushEvery('20ms')),
     reconcile: (each) => each.reconcile([1]),
+    refused: gives((each) => each.refused()),
     inspect: (each) => each.inspect(),
     clear: (each) => each.clear(),
   }),

@@ -1,0 +1,179 @@
+// Counters whose database went back, is another one, or refuses rows.
+import { perilune, RefusedError, SinkError } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { setup } from '../../test/counters-fixture.ts'
+import { counting } from '../../test/counting-driver.ts'
+import type { Sink } from './sink.ts'
+import type { Loss } from './source.ts'
+
+interface Line {
+  readonly epoch: number
+  readonly seq: number
+  readonly batch: string
+}
+
+async function until(ready: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await ready())) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+/** The sink, where another database is told to be. */
+function placed(sink: Sink, location: string): Sink {
+  return Object.assign(Object.create(sink) as Sink, { location: () => Promise.resolve(location) })
+}
+
+describe('counters', () => {
+  test('are loaded and go on where the database came back with an old copy, though nothing is pending', async () => {
+    const losses: Loss[] = []
+    const { counters, another, database, stored } = await setup({ onLoss: (loss) => losses.push(loss) })
+    await counters.increment(1, 5)
+    await counters.flush()
+    const { epoch, seq, batch } = database.prepare('SELECT * FROM perilune_ledger').get() as Line
+    await counters.increment(1, 2)
+    await counters.flush()
+    database.exec(`UPDATE items SET votes = 5;
+      UPDATE perilune_ledger SET seq = ${seq}, batch = '${batch}' WHERE epoch = ${epoch}`)
+
+    expect(await another().get(2)).toBe(0)
+    expect(await counters.get(1)).toBe(5)
+    expect(await counters.increment(1)).toBe(6)
+    await counters.flush()
+    await counters.reconcile([1])
+
+    expect(stored(1)).toBe(6)
+    expect(losses).toEqual([])
+  })
+
+  test('bring a sealed batch, and what came later, once to a database that is behind', async () => {
+    const { counters, sink, database, stored } = await setup()
+    await counters.increment(1, 5)
+    await counters.flush()
+    database.exec('CREATE TABLE copy AS SELECT * FROM perilune_ledger')
+    await counters.increment(1, 1)
+    await counters.flush()
+    await counters.increment(1, 10)
+    const { apply } = sink
+    Object.assign(sink, { apply: () => Promise.reject(new SinkError('sink-failed', 'it is broken')) })
+    await expect(counters.flush()).rejects.toThrow('it is broken')
+    await counters.increment(1, 100)
+    database.exec(`UPDATE items SET votes = 5; DELETE FROM perilune_ledger;
+      INSERT INTO perilune_ledger SELECT * FROM copy`)
+    Object.assign(sink, { apply })
+
+    expect(await counters.get(2)).toBe(0)
+    expect(await counters.get(1)).toBe(115)
+    await counters.flush()
+
+    expect(stored(1)).toBe(115)
+  })
+
+  test('tell of no loss where an answer comes late, of a time before the epoch began', async () => {
+    const losses: Loss[] = []
+    const { client, name, sink } = await setup({ clock: 'real' })
+    let goOn: () => void = () => undefined
+    const held = new Promise<void>((resolve) => (goOn = resolve))
+    const driver = counting(ioredis(client), [])
+    const run = driver.run.bind(driver)
+    driver.run = async (call) => {
+      const answer = await run(call)
+      if (call.script.name === 'counters/get') await held
+      return answer
+    }
+    const redis = perilune(driver, { namespace: 'counters-test' })
+    onTestFinished(() => redis.close())
+    const counters = redis.counters(name, { sink, settleFor: '0s', onLoss: (loss) => losses.push(loss) })
+
+    const late = counters.get(1)
+    await counters.increment(2)
+    goOn()
+
+    expect(await late).toBe(0)
+    expect(await counters.increment(2)).toBe(2)
+    expect(losses).toEqual([])
+  })
+
+  test('name what the database refuses, bring all else, and try it again', async () => {
+    const { counters, database, stored } = await setup()
+    database.exec(
+      "CREATE TRIGGER few BEFORE UPDATE ON items WHEN new.votes > 10 BEGIN SELECT RAISE(ABORT, 'too many'); END",
+    )
+    await counters.increment(1, 10)
+    await counters.flush()
+    await Promise.all([counters.increment(1, 5), counters.increment(2, 7)])
+
+    await expect(counters.flush()).rejects.toMatchObject({
+      name: 'SinkError',
+      code: 'sink-refused',
+      refused: [{ id: '1', by: 5, why: expect.stringContaining('too many') as string }],
+    })
+    expect([stored(1), stored(2)]).toEqual([10, 7])
+    expect(await counters.get(1)).toBe(15)
+    expect(await counters.inspect()).toMatchObject({ dirty: 0 })
+    expect(await counters.refused()).toMatchObject([{ id: '1', by: 5 }])
+
+    database.exec('DROP TRIGGER few')
+    expect(await counters.flush()).toEqual({ batches: 0, counters: 0 })
+    expect(stored(1)).toBe(15)
+    expect(await counters.refused()).toEqual([])
+    await counters.reconcile([1])
+    expect(await counters.get(1)).toBe(15)
+  })
+
+  test('are flushed at their pace though rows are refused, and each is told', async () => {
+    const { counters, database, stored } = await setup({ clock: 'real', target: { missing: 'refuse' } })
+    database.exec('INSERT INTO items VALUES (1, 0), (2, 0)')
+    await counters.getMany([1, 2])
+    database.exec('DELETE FROM items WHERE id = 2')
+    const told: RefusedError[] = []
+    await using _flushing = counters.flushEvery('2ms', {
+      onError: (error) => told.push(error as RefusedError),
+    })
+    for (let at = 1; at <= 20; at++) {
+      await counters.increment(1)
+      await counters.increment(2)
+      await until(() => stored(1) === at)
+    }
+    const sum = (): number =>
+      told.flatMap(({ refused }) => refused).reduce((all, { by }) => all + Number(by), 0)
+    await until(() => sum() === 20)
+
+    expect(await counters.refused()).toMatchObject([{ id: '2', by: 20 }])
+    expect(told.every((error) => error instanceof RefusedError)).toBe(true)
+  })
+
+  test('are refused with a name where the ledger is another one, and are not once they were cleared', async () => {
+    const { sink, another, stored } = await setup()
+    const shop = another({ sink: placed(sink, 'shop.public') })
+    await shop.increment(1, 5)
+    // Another database knows nothing of the epochs of this one.
+    const empty = { read: () => Promise.resolve({ seq: null, values: new Map<string, bigint>() }) }
+    const web = another({ sink: Object.assign(placed(sink, 'shop.web'), empty) })
+
+    const message = 'have their ledger in shop.public, and this process has one in shop.web'
+    for (let times = 0; times < 2; times++)
+      await expect(web.increment(2)).rejects.toMatchObject({
+        code: 'sink-misconfigured',
+        message: expect.stringContaining(message) as string,
+      })
+    await shop.flush()
+    expect(stored(1)).toBe(5)
+    await shop.clear()
+    const moved = another({ sink: placed(sink, 'shop.web') })
+
+    expect(await moved.increment(1)).toBe(6)
+    await moved.flush()
+    expect(stored(1)).toBe(6)
+  })
+
+  test('say what a sink failed of that throws something of its own', async () => {
+    const { another, sink } = await setup()
+    const read = (): Promise<never> => Promise.reject(new TypeError('it is broken'))
+
+    await expect(
+      another({ sink: Object.assign(Object.create(sink) as Sink, { read }) }).get(1),
+    ).rejects.toMatchObject({
+      code: 'sink-unreachable',
+      message: 'the sink failed: TypeError: it is broken',
+    })
+  })
+})
