@@ -6,6 +6,7 @@ import {
   LeaseLostError,
   OverflowError,
   PeriluneError,
+  RefusedError,
   ResultNotKeptError,
   SinkError,
   UnknownCounterError,
@@ -30,6 +31,9 @@ export interface ProblemAnswer {
   readonly headers: Readonly<Record<string, string>>
   readonly document: ProblemDocument
 }
+
+/** Counters of a refusal. */
+const MOST_NAMED = 10
 
 const REFUSALS = { 'not-found': 404, refused: 409, 'lease-lost': 410 } as const
 
@@ -139,6 +143,14 @@ function fromLibrary(error: PeriluneError): ProblemAnswer {
   if (error instanceof OverflowError) {
     const detail = `The counter ${error.id} would leave the range of a 64-bit integer; nothing was counted.`
     return { headers: {}, document: problem(422, detail, error.code) }
+  }
+  if (error instanceof RefusedError) {
+    const named = error.refused
+      .map(({ id }) => id)
+      .slice(0, MOST_NAMED)
+      .join(', ')
+    const detail = `The database refused the rows of ${error.refused.length} counters: ${named}. All others are written; these are kept, and tried again.`
+    return { headers: {}, document: problem(503, detail, error.code) }
   }
   if (error instanceof SinkError) return fromDatabase(error)
   if (isLasting(error)) return { headers: {}, document: problem(503, LASTING, error.code) }
