@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { jsonText } from 'perilune'
+import { jsonText, type Queue } from 'perilune'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { bodiesOf, type FeedApi, startFeedApi } from './testing/feed-api.ts'
 import { startApp } from './testing/test-app.ts'
@@ -92,5 +92,52 @@ describe('a message that is no JSON', () => {
     expect(await bodies(call('GET', '/messages?echo=true'))).toEqual([1, 2])
     expect((await call('GET', '/stats')).status).toBe(200)
     expect(await bodies(call('POST', '/claims', { ttl: 60, grace: 60 }))).toEqual([1, 2])
+  })
+})
+
+describe.each(['', '?partitions=2'])('a payload that is no JSON, in a queue%s', (query) => {
+  async function setup() {
+    const name = randomUUID()
+    const path = `/v1/queues/${name}`
+    const options = { codec: jsonText, ...(query === '' ? {} : { partitions: 2 }) }
+    const raw = api.perilune.queue(`v1:test/${name}`, options as never) as unknown as Queue
+    const enqueue = async (payload: number) =>
+      (await api.call('POST', `${path}/jobs${query}`, { body: { name: 'j', payload, group: 'g' } })).json
+        .jobs[0].id
+    const ids = [await enqueue(1)]
+    const bad = (await raw.enqueue('j', BAD, { group: 'g' })).id
+    ids.push(await enqueue(2))
+    return { path, raw, bad, ids }
+  }
+
+  test('is dead once somebody claims it, and the others are claimed', async () => {
+    const { path, bad } = await setup()
+    const { json } = await api.call('POST', `${path}/claims${query}`, { body: { limit: 3 } })
+    expect(json.jobs.map(({ payload }: { payload: unknown }) => payload)).toEqual([1, 2])
+    expect((await api.call('GET', `${path}/jobs/${bad}${query}`)).json).toMatchObject({
+      state: 'dead',
+      failure: { kind: 'undecodable-payload' },
+      payload: null,
+      undecodable: [{ part: 'payload', ...UNDECODABLE }],
+    })
+  })
+
+  test('stands in its place in each list, and so does a result', async () => {
+    const { path, raw, ids, bad } = await setup()
+    const and = query === '' ? '?' : `${query}&`
+    const page = await api.call('GET', `${path}/jobs${and}state=grouped`)
+    expect(page.json.jobs).toMatchObject([
+      { payload: 1, undecodable: [] },
+      { id: bad, payload: null, undecodable: [{ part: 'payload', ...UNDECODABLE }] },
+      { payload: 2, undecodable: [] },
+    ])
+    await raw.jobs.cancel([bad])
+    const child = await raw.enqueue('j', '3', { parents: ids, group: 'g' })
+    for (const job of await raw.claim({ limit: 2 })) await job.ack(job.payload === '1' ? BAD : '2')
+    const parents = await api.call('GET', `${path}/jobs/${child.id}/parents${query}`)
+    expect(parents.json.parents).toMatchObject([
+      { result: null, undecodable: [{ part: 'result', ...UNDECODABLE }] },
+      { result: 2, undecodable: [] },
+    ])
   })
 })

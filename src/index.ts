@@ -234,6 +234,7 @@ export type {
 export type { Spread } from './queue/spread.ts'
 export type { Stats, StatsCounts, StatsOptions, StatsPeriod } from './queue/stats.ts'
 export type { TagCount } from './queue/tagging.ts'
+export type { UndecodablePart } from './queue/undecodable.ts'
 export { Worker, type WorkOptions } from './queue/worker.ts'
 export type {
   Allowed,

@@ -131,7 +131,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     return Math.floor(Number(this.number) / 1000)
   }
 
-  /** Throws what the codec throws when it cannot read the payload. */
+  /** What the codec read, and its schema made of it: a job of which it can read none is dead before anybody has it. */
   get payload(): Payload {
     this.#decoded ??= { payload: this.#source.codec.decode(this.#encoded) as Payload }
     return this.#decoded.payload

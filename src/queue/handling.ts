@@ -6,7 +6,7 @@ import { type BackoffFunction, delayAfter } from './backing-off.ts'
 import type { BatchHandler } from './batching.ts'
 import type { ClaimedJob, Told } from './claimed-job.ts'
 import type { QueueHooks } from './hooks.ts'
-import { buryMisfit } from './misfits.ts'
+import { buryMisfit, misfitOf } from './misfits.ts'
 import { failureOf } from './outcome-options.ts'
 import type { PayloadChecks } from './schemas.ts'
 
@@ -44,9 +44,10 @@ export async function handle(
       // Perhaps a newer worker has one.
       return telling(() => job.release({ delay: WITHOUT_HANDLER }))
     }
-    const misfit = terms.checks === null ? null : await terms.checks.misfitOf(job)
+    const judged = misfitOf(job, terms.checks)
+    const misfit = judged === null || 'kind' in judged ? judged : await judged
     if (misfit !== null) {
-      terms.onError(misfit, job)
+      terms.onError(misfit.error, job)
       return telling(() => buryMisfit(job, misfit))
     }
     const { around } = terms
