@@ -75,6 +75,10 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   readonly trace: string
   /** How long this attempt may take; 0: no bound. */
   readonly maxRunMs: number
+  /** Which partition of its queue it is from; null: the queue has none. */
+  readonly partition: number | null
+  /** @internal The beginning of the keys of the unit that it is from. */
+  readonly home: string
   readonly #source: Source
   readonly #settling: Settling
   readonly #encoded: Buffer
@@ -98,10 +102,12 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     settling: Settling,
     exchanged: Exchanged,
     at: number,
-    options: Options | undefined,
+    options: Exchanged['options'][number] | undefined,
   ) {
     const told = exchanged.jobs[at] as ToldJob
     this.#source = source
+    this.partition = source.partition
+    this.home = source.unit.prefix
     this.#settling = settling
     this.#encoded = told.payload
     this.#countdown = new Countdown(source.unit, exchanged.end)
@@ -119,11 +125,6 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     this.tags = options === undefined || options.tags === '' ? NO_TAGS : options.tags.split('\0')
     this.trace = options?.trace ?? ''
     this.maxRunMs = options?.maxRunMs ?? 0
-  }
-
-  /** Which partition of its queue it is from; null: the queue has none. */
-  get partition(): number | null {
-    return this.#source.partition
   }
 
   /** When it was enqueued, in milliseconds of the server's clock. */
@@ -394,5 +395,3 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     )
   }
 }
-
-type Options = Exchanged['options'][number]

@@ -5,6 +5,7 @@ import { startTimer, type Timer } from '../runtime/timer.ts'
 import { type BackoffFunction, delayAfter } from './backing-off.ts'
 import type { BatchHandler } from './batching.ts'
 import type { ClaimedJob, Told } from './claimed-job.ts'
+import { isHeld } from './held.ts'
 import type { QueueHooks } from './hooks.ts'
 import { buryMisfit, misfitOf } from './misfits.ts'
 import { failureOf } from './outcome-options.ts'
@@ -50,6 +51,8 @@ export async function handle(
       terms.onError(misfit.error, job)
       return telling(() => buryMisfit(job, misfit))
     }
+    // A schema may have taken its time.
+    if (terms.checks !== null && !isHeld(job)) return telling(() => job.giveUp())
     const { around } = terms
     const result = await (around === undefined
       ? run(job, handler)
