@@ -114,7 +114,7 @@ export { Claim, type ExtendOptions, type Refused } from './feed/claim.ts'
 export type { ClaimOptions } from './feed/claiming.ts'
 export { Feed, type FeedOptions, type Keep, type Removed, type RemoveOptions } from './feed/feed.ts'
 export type { FeedInspection } from './feed/inspection.ts'
-export type { Message } from './feed/message.ts'
+export type { FoundMessages, Message, UndecodableMessage } from './feed/message.ts'
 export type { AppendOptions, NewMessage } from './feed/outgoing.ts'
 export type {
   NewPartitionedMessage,
@@ -123,7 +123,11 @@ export type {
 } from './feed/partition-appending.ts'
 export { PartitionClaim } from './feed/partition-claim.ts'
 export type { PartitionedInspection, PartitionInspection } from './feed/partition-inspection.ts'
-export type { PartitionedMessage } from './feed/partition-message.ts'
+export type {
+  FoundPartitionedMessages,
+  PartitionedMessage,
+  UndecodablePartitionedMessage,
+} from './feed/partition-message.ts'
 export type { PartitionedPage, PartitionedReadOptions } from './feed/partition-reading.ts'
 export { PartitionedSubscriber } from './feed/partition-subscriber.ts'
 export type { PartitionedTailOptions, TailedPartitionedMessage } from './feed/partition-tail.ts'
@@ -242,6 +246,7 @@ export type {
 export type { Spread } from './queue/spread.ts'
 export type { Stats, StatsCounts, StatsOptions, StatsPeriod } from './queue/stats.ts'
 export type { TagCount } from './queue/tagging.ts'
+export type { UndecodablePart } from './queue/undecodable.ts'
 export { Worker, type WorkOptions } from './queue/worker.ts'
 export type {
   Allowed,
@@ -271,7 +276,7 @@ export {
   type RefundOptions,
   type TakeOptions,
 } from './rate-limit/rate-limit.ts'
-export { bytes, type Codec, json, jsonText, text } from './runtime/codec.ts'
+export { bytes, type Codec, json, jsonText, text, type Undecodable } from './runtime/codec.ts'
 export type { Duration } from './runtime/duration.ts'
 export {
   AmbiguousError,

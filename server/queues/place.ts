@@ -1,4 +1,5 @@
-import { type Feed, jsonText, type Perilune } from 'perilune'
+import type { Feed, Perilune } from 'perilune'
+import { storedJson } from '../stored-json.ts'
 import type { Tenant } from '../zaqar/headers.ts'
 
 /** One queue of one project, and who asks. */
@@ -24,5 +25,5 @@ export function besides({ tenant }: Place, queue: string): Place {
 }
 
 export function openFeed(perilune: Perilune, place: Place): Feed<string> {
-  return perilune.feed(feedName(place), { codec: jsonText, origin: place.tenant.origin })
+  return perilune.feed(feedName(place), { codec: storedJson, origin: place.tenant.origin })
 }

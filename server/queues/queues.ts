@@ -1,7 +1,7 @@
 // A queue is a feed, and an entry in the registry of its project; its subscribers hear of what is posted.
 
-import type { NewMessage, Perilune } from 'perilune'
-import { type Appended, type Claim, type ClaimOptions, type Feed, type FeedOptions, jsonText } from 'perilune'
+import type { Appended, Claim, ClaimOptions, Feed, FeedOptions, NewMessage, Perilune } from 'perilune'
+import { storedJson } from '../stored-json.ts'
 import type { Webhooks } from '../subscriptions/webhooks.ts'
 import type { QueueTerms } from '../zaqar/metadata.ts'
 import { BoundedMap } from './bounded-map.ts'
@@ -103,7 +103,7 @@ export class Queues {
 }
 
 function feedOptions({ tenant }: Place, deadLetters: DeadLetterTerms): FeedOptions<string> {
-  const options = { codec: jsonText, origin: tenant.origin }
+  const options = { codec: storedJson, origin: tenant.origin }
   if (deadLetters === null) return options
   const { maxClaims, ttl } = deadLetters
   return { ...options, maxClaims, ...(ttl === null ? {} : { deadLettersExpireAfter: `${ttl}s` }) }

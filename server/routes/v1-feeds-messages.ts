@@ -18,7 +18,7 @@ import {
   origin,
   wait,
 } from '../v1/arguments.ts'
-import { encodeMessage, encodePage } from '../v1/encode.ts'
+import { encodeMessage, encodePage, encodeUndecodable } from '../v1/encode.ts'
 import type { Feeds } from '../v1/feeds.ts'
 import { Refusal } from '../v1/problem-documents.ts'
 import type { Waits } from '../v1/waits.ts'
@@ -81,9 +81,10 @@ function singleMessages(app: App, url: string, { tag, open }: Parts): void {
   const found = { tags, summary: 'Look one up', params: MessagePath, response: answers(message, 404) }
   app.get(url, { schema: found }, async (request, reply) => {
     const { name, id } = request.params
-    const [only] = await open(request, name).get([id])
+    const { messages, undecodable } = await open(request, name).get([id])
+    const [only] = [...messages.map(encodeMessage), ...undecodable.map(encodeUndecodable)]
     if (only === undefined) throw noMessage(id)
-    return reply.type('application/json').send(encodeMessage(only))
+    return reply.type('application/json').send(only)
   })
 
   const gone = {

@@ -24,7 +24,7 @@ export function feedTail(app: App, feeds: Feeds, waits: Waits, { heartbeat }: Fe
     tags: ['messages'],
     summary: 'Follow as server-sent events',
     description:
-      'The id of an event is a marker. `message` carries a message; `gap` and `reset` say what is missing before the next one.',
+      'The id of an event is a marker. `message` carries a message, `undecodable` one whose body is no JSON; `gap` and `reset` say what is missing before the next one.',
     params: FeedPath,
     querystring: Query,
     described: { 'Last-Event-ID': 'The id of the last event that was seen; goes before `after`.' },

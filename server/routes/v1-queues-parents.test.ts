@@ -51,8 +51,8 @@ describe('a job with parents', () => {
     const { text, json } = await get(`${queue}/jobs/${child}/parents`)
     expect(text).toContain(`"result":${result}}`)
     expect(json.parents).toMatchObject([
-      { queue: null, id: a, state: 'done', failure: null },
-      { queue: null, id: b, state: 'pending', failure: null, result: null },
+      { queue: null, id: a, state: 'done', failure: null, undecodable: [] },
+      { queue: null, id: b, state: 'pending', failure: null, result: null, undecodable: [] },
     ])
     await (await claimOne(queue)).settle('DELETE', '')
 
@@ -71,7 +71,14 @@ describe('a job with parents', () => {
     expect(await stateOf(queue, goes)).toBe('absent')
     expect(await stateOf(queue, runs)).toBe('ready')
     expect((await get(`${queue}/jobs/${runs}/parents`)).json.parents).toEqual([
-      { queue: null, id: parents[0], state: 'dead', failure: { kind: 'odd', message: 'very' }, result: null },
+      {
+        queue: null,
+        id: parents[0],
+        state: 'dead',
+        failure: { kind: 'odd', message: 'very' },
+        result: null,
+        undecodable: [],
+      },
     ])
   })
 
@@ -85,7 +92,7 @@ describe('a job with parents', () => {
     await reaches(near, child, 'ready')
 
     expect((await get(`${near}/jobs/${child}/parents`)).json.parents).toEqual([
-      { queue: nameIn(far), id: 'far', state: 'done', failure: null, result: 'from afar' },
+      { queue: nameIn(far), id: 'far', state: 'done', failure: null, result: 'from afar', undecodable: [] },
     ])
   })
 

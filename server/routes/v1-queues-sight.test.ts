@@ -68,7 +68,7 @@ describe('results', () => {
     const waiting = get(`${queue}/jobs/a/result?wait=30s`)
     await put(`${queue}/jobs/a/claims/${token}/result`, { sum: 1.0 })
 
-    const end = { id: 'a', state: 'done', failure: null, result: { sum: 1 } }
+    const end = { id: 'a', state: 'done', failure: null, result: { sum: 1 }, undecodable: [] }
     expect((await waiting).json).toEqual(end)
     expect((await get(`${queue}/jobs/a/result`)).json).toEqual(end)
     expect(codeOf(await get(`${queue}/jobs/nobody/result?wait=30s`))).toEqual([404, 'not-found'])
@@ -79,7 +79,13 @@ describe('results', () => {
     const token = await claimed(queue, 'a')
     await post(`${queue}/jobs/a/claims/${token}/bury`, { kind: 'bad', message: 'no' })
     const { json } = await get(`${queue}/jobs/a/result?wait=1s`)
-    expect(json).toEqual({ id: 'a', state: 'dead', failure: { kind: 'bad', message: 'no' }, result: null })
+    expect(json).toEqual({
+      id: 'a',
+      state: 'dead',
+      failure: { kind: 'bad', message: 'no' },
+      result: null,
+      undecodable: [],
+    })
   })
 })
 

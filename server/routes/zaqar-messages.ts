@@ -54,7 +54,7 @@ function readMessages(app: App, queues: Queues, limits: Limits): void {
     const ids = listOf(query, 'ids')
     reply.type('application/json')
     if (ids !== undefined) {
-      const messages = await feed.get(checkIds(ids, limits))
+      const { messages } = await feed.get(checkIds(ids, limits))
       if (messages.length === 0) throw notFound('None of these messages is there.')
       return reply.send(encodeMessages(queue, messages))
     }
@@ -65,7 +65,8 @@ function readMessages(app: App, queues: Queues, limits: Limits): void {
 
   app.get('/queues/:queue/messages/:message', { schema: { params: MessagePath } }, async (request, reply) => {
     const { queue, message: id } = request.params
-    const [message] = await queues.feed({ tenant: request.tenant, queue }).get([id])
+    const { messages } = await queues.feed({ tenant: request.tenant, queue }).get([id])
+    const [message] = messages
     if (message === undefined) throw notFound(`There is no message ${id}.`)
     return reply.type('application/json').send(encodeMessage(queue, message))
   })
@@ -148,6 +149,6 @@ async function ackClaimed(feed: Feed<string>, id: string, token: number): Promis
 
 /** A claim ends with its last message, so deleting that one again must not be an error. */
 async function refuseUnlessGone(feed: Feed<string>, id: string): Promise<void> {
-  const [message] = await feed.get([id])
-  if (message !== undefined) throw badRequest('This claim has ended, or never was.')
+  const { messages, undecodable } = await feed.get([id])
+  if (messages.length + undecodable.length > 0) throw badRequest('This claim has ended, or never was.')
 }

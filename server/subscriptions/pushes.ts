@@ -62,8 +62,8 @@ export class Pushes {
   }
 
   /** Those that are still there. */
-  get(place: Place, ids: readonly string[]): Promise<Push[]> {
-    return this.#feed(place).get(ids)
+  async get(place: Place, ids: readonly string[]): Promise<readonly Push[]> {
+    return (await this.#feed(place).get(ids)).messages
   }
 
   /** A marker behind which nothing is visible yet. */

@@ -29,7 +29,8 @@ export class ServerClock {
 
   async #ask(): Promise<{ serverMs: number; at: number }> {
     const { id } = await this.#feed.append(0)
-    const [message] = await this.#feed.get([id])
+    const { messages } = await this.#feed.get([id])
+    const [message] = messages
     const at = performance.now()
     if (message === undefined) return this.#ask() // others have asked in between
     return { serverMs: message.createdAtMs + message.ageMs, at }

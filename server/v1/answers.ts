@@ -3,6 +3,7 @@
 
 import type { TProperties, TSchema } from '@fastify/type-provider-typebox'
 import { Type } from '@fastify/type-provider-typebox'
+import { undecoded } from './undecoded.ts'
 
 /** Answers by status, each with its description. */
 export type Answers = Readonly<Record<number, object>>
@@ -22,7 +23,7 @@ export const Token: TSchema = Type.Integer({
   description: 'Proves a lease; greater than that of every earlier one.',
 })
 
-const Message = object({
+const head = {
   id: Id,
   marker: orNull(Marker),
   createdAtMs: Instant,
@@ -30,10 +31,16 @@ const Message = object({
   expiresAtMs: orNull(Instant),
   claims: Count,
   claimToken: orNull(Token),
+}
+const Message = object({
+  ...head,
   body: Type.Unknown({ description: 'Any JSON, to the letter as it was sent.' }),
 })
+const Undecodable = object({ ...head, ...undecoded })
+const AnyMessage = Type.Union([Message, Undecodable])
 const Page = object({
   messages: Type.Array(Message),
+  undecodable: Type.Array(Undecodable, { description: 'Those of the page whose bodies are no JSON.' }),
   next: Marker,
   more: Type.Boolean({ description: 'Whether there may be more behind this page already.' }),
   gap: Type.Boolean({ description: 'Retention removed messages before this page that were not read.' }),
@@ -61,8 +68,8 @@ const Inspection = object({
   claims: Count,
   subscribers: Count,
   furthestBehind: Type.Array(object({ name: Name, marker: Marker, protected: Type.Boolean() })),
-  oldest: orNull(Message),
-  newest: orNull(Message),
+  oldest: orNull(AnyMessage),
+  newest: orNull(AnyMessage),
   end: Marker,
 })
 /** Of messages, and of jobs. */
@@ -92,10 +99,10 @@ export const appended: Answers = {
   201: json('Appended, in this order.', Appended),
 }
 export const page: Answers = { 200: json('A page; an empty one when nothing came within `wait`.', Page) }
-export const message: Answers = { 200: json('The message.', Message) }
+export const message: Answers = { 200: json('The message.', AnyMessage) }
 export const removed: Answers = { 204: nothing('Removed.') }
 export const stream: Answers = {
-  200: json('Events: message, gap, reset.', Type.String(), 'text/event-stream'),
+  200: json('Events: message, undecodable, gap, reset.', Type.String(), 'text/event-stream'),
 }
 export const claimed: Answers = {
   201: {

@@ -1,16 +1,27 @@
 // Messages as answers show them. Their bodies are JSON text already and are put in as they are; ids and
 // markers consist of digits and dashes.
 
-import type { Claim, FeedInspection, Message, Page } from 'perilune'
+import { encodeUndecoded } from './undecoded.ts'
+import type { Claim, FeedInspection, Message, Page, UndecodableMessage } from 'perilune'
 
 export function encodeMessage(message: Message<string>): string {
-  const { id, marker, createdAtMs, ageMs, expiresAtMs, claims, claimToken, body } = message
-  const position = marker === null ? null : `"${marker}"`
-  return `{"id":"${id}","marker":${position},"createdAtMs":${createdAtMs},"ageMs":${ageMs},"expiresAtMs":${expiresAtMs},"claims":${claims},"claimToken":${claimToken},"body":${body}}`
+  return `{${headOf(message)},"body":${message.body}}`
 }
 
-export function encodePage({ messages, next, more, gap, reset }: Page<string>): string {
-  return `{"messages":${list(messages)},"next":"${next}","more":${more},"gap":${gap},"reset":${reset}}`
+/** One that is no JSON. */
+export function encodeUndecodable(message: UndecodableMessage): string {
+  return `{${headOf(message)},${encodeUndecoded(message)}}`
+}
+
+function headOf(message: Omit<Message<unknown>, 'body'>): string {
+  const { id, marker, createdAtMs, ageMs, expiresAtMs, claims, claimToken } = message
+  const position = marker === null ? null : `"${marker}"`
+  return `"id":"${id}","marker":${position},"createdAtMs":${createdAtMs},"ageMs":${ageMs},"expiresAtMs":${expiresAtMs},"claims":${claims},"claimToken":${claimToken}`
+}
+
+export function encodePage({ messages, undecodable, next, more, gap, reset }: Page<string>): string {
+  const others = undecodable.map(encodeUndecodable).join(',')
+  return `{"messages":${list(messages)},"undecodable":[${others}],"next":"${next}","more":${more},"gap":${gap},"reset":${reset}}`
 }
 
 export function encodeClaim({ token, leaseMs, expiresAtMs, messages }: Claim<string>): string {
@@ -23,8 +34,9 @@ export function encodeInspection(name: string, picture: FeedInspection<string>):
   return `${shown},"oldest":${encodeEnd(oldest)},"newest":${encodeEnd(newest)}}`
 }
 
-function encodeEnd(message: Message<string> | null): string {
-  return message === null ? 'null' : encodeMessage(message)
+function encodeEnd(message: Message<string> | UndecodableMessage | null): string {
+  if (message === null) return 'null'
+  return 'body' in message ? encodeMessage(message) : encodeUndecodable(message)
 }
 
 function list(messages: readonly Message<string>[]): string {

@@ -4,7 +4,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AmbiguousError, DriverError, type Feed, type Message, type Page, type ReadOptions } from 'perilune'
-import { encodeMessage } from './encode.ts'
+import { encodeMessage, encodeUndecodable } from './encode.ts'
 
 /** What a store that is away, or full, answers; after a rest it is asked again. */
 const AWAY: ReadonlySet<string> = new Set([
@@ -62,10 +62,12 @@ async function orNull<Value>(reading: Promise<Value>): Promise<Value | null> {
 }
 
 /** A page without messages is a heartbeat; its id moves the reader over what was hidden. */
-function encodeEvents({ messages, next, gap, reset }: Page<string>): string {
+function encodeEvents({ messages, undecodable, next, gap, reset }: Page<string>): string {
   const lost = reset ? 'event: reset\ndata: {}\n\n' : gap ? 'event: gap\ndata: {}\n\n' : ''
   const shown = messages.length === 0 ? `id: ${next}\n: heartbeat\n\n` : messages.map(encodeEvent).join('')
-  return lost + shown
+  // Without ids, for they come before messages that stand in front of them.
+  const others = undecodable.map((each) => `event: undecodable\ndata: ${encodeUndecodable(each)}\n\n`)
+  return lost + others.join('') + shown
 }
 
 function encodeEvent(message: Message<string>): string {

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { type Feed, type FeedOptions, jsonText, type Perilune } from 'perilune'
+import type { Feed, FeedOptions, Perilune } from 'perilune'
+import { storedJson } from '../stored-json.ts'
 import { nameOf } from './place.ts'
 
 /** Opens the feeds that requests name. */
@@ -15,6 +16,6 @@ export class Feeds {
     name: string,
     options: Omit<FeedOptions<string>, 'codec'> = {},
   ): Feed<string> {
-    return this.#perilune.feed(nameOf(request, name), { ...options, codec: jsonText })
+    return this.#perilune.feed(nameOf(request, name), { ...options, codec: storedJson })
   }
 }

@@ -1,7 +1,7 @@
 // Messages as answers show them. Their bodies are JSON text already and are put in as they are; names
 // and ids consist of characters that JSON and URLs need not escape.
 
-import type { Claim, FeedInspection, Message } from 'perilune'
+import type { Claim, FeedInspection, Message, UndecodableMessage } from 'perilune'
 
 export const queuePath = (queue: string): string => `/v2/queues/${queue}`
 
@@ -54,7 +54,9 @@ export function encodeStats(queue: string, picture: FeedInspection<string>): str
   return `{"messages":{"claimed":${held},"free":${total - held},"total":${total}${ends}}}`
 }
 
-function encodeEnd(queue: string, message: Message<string>): string {
+/** The body of one that is no JSON is null. */
+function encodeEnd(queue: string, found: Message<string> | UndecodableMessage): string {
+  const message = 'body' in found ? found : { ...found, body: 'null' }
   const { claimToken, claims, createdAtMs } = message
   const created = `${new Date(createdAtMs).toISOString().slice(0, 19)}Z`
   const claimId = claimToken === null ? null : `"${claimToken}"`

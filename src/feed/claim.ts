@@ -7,7 +7,15 @@ import { LeaseLostError } from '../runtime/errors.ts'
 import { askingAt, End, endsAtOf } from '../runtime/grant.ts'
 import type { Extended } from '../runtime/lease-by-token.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
-import { knownIds, type Message, type Source, toMessage } from './message.ts'
+import {
+  type FoundMessages,
+  knownIds,
+  type Message,
+  type Source,
+  sortOut,
+  toEntry,
+  type UndecodableMessage,
+} from './message.ts'
 
 /** Messages that a claim did not hold when they were to be acked, by reason. */
 export interface Refused {
@@ -28,8 +36,15 @@ export interface ExtendOptions {
 export class Claim<Body> implements AsyncDisposable {
   /** Proves the claim; greater than that of every earlier claim of the feed. */
   readonly token: number
+  /** One at least, but of dead letters and of a claim that was looked up: there the codec may read none of them. */
   readonly messages: readonly Message<Body>[]
+  /**
+   * Those of the claim that the codec could not read. They are dead letters now. Where they were that before, or the claim was
+   * looked up, the claim holds them, and an ack of all leaves them in it.
+   */
+  readonly undecodable: readonly UndecodableMessage[]
   readonly #source: Source<Body>
+  readonly #keepsUndecodable: boolean
   readonly #countdown: Countdown
   #expiresAtMs: number
   #leaseMs: number
@@ -40,6 +55,8 @@ export class Claim<Body> implements AsyncDisposable {
     this.#source = source
     this.token = claim.token
     this.messages = claim.messages
+    this.undecodable = claim.undecodable
+    this.#keepsUndecodable = claim.keepsUndecodable && claim.undecodable.length > 0
     this.#expiresAtMs = claim.expiresAtMs
     this.#leaseMs = claim.leaseMs
     this.#countdown = new Countdown(source.unit, new End(endsAtOf(askedAt, claim.remainingMs)))
@@ -82,9 +99,10 @@ export class Claim<Body> implements AsyncDisposable {
    */
   async ack(ids: readonly string[] | 'all' = 'all'): Promise<Refused[]> {
     if (ids === 'all' && this.#state === 'acked') return []
-    const refused = await this.#whileHeld(ackClaim(this.#source, this.token, ids))
-    if (ids === 'all') this.#state = 'acked'
-    return refused
+    const refused = await this.#whileHeld(ackClaim(this.#source, this.token, this.#toAck(ids)))
+    if (ids !== 'all') return refused
+    this.#state = 'acked'
+    return this.#keepsUndecodable ? [] : refused
   }
 
   /**
@@ -105,6 +123,11 @@ export class Claim<Body> implements AsyncDisposable {
     })
   }
 
+  /** What could not be read is not done. */
+  #toAck(ids: readonly string[] | 'all'): readonly string[] | 'all' {
+    return ids === 'all' && this.#keepsUndecodable ? this.messages.map(({ id }) => id) : ids
+  }
+
   async #whileHeld<Value>(call: Promise<Value>): Promise<Value> {
     try {
       return await call
@@ -115,12 +138,13 @@ export class Claim<Body> implements AsyncDisposable {
   }
 }
 
-export interface ClaimState<Body> {
+export interface ClaimState<Body> extends FoundMessages<Body> {
   readonly token: number
   readonly leaseMs: number
   readonly remainingMs: number
   readonly expiresAtMs: number
-  readonly messages: readonly Message<Body>[]
+  /** Whether the claim holds also those that could not be read. */
+  readonly keepsUndecodable: boolean
 }
 
 /** Looks a live claim up by its token. Null when it has ended or never was. */
@@ -129,13 +153,10 @@ export async function findClaim<Body>(source: Source<Body>, token: number): Prom
   const askedAt = askingAt()
   const answer = await unit.run(claimed, { codec: codec.name, token: String(token) })
   if (answer.status === 'lost') return null
-  const messages = answer.messages.map((message) => toMessage(answer, message, codec, token))
+  const found = sortOut(answer.messages.map((message) => toEntry(answer, message, codec, token)))
   const { leaseMs, expiresAtMs, nowMs } = answer
-  return new Claim(
-    source,
-    { token, leaseMs, remainingMs: expiresAtMs - nowMs, expiresAtMs, messages },
-    askedAt,
-  )
+  const lease = { token, leaseMs, remainingMs: expiresAtMs - nowMs, expiresAtMs }
+  return new Claim(source, { ...lease, ...found, keepsUndecodable: true }, askedAt)
 }
 
 /** An extension as the script takes it. */

@@ -8,8 +8,9 @@ import { askingAt } from '../runtime/grant.ts'
 import { closed } from '../runtime/runner.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import { type Attempt, toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
-import { Claim } from './claim.ts'
-import { MAX_IDS, type Source, toMessage } from './message.ts'
+import { Claim, releaseClaim } from './claim.ts'
+import { buryUndecodable, mayBury } from './burying.ts'
+import { MAX_IDS, type Source, sortOut, toEntry } from './message.ts'
 
 export interface ClaimOptions extends Waiting {
   /** Messages to claim at most; default 10. */
@@ -95,12 +96,26 @@ export async function claimOnce<Body>(
     if (answer.recheckMs === 1) return claimOnce(source, terms, signal)
     return { value: null, recheckMs: answer.recheckMs }
   }
-  const messages = answer.messages.map((message) => toMessage(answer, message, codec, answer.token))
   const { token, expiresAtMs, nowMs } = answer
-  const state = { token, leaseMs: terms.leaseMs, remainingMs: expiresAtMs - nowMs, expiresAtMs, messages }
-  const claimed = new Claim(source, state, askedAt)
+  const found = sortOut(answer.messages.map((message) => toEntry(answer, message, codec, token)))
+  const lease = { token, leaseMs: terms.leaseMs, remainingMs: expiresAtMs - nowMs, expiresAtMs }
+  const keepsUndecodable = !mayBury(source)
+  const claimed = new Claim(source, { ...lease, ...found, keepsUndecodable }, askedAt)
+  if (found.undecodable.length > 0 && !keepsUndecodable) {
+    await orGiveBack(source, token, buryUndecodable(source, token, found.undecodable, terms.deadMs))
+    // Behind them there may be others.
+    if (found.messages.length === 0) return claimOnce(source, terms, signal)
+  }
   await giveBackIfClosed(source, claimed)
   return { value: claimed, recheckMs: 0 }
+}
+
+/** What cannot be handed over is for others at once, where they can be told. */
+async function orGiveBack<Body>(source: Source<Body>, token: number, burying: Promise<void>): Promise<void> {
+  await burying.catch(async (error: unknown) => {
+    await releaseClaim(source, token, 'all').catch(() => undefined)
+    throw error
+  })
 }
 
 /** What is claimed while the instance closes is given back. Throws DriverError `closed` then. */

@@ -19,7 +19,7 @@ import {
 } from './claiming.ts'
 import { type FeedInspection, inspectFeed } from './inspection.ts'
 import { lookUp } from './looking-up.ts'
-import type { Message, Source } from './message.ts'
+import { type FoundMessages, type Message, type Source, sortOut } from './message.ts'
 import {
   type AppendOptions,
   checkNewMessage,
@@ -28,11 +28,12 @@ import {
   toNewMessage,
   toOutgoing,
 } from './outgoing.ts'
-import { type Page, READ_OPTIONS, type ReadOptions, readPage } from './reading.ts'
+import { type EntryPage, type Page, READ_OPTIONS, type ReadOptions, readPage, toPage } from './reading.ts'
 import { type Removed, type RemoveOptions, removeMessages } from './removing.ts'
 import { type ClaimLease, placesIn, SettlingClaims } from './settling-by-token.ts'
 import { Subscriber, type SubscriberOptions } from './subscriber.ts'
 import { type TailedMessage, type TailOptions, tail } from './tail.ts'
+import { takeMessages } from './taking.ts'
 
 export interface FeedOptions<Body> {
   /** What to keep when appending; default: everything. */
@@ -134,8 +135,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
    * signal's reason.
    */
   async read(options: ReadOptions = {}): Promise<Page<Body>> {
-    checkOptions('options', options, READ_OPTIONS)
-    return readPage(this.#source, options, this.#defaults.origin)
+    return toPage(await this.#readEntries(options))
   }
 
   /**
@@ -143,7 +143,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
    * what no retry would change.
    */
   tail(options: TailOptions = {}): AsyncGenerator<TailedMessage<Body>> {
-    return tail(this.#source.unit.runtime, (page) => this.read(page), options)
+    return tail(this.#source.unit.runtime, (page) => this.#readEntries(page), options)
   }
 
   /** As `tail`, from the oldest message. */
@@ -154,8 +154,8 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   /**
    * Looks messages up by id, in the order asked; ids that are not in the feed are left out. Throws InvalidArgumentError.
    */
-  async get(ids: readonly string[]): Promise<Message<Body>[]> {
-    return lookUp(this.#source, ids)
+  async get(ids: readonly string[]): Promise<FoundMessages<Body>> {
+    return sortOut(await lookUp(this.#source, ids))
   }
 
   /**
@@ -179,21 +179,18 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
 
   /**
    * Takes the oldest free messages out of the feed: a claim that is acked at once. Should this process
-   * die in between, they are free again after half a minute; none is lost. Resolves to an empty list when there was
-   * none in time. Throws InvalidArgumentError, or the signal's reason.
+   * die in between, they are free again after half a minute; none is lost. What the codec cannot read becomes a dead letter.
+   * Resolves to an empty list when there was none in time. Throws InvalidArgumentError, or the signal's reason.
    */
   async take(options: Omit<ClaimOptions, 'lease' | 'grace'> = {}): Promise<Message<Body>[]> {
     checkOptions('options', options, TAKE_OPTIONS)
-    const claim = await this.claim(options)
-    if (claim === null) return []
-    await claim.ack()
-    return [...claim.messages]
+    return takeMessages((waiting) => this.claim({ ...options, ...waiting }), options)
   }
 
   /** A reader whose marker is stored with the feed. It is made by its first use. */
   subscriber(name: string, options: SubscriberOptions = {}): Subscriber<Body> {
     checkOptions('options', options, ['from', 'protect'])
-    return new Subscriber(this.#source, checkName('name', name), (page) => this.read(page), options)
+    return new Subscriber(this.#source, checkName('name', name), (page) => this.#readEntries(page), options)
   }
 
   /** The messages that were claimed `maxClaims` times in vain: a feed of its own, in the same slot. */
@@ -204,20 +201,25 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   }
 
   /**
-   * Moves dead letters to another feed; resolves to how many. Safe to repeat and to interrupt: a letter
+   * Moves dead letters to another feed, but for those that the codec cannot read; resolves to how many. Safe to repeat and to interrupt: a letter
    * is appended there at most once within `rememberFor`, and goes from here only after that.
    */
   async moveDeadLetters(to: Feed<Body>): Promise<number> {
     let moved = 0
-    for (;;) {
-      const { messages, more } = await this.deadLetters.read({ limit: 100 })
-      if (messages.length === 0) return moved
-      await to.appendMany(messages.map((message) => toNewMessage(this.name, message)))
-      await this.deadLetters.remove(
-        messages.map(({ id }) => id),
-        { evenClaimed: true },
-      )
+    for (let after: string | undefined; ; ) {
+      const { messages, more, next } = await this.deadLetters.read({
+        limit: 100,
+        ...(after === undefined ? {} : { after }),
+      })
+      if (messages.length > 0) {
+        await to.appendMany(messages.map((message) => toNewMessage(this.name, message)))
+        await this.deadLetters.remove(
+          messages.map(({ id }) => id),
+          { evenClaimed: true },
+        )
+      }
       moved += messages.length
+      after = next
       if (!more) return moved
     }
   }
@@ -238,6 +240,12 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     const clearAll = () => clearings.run(unit.beside('dead').beginning, clearIt)
     const { existed } = await clearings.run(unit.beginning, clearAll)
     return existed
+  }
+
+  /** As `read`, with what the codec cannot read in its place. */
+  async #readEntries(options: ReadOptions): Promise<EntryPage<Body>> {
+    checkOptions('options', options, READ_OPTIONS)
+    return readPage(this.#source, options, this.#defaults.origin)
   }
 }
 

@@ -1,6 +1,6 @@
 import { inspect, settle } from '../generated/feed.ts'
 import type { Unit } from '../runtime/unit.ts'
-import { type Message, type Source, toMarker, toMessage } from './message.ts'
+import { type Message, type Source, toEntry, toMarker, type UndecodableMessage } from './message.ts'
 
 /** A picture of a feed. The counts are exact at one instant. */
 export interface FeedInspection<Body> {
@@ -19,8 +19,8 @@ export interface FeedInspection<Body> {
   readonly subscribers: number
   /** The subscribers furthest behind, at most a hundred. */
   readonly furthestBehind: readonly { name: string; marker: string; protected: boolean }[]
-  readonly oldest: Message<Body> | null
-  readonly newest: Message<Body> | null
+  readonly oldest: Message<Body> | UndecodableMessage | null
+  readonly newest: Message<Body> | UndecodableMessage | null
   /** The position of the newest message. */
   readonly end: string
   /** Of the bodies; null when the feed does not exist. */
@@ -37,7 +37,7 @@ export async function inspectFeed<Body>(source: Source<Body>): Promise<FeedInspe
   }
   const { epoch, total, claimed, delayed, ends } = answer
   const [oldest = null, newest = null] = ends.map((stored) =>
-    toMessage(answer, stored, codec, stored.token === 0 ? null : stored.token),
+    toEntry(answer, stored, codec, stored.token === 0 ? null : stored.token),
   )
   const furthestBehind = answer.readers.map(({ position, ...reader }) => ({
     ...reader,

@@ -1,5 +1,5 @@
 import type { Agreement } from '../runtime/agreement.ts'
-import type { Codec } from '../runtime/codec.ts'
+import type { Codec, Undecodable } from '../runtime/codec.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { Unit } from '../runtime/unit.ts'
 
@@ -22,6 +22,19 @@ export interface Message<Body> {
   readonly claimToken: number | null
 }
 
+/** A message whose body the codec could not read. */
+export interface UndecodableMessage extends Omit<Message<never>, 'body'>, Undecodable {}
+
+/** A message as it was found. */
+export type Entry<Body> = Message<Body> | UndecodableMessage
+
+/** Messages that were found, those of each kind in their order. */
+export interface FoundMessages<Body> {
+  readonly messages: readonly Message<Body>[]
+  /** Those that the codec could not read. */
+  readonly undecodable: readonly UndecodableMessage[]
+}
+
 /** What the parts of one feed share. */
 export interface Source<Body> {
   readonly unit: Unit
@@ -40,11 +53,27 @@ interface StoredMessage {
   body: Buffer
 }
 
-/** `from`: the answer that brought the message. */
-export function toMessage<Body>(
+/** `from`: the answer that brought the message. A body that the codec cannot read keeps nothing from the others. */
+export function toEntry<Body>(
   from: { epoch: number; nowMs: number },
   stored: StoredMessage,
   codec: Codec<Body>,
+  claimToken: number | null,
+): Entry<Body> {
+  let body: Body
+  try {
+    body = codec.decode(stored.body)
+  } catch (error) {
+    const { body: _, ...told } = toMessage(from, stored, null, claimToken)
+    return { ...told, bytes: stored.body, error }
+  }
+  return toMessage(from, stored, body, claimToken)
+}
+
+function toMessage<Body>(
+  from: { epoch: number; nowMs: number },
+  stored: StoredMessage,
+  body: Body,
   claimToken: number | null,
 ): Message<Body> {
   // An id is the microsecond of the server at which the message was appended.
@@ -52,7 +81,7 @@ export function toMessage<Body>(
   return {
     id: microsText(stored.id),
     marker: stored.position === 0 ? null : toMarker(from.epoch, stored.position),
-    body: codec.decode(stored.body),
+    body,
     createdAtMs,
     ageMs: Math.max(0, from.nowMs - createdAtMs),
     expiresAtMs: stored.expiresAtMs === 0 ? null : stored.expiresAtMs,
@@ -62,7 +91,7 @@ export function toMessage<Body>(
 }
 
 /** The messages of a page, or of those that were looked up. */
-export function toMessages<Body>(
+export function toEntries<Body>(
   from: {
     epoch: number
     nowMs: number
@@ -70,10 +99,38 @@ export function toMessages<Body>(
     held: { position: number; token: number }[]
   },
   codec: Codec<Body>,
-): Message<Body>[] {
+): Entry<Body>[] {
   const tokens = new Map(from.held.map(({ position, token }) => [position, token]))
-  return from.messages.map((stored) => toMessage(from, stored, codec, tokens.get(stored.position) ?? null))
+  return from.messages.map((stored) => toEntry(from, stored, codec, tokens.get(stored.position) ?? null))
 }
+
+type AnyEntry = Message<unknown> | UndecodableMessage
+type Readable<Found extends AnyEntry> = Extract<Found, { readonly body: unknown }>
+type Undecoded<Found extends AnyEntry> = Exclude<Found, { readonly body: unknown }>
+
+/** Whether the codec could read it. */
+export function isReadable<Found extends AnyEntry>(entry: Found): entry is Readable<Found> {
+  return 'body' in entry
+}
+
+/** Those that the codec could read, and the others. */
+export function sortOut<Found extends AnyEntry>(
+  entries: readonly Found[],
+): { messages: readonly Readable<Found>[]; undecodable: readonly Undecoded<Found>[] } {
+  // Nearly always all of them can be read.
+  if (areReadable(entries)) return { messages: entries, undecodable: NONE }
+  const undecodable = entries.filter((entry): entry is Undecoded<Found> => !isReadable(entry))
+  return { messages: entries.filter((entry) => isReadable(entry)), undecodable }
+}
+
+function areReadable<Found extends AnyEntry>(
+  entries: readonly Found[],
+): entries is readonly Readable<Found>[] {
+  for (const entry of entries) if (!isReadable(entry)) return false
+  return true
+}
+
+const NONE: readonly never[] = Object.freeze([])
 
 export function toMarker(epoch: number, position: number): string {
   return `${microsText(epoch)}-${microsText(position)}`

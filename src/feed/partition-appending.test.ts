@@ -61,9 +61,9 @@ describe('appending', () => {
 
     const appended = await feed.appendMany(numbers(50).map((body) => ({ body, key: `${body % 13}` })))
 
-    const found = await feed.get(appended.map(({ id }) => id))
-    expect(bodies(found)).toEqual(numbers(50))
-    expect(found.map(({ partition }) => partition)).toEqual(appended.map(({ partition }) => partition))
+    const { messages } = await feed.get(appended.map(({ id }) => id))
+    expect(bodies(messages)).toEqual(numbers(50))
+    expect(messages.map(({ partition }) => partition)).toEqual(appended.map(({ partition }) => partition))
   })
 
   test('a list with one wrong message appends nothing to any partition', async () => {

@@ -1,7 +1,13 @@
 import type { Duration } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { Claim, ExtendOptions, Refused } from './claim.ts'
-import { inPartition, type PartitionedMessage, placedIds, toPartitionedId } from './partition-message.ts'
+import {
+  inPartition,
+  type PartitionedMessage,
+  placedIds,
+  toPartitionedId,
+  type UndecodablePartitionedMessage,
+} from './partition-message.ts'
 import type { PartitionSet } from './partition-set.ts'
 import type { ClaimPlaces, PartitionClaimLease } from './settling-by-token.ts'
 
@@ -12,6 +18,8 @@ import type { ClaimPlaces, PartitionClaimLease } from './settling-by-token.ts'
 export class PartitionClaim<Body> implements AsyncDisposable {
   readonly partition: number
   readonly messages: readonly PartitionedMessage<Body>[]
+  /** As those of a claim of a feed without partitions. */
+  readonly undecodable: readonly UndecodablePartitionedMessage[]
   readonly #claim: Claim<Body>
   readonly #count: number
 
@@ -21,6 +29,7 @@ export class PartitionClaim<Body> implements AsyncDisposable {
     this.#count = count
     this.partition = partition
     this.messages = claim.messages.map((message) => inPartition(partition, message, null))
+    this.undecodable = claim.undecodable.map((message) => inPartition(partition, message, null))
   }
 
   /** Proves the claim; greater than that of every earlier claim of the same partition. */

@@ -1,7 +1,12 @@
 import { type FeedInspection, inspectFeed } from './inspection.ts'
-import type { Message } from './message.ts'
+import type { Entry } from './message.ts'
 import { composeMarker } from './partition-marker.ts'
-import { inPartition, type PartitionedMessage } from './partition-message.ts'
+import {
+  inPartition,
+  type PartitionedEntry,
+  type PartitionedMessage,
+  type UndecodablePartitionedMessage,
+} from './partition-message.ts'
 import type { Partition, PartitionSet } from './partition-set.ts'
 
 type Counts = Pick<
@@ -11,8 +16,8 @@ type Counts = Pick<
 
 /** A picture of one partition. */
 export interface PartitionInspection<Body> extends Counts {
-  readonly oldest: PartitionedMessage<Body> | null
-  readonly newest: PartitionedMessage<Body> | null
+  readonly oldest: PartitionedMessage<Body> | UndecodablePartitionedMessage | null
+  readonly newest: PartitionedMessage<Body> | UndecodablePartitionedMessage | null
 }
 
 /** A picture of a feed in partitions: sums, exact for each partition at an instant of its own. */
@@ -54,7 +59,7 @@ function picture<Body>(
   inspection: FeedInspection<Body>,
 ): PartitionInspection<Body> {
   const { furthestBehind: _, end: __, codec: ___, oldest, newest, ...counts } = inspection
-  const placed = (message: Message<Body> | null): PartitionedMessage<Body> | null =>
-    message === null ? null : inPartition(number, message, null)
+  const placed = (entry: Entry<Body> | null): PartitionedEntry<Body> | null =>
+    entry === null ? null : inPartition(number, entry, null)
   return { ...counts, oldest: placed(oldest), newest: placed(newest) }
 }

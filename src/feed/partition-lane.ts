@@ -2,7 +2,7 @@
 // has taken.
 
 import { read, settle } from '../generated/feed.ts'
-import { type Message, type Source, toMessages } from './message.ts'
+import { type Entry, type Source, toEntries } from './message.ts'
 import { toEntry } from './partition-marker.ts'
 
 export interface LaneTerms {
@@ -14,7 +14,7 @@ export class Lane<Body> {
   readonly partition: number
   readonly #source: Source<Body>
   readonly #terms: LaneTerms
-  #messages: readonly Message<Body>[] = []
+  #entries: readonly Entry<Body>[] = []
   #sizes: readonly number[] = []
   #taken = 0
   #next: string
@@ -47,8 +47,8 @@ export class Lane<Body> {
   }
 
   /** The message that comes next; undefined when all that were fetched are taken. */
-  get head(): Message<Body> | undefined {
-    return this.#messages[this.#taken]
+  get head(): Entry<Body> | undefined {
+    return this.#entries[this.#taken]
   }
 
   /** True when what comes next is on the server still. */
@@ -93,7 +93,7 @@ export class Lane<Body> {
       await unit.run(settle, { channel: unit.channel, sharded: unit.sharded })
       return this.fill(limit, mostBytes)
     }
-    this.#messages = toMessages(answer, codec)
+    this.#entries = toEntries(answer, codec)
     this.#sizes = answer.messages.map(({ body }) => body.length)
     this.#next = answer.next
     this.#more = answer.more
@@ -108,17 +108,17 @@ export class Lane<Body> {
   #marker(): string {
     const { head } = this
     if (head === undefined) return this.#next
-    return this.#taken > 0 ? visibleMarker(this.#messages[this.#taken - 1] ?? head) : justBefore(head)
+    return this.#taken > 0 ? visibleMarker(this.#entries[this.#taken - 1] ?? head) : justBefore(head)
   }
 }
 
 // Not where the page began: a gap or a reset there has been told, and must not be told again.
-function justBefore<Body>(message: Message<Body>): string {
+function justBefore<Body>(message: Entry<Body>): string {
   const [epoch = '', position = ''] = visibleMarker(message).split('-')
   return `${epoch}-${Number(position) - 1}`
 }
 
-function visibleMarker<Body>({ marker }: Message<Body>): string {
+function visibleMarker<Body>({ marker }: Entry<Body>): string {
   if (marker === null) throw new Error('a delayed message has no marker')
   return marker
 }

@@ -1,7 +1,7 @@
 // Messages of a feed in partitions, and their ids: '<partition>.<id>'.
 
 import { InvalidArgumentError } from '../runtime/errors.ts'
-import { MAX_IDS, type Message } from './message.ts'
+import { type Entry, MAX_IDS, type Message, type UndecodableMessage } from './message.ts'
 
 /** One message of a feed in partitions. */
 export interface PartitionedMessage<Body> extends Message<Body> {
@@ -12,6 +12,23 @@ export interface PartitionedMessage<Body> extends Message<Body> {
    */
   readonly marker: string | null
 }
+
+/** A message whose body the codec could not read. */
+export interface UndecodablePartitionedMessage extends UndecodableMessage {
+  readonly partition: number
+  /** As that of a message. */
+  readonly marker: string | null
+}
+
+/** Messages that were found, those of each kind in their order. */
+export interface FoundPartitionedMessages<Body> {
+  readonly messages: readonly PartitionedMessage<Body>[]
+  /** Those that the codec could not read. */
+  readonly undecodable: readonly UndecodablePartitionedMessage[]
+}
+
+/** A message as it was found. */
+export type PartitionedEntry<Body> = PartitionedMessage<Body> | UndecodablePartitionedMessage
 
 /** An id that names a message, and where it stood in the list. */
 export interface PlacedId {
@@ -26,10 +43,25 @@ export function toPartitionedId(partition: number, id: string): string {
 
 export function inPartition<Body>(
   partition: number,
-  message: Message<Body>,
+  found: Message<Body>,
   marker: string | null,
-): PartitionedMessage<Body> {
-  return { ...message, id: toPartitionedId(partition, message.id), marker, partition }
+): PartitionedMessage<Body>
+export function inPartition(
+  partition: number,
+  found: UndecodableMessage,
+  marker: string | null,
+): UndecodablePartitionedMessage
+export function inPartition<Body>(
+  partition: number,
+  found: Entry<Body>,
+  marker: string | null,
+): PartitionedEntry<Body>
+export function inPartition<Body>(
+  partition: number,
+  found: Entry<Body>,
+  marker: string | null,
+): PartitionedEntry<Body> {
+  return { ...found, id: toPartitionedId(partition, found.id), marker, partition }
 }
 
 /**

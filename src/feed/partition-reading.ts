@@ -3,17 +3,16 @@
 
 import { checkInteger } from '../runtime/arguments.ts'
 import { type Attempt, toWaitMs, waitFor } from '../runtime/wait.ts'
-import { MAX_IDS, PAGE_BYTES } from './message.ts'
+import { MAX_IDS, PAGE_BYTES, sortOut } from './message.ts'
 import { Lane } from './partition-lane.ts'
 import { joinEntries, parseMarker } from './partition-marker.ts'
-import { inPartition, type PartitionedMessage } from './partition-message.ts'
+import { type FoundPartitionedMessages, inPartition, type PartitionedEntry } from './partition-message.ts'
 import type { PartitionSet } from './partition-set.ts'
 import type { ReadOptions } from './reading.ts'
 
 export interface PartitionedReadOptions extends Omit<ReadOptions, 'includeDelayed' | 'lookThrough'> {}
 
-export interface PartitionedPage<Body> {
-  readonly messages: readonly PartitionedMessage<Body>[]
+export interface PartitionedPage<Body> extends FoundPartitionedMessages<Body> {
   /** Where to read on, in all partitions: never behind a message that was not returned. */
   readonly next: string
   /** Whether there may be more behind this page already. */
@@ -28,6 +27,19 @@ export interface PartitionedPage<Body> {
   readonly resets: readonly number[]
 }
 
+/** A page as it was found: what the codec could not read stands in its place. */
+export interface PartitionedEntryPage<Body>
+  extends Omit<PartitionedPage<Body>, keyof FoundPartitionedMessages<Body>> {
+  readonly entries: readonly PartitionedEntry<Body>[]
+}
+
+export function toPartitionedPage<Body>({
+  entries,
+  ...place
+}: PartitionedEntryPage<Body>): PartitionedPage<Body> {
+  return { ...sortOut(entries), ...place }
+}
+
 export const READ_OPTIONS: readonly string[] = ['after', 'limit', 'echo', 'includeClaimed', 'wait', 'signal']
 
 /** Reads one page; an empty one when nothing comes within `wait`. */
@@ -35,7 +47,7 @@ export async function readPartitions<Body>(
   partitions: PartitionSet<Body>,
   options: PartitionedReadOptions,
   origin: string,
-): Promise<PartitionedPage<Body>> {
+): Promise<PartitionedEntryPage<Body>> {
   const { after, limit = 20, echo = true, includeClaimed = true } = options
   const most = checkInteger('limit', limit, 1, MAX_IDS)
   const terms = { exceptOrigin: echo ? '' : origin, includeClaimed }
@@ -43,9 +55,9 @@ export async function readPartitions<Body>(
   const lanes = partitions.all.map(
     ({ number, source }) => new Lane(number, source, terms, markers[number] ?? ''),
   )
-  const attempt = async (): Promise<Attempt<PartitionedPage<Body>>> => {
+  const attempt = async (): Promise<Attempt<PartitionedEntryPage<Body>>> => {
     const page = toPage(lanes, await merge(lanes, most))
-    const isNews = page.messages.length > 0 || page.gap || page.reset
+    const isNews = page.entries.length > 0 || page.gap || page.reset
     if (!isNews) await partitions.agreement.checkNowAndThen()
     return { value: isNews ? page : null, recheckMs: soonest(lanes.map(({ recheckMs }) => recheckMs)) }
   }
@@ -64,23 +76,23 @@ export function soonest(times: readonly number[]): number {
   return some.length === 0 ? 0 : Math.min(...some)
 }
 
-async function merge<Body>(lanes: readonly Lane<Body>[], limit: number): Promise<PartitionedMessage<Body>[]> {
-  const messages: PartitionedMessage<Body>[] = []
+async function merge<Body>(lanes: readonly Lane<Body>[], limit: number): Promise<PartitionedEntry<Body>[]> {
+  const entries: PartitionedEntry<Body>[] = []
   // Each partition has its share, for all are asked at once, and tells one message at least.
   let left = PAGE_BYTES
   const fill = (some: readonly Lane<Body>[], most: number): Promise<unknown> =>
     Promise.all(some.map((lane) => lane.fill(most, Math.ceil(left / some.length))))
   await fill(lanes, firstShare(limit, lanes.length))
-  while (messages.length < limit) {
+  while (entries.length < limit) {
     // What a partition holds back may be older than what the others show.
     const dry = lanes.filter((lane) => lane.dry)
     if (dry.length > 0 && left <= 0) break
-    await fill(dry, limit - messages.length)
+    await fill(dry, limit - entries.length)
     const oldest = findOldest(lanes)
     if (oldest === null) break
-    left -= take(oldest, lanes, messages)
+    left -= take(oldest, lanes, entries)
   }
-  return messages
+  return entries
 }
 
 // More than an even share, so that most pages need one round; less than the limit, for what is fetched and
@@ -100,16 +112,16 @@ function findOldest<Body>(lanes: readonly Lane<Body>[]): Lane<Body> | null {
   return oldest
 }
 
-/** Moves the head of a lane to the messages; the bytes of its body. */
+/** Moves the head of a lane to the entries; the bytes of its body. */
 function take<Body>(
   lane: Lane<Body>,
   lanes: readonly Lane<Body>[],
-  messages: PartitionedMessage<Body>[],
+  entries: PartitionedEntry<Body>[],
 ): number {
   const { head } = lane
   if (head === undefined) throw new Error('nothing was fetched')
   const bytes = lane.take()
-  messages.push(inPartition(lane.partition, head, markerOf(lanes)))
+  entries.push(inPartition(lane.partition, head, markerOf(lanes)))
   return bytes
 }
 
@@ -119,12 +131,12 @@ function markerOf<Body>(lanes: readonly Lane<Body>[]): string {
 
 function toPage<Body>(
   lanes: readonly Lane<Body>[],
-  messages: readonly PartitionedMessage<Body>[],
-): PartitionedPage<Body> {
+  entries: readonly PartitionedEntry<Body>[],
+): PartitionedEntryPage<Body> {
   const gaps = lanes.filter(({ gap }) => gap).map(({ partition }) => partition)
   const resets = lanes.filter(({ reset }) => reset).map(({ partition }) => partition)
   return {
-    messages,
+    entries,
     next: markerOf(lanes),
     more: lanes.some(({ hasMore }) => hasMore),
     gap: gaps.length > 0,

@@ -2,9 +2,19 @@ import { checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { abortable } from '../runtime/in-time.ts'
 import { composeMarker, parseMarker } from './partition-marker.ts'
-import { type PartitionedPage, type PartitionedReadOptions, READ_OPTIONS } from './partition-reading.ts'
+import {
+  type PartitionedEntryPage,
+  type PartitionedPage,
+  type PartitionedReadOptions,
+  READ_OPTIONS,
+  toPartitionedPage,
+} from './partition-reading.ts'
 import type { PartitionSet } from './partition-set.ts'
-import { type TailedPartitionedMessage, tailPartitions } from './partition-tail.ts'
+import {
+  type PartitionedTailOptions,
+  type TailedPartitionedMessage,
+  tailPartitions,
+} from './partition-tail.ts'
 import {
   ADVANCE_OPTIONS,
   type AdvanceOptions,
@@ -13,7 +23,7 @@ import {
 } from './subscriber.ts'
 
 const PAGE_OPTIONS = READ_OPTIONS.filter((option) => option !== 'after')
-const TAIL_OPTIONS = PAGE_OPTIONS.filter((option) => option !== 'wait')
+const TAIL_OPTIONS = [...PAGE_OPTIONS.filter((option) => option !== 'wait'), 'onUndecodable']
 
 /**
  * A reader whose position is kept with each partition.
@@ -23,7 +33,7 @@ const TAIL_OPTIONS = PAGE_OPTIONS.filter((option) => option !== 'wait')
 export class PartitionedSubscriber<Body> {
   readonly name: string
   readonly #partitions: PartitionSet<Body>
-  readonly #read: (options: PartitionedReadOptions) => Promise<PartitionedPage<Body>>
+  readonly #read: (options: PartitionedReadOptions) => Promise<PartitionedEntryPage<Body>>
   readonly #subscribers: readonly Subscriber<Body>[]
   /** What each partition has stored, as far as this handle knows. */
   #known: readonly string[] = []
@@ -31,7 +41,7 @@ export class PartitionedSubscriber<Body> {
   constructor(
     partitions: PartitionSet<Body>,
     name: string,
-    read: (options: PartitionedReadOptions) => Promise<PartitionedPage<Body>>,
+    read: (options: PartitionedReadOptions) => Promise<PartitionedEntryPage<Body>>,
     { from, ...options }: SubscriberOptions,
   ) {
     const markers = from === undefined ? [] : parseMarker('from', from, partitions.count)
@@ -55,7 +65,7 @@ export class PartitionedSubscriber<Body> {
    * and what no retry would change.
    */
   async *read(
-    options: Omit<PartitionedReadOptions, 'after' | 'wait'> = {},
+    options: Omit<PartitionedTailOptions, 'after'> = {},
   ): AsyncGenerator<TailedPartitionedMessage<Body>> {
     checkOptions('options', options, TAIL_OPTIONS)
     const { runtime } = this.#partitions.at(0).source.unit
@@ -65,7 +75,8 @@ export class PartitionedSubscriber<Body> {
   /** One page after the stored marker. */
   async page(options: Omit<PartitionedReadOptions, 'after'> = {}): Promise<PartitionedPage<Body>> {
     checkOptions('options', options, PAGE_OPTIONS)
-    return this.#read({ ...options, after: await abortable(() => this.marker(), options.signal) })
+    const after = await abortable(() => this.marker(), options.signal)
+    return toPartitionedPage(await this.#read({ ...options, after }))
   }
 
   /**

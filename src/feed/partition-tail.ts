@@ -1,22 +1,29 @@
 // Following all partitions: pages one after the other, and waiting at the end.
 
 import { checkOptions } from '../runtime/arguments.ts'
+import { notifying } from '../runtime/notifying.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { throughOutages, throwIfOver } from '../runtime/through-outages.ts'
-import type { PartitionedMessage } from './partition-message.ts'
-import { type PartitionedPage, type PartitionedReadOptions, READ_OPTIONS } from './partition-reading.ts'
+import { isReadable } from './message.ts'
+import type { PartitionedMessage, UndecodablePartitionedMessage } from './partition-message.ts'
+import { type PartitionedEntryPage, type PartitionedReadOptions, READ_OPTIONS } from './partition-reading.ts'
+import type { Lost } from './tail.ts'
 
-export interface PartitionedTailOptions extends Omit<PartitionedReadOptions, 'wait'> {}
+export interface PartitionedTailOptions extends Omit<PartitionedReadOptions, 'wait'> {
+  /** Called with each message that the codec cannot read, in its place: it is passed over. */
+  onUndecodable?: (message: UndecodablePartitionedMessage) => void
+}
 
 /** A message as a follower meets it. */
 export interface TailedPartitionedMessage<Body> extends PartitionedMessage<Body> {
-  /** What its partition lost directly before it: `'gap'` and `'reset'` as in a page; else null. */
-  readonly lostBefore: 'gap' | 'reset' | null
+  /**
+   * What this reader lost of its partition directly before it: `'gap'` and `'reset'` as in a page, `'undecodable'` where only a
+   * message that the codec cannot read was passed over; else null.
+   */
+  readonly lostBefore: Lost
 }
 
-type Lost = TailedPartitionedMessage<unknown>['lostBefore']
-
-const OPTIONS = READ_OPTIONS.filter((option) => option !== 'wait')
+const OPTIONS = [...READ_OPTIONS.filter((option) => option !== 'wait'), 'onUndecodable']
 const PAGE_WAIT = '30s'
 
 /**
@@ -25,24 +32,32 @@ const PAGE_WAIT = '30s'
  */
 export async function* tailPartitions<Body>(
   { runner }: Runtime,
-  read: (options: PartitionedReadOptions) => Promise<PartitionedPage<Body>>,
+  read: (options: PartitionedReadOptions) => Promise<PartitionedEntryPage<Body>>,
   options: PartitionedTailOptions,
   begin?: () => Promise<string>,
 ): AsyncGenerator<TailedPartitionedMessage<Body>, void, undefined> {
   checkOptions('options', options, OPTIONS)
-  const { signal } = options
+  const { onUndecodable = () => undefined, ...wanted } = options
+  const { signal } = wanted
+  const tell = notifying(onUndecodable)
   let after = begin === undefined ? options.after : await throughOutages(begin, runner, signal)
   const lost = new Map<number, Lost>()
   for (;;) {
-    const asked = { ...options, ...(after === undefined ? {} : { after }), wait: PAGE_WAIT } as const
+    const asked = { ...wanted, ...(after === undefined ? {} : { after }), wait: PAGE_WAIT } as const
     const page = await throughOutages(() => read(asked), runner, signal)
     after = page.next
-    for (const partition of page.gaps) lost.set(partition, lost.get(partition) ?? 'gap')
+    for (const partition of page.gaps) if (lost.get(partition) !== 'reset') lost.set(partition, 'gap')
     for (const partition of page.resets) lost.set(partition, 'reset')
-    for (const message of page.messages) {
+    for (const entry of page.entries) {
       throwIfOver(runner, signal)
-      yield { ...message, lostBefore: lost.get(message.partition) ?? null }
-      lost.delete(message.partition)
+      const { partition } = entry
+      if (isReadable(entry)) {
+        yield { ...entry, lostBefore: lost.get(partition) ?? null }
+        lost.delete(partition)
+      } else {
+        lost.set(partition, lost.get(partition) ?? 'undecodable')
+        tell(entry)
+      }
     }
   }
 }

@@ -14,12 +14,23 @@ import {
 import { PartitionClaim, placesOver } from './partition-claim.ts'
 import { PartitionClaims } from './partition-claiming.ts'
 import { inspectPartitions, type PartitionedInspection } from './partition-inspection.ts'
-import { inPartition, type PartitionedMessage, placedIds, toPartitionedId } from './partition-message.ts'
 import {
+  type FoundPartitionedMessages,
+  inPartition,
+  type PartitionedEntry,
+  type PartitionedMessage,
+  placedIds,
+  toPartitionedId,
+} from './partition-message.ts'
+import { lookUp } from './looking-up.ts'
+import { sortOut } from './message.ts'
+import {
+  type PartitionedEntryPage,
   type PartitionedPage,
   type PartitionedReadOptions,
   READ_OPTIONS,
   readPartitions,
+  toPartitionedPage,
 } from './partition-reading.ts'
 import { PartitionSet } from './partition-set.ts'
 import { PartitionedSubscriber } from './partition-subscriber.ts'
@@ -31,6 +42,7 @@ import {
 import type { Removed, RemoveOptions } from './removing.ts'
 import { type PartitionClaimLease, SettlingClaims } from './settling-by-token.ts'
 import type { SubscriberOptions } from './subscriber.ts'
+import { takeMessages } from './taking.ts'
 
 export interface PartitionedFeedOptions<Body> extends FeedOptions<Body> {
   /** Over how many slots the feed is spread, 1 to 64; default 16. It stays so until the feed is cleared. */
@@ -95,6 +107,10 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
    * is exact. Throws the signal's reason.
    */
   async read(options: PartitionedReadOptions = {}): Promise<PartitionedPage<Body>> {
+    return toPartitionedPage(await this.#readEntries(options))
+  }
+
+  async #readEntries(options: PartitionedReadOptions): Promise<PartitionedEntryPage<Body>> {
     checkOptions('options', options, READ_OPTIONS)
     return readPartitions(this.#partitions, options, this.#options.origin ?? '')
   }
@@ -104,7 +120,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
    * what no retry would change.
    */
   tail(options: PartitionedTailOptions = {}): AsyncGenerator<TailedPartitionedMessage<Body>> {
-    return tailPartitions(this.#runtime, (page) => this.read(page), options)
+    return tailPartitions(this.#runtime, (page) => this.#readEntries(page), options)
   }
 
   /** As `tail`, from the oldest message. */
@@ -115,16 +131,16 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
   /**
    * Looks messages up by id, in the order asked; ids that are not in the feed are left out. Throws InvalidArgumentError.
    */
-  async get(ids: readonly string[]): Promise<PartitionedMessage<Body>[]> {
-    const found = new Map<string, PartitionedMessage<Body>>()
+  async get(ids: readonly string[]): Promise<FoundPartitionedMessages<Body>> {
+    const found = new Map<string, PartitionedEntry<Body>>()
     const placed = placedIds(ids, this.partitions)
     await this.#eachPartition(ids, async (number, own) => {
-      for (const message of await this.#partitions.at(number).feed.get(own)) {
-        found.set(toPartitionedId(number, message.id), inPartition(number, message, null))
+      for (const entry of await lookUp(this.#partitions.at(number).source, own)) {
+        found.set(toPartitionedId(number, entry.id), inPartition(number, entry, null))
       }
     })
     if (found.size < new Set(ids).size) await this.#partitions.agreement.check()
-    return placed.flatMap(({ partition, id }) => found.get(toPartitionedId(partition, id)) ?? [])
+    return sortOut(placed.flatMap(({ partition, id }) => found.get(toPartitionedId(partition, id)) ?? []))
   }
 
   /**
@@ -163,15 +179,12 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
 
   /**
    * Takes the oldest free messages of one partition out of the feed: a claim that is acked at once. Should
-   * this process die in between, they are free again after half a minute; none is lost. Resolves to an empty list when there
-   * was none in time. Throws InvalidArgumentError, or the signal's reason.
+   * this process die in between, they are free again after half a minute; none is lost. What the codec cannot read becomes a
+   * dead letter. Resolves to an empty list when there was none in time. Throws InvalidArgumentError, or the signal's reason.
    */
   async take(options: Omit<ClaimOptions, 'lease' | 'grace'> = {}): Promise<PartitionedMessage<Body>[]> {
     checkOptions('options', options, TAKE_OPTIONS)
-    const claim = await this.claim(options)
-    if (claim === null) return []
-    await claim.ack()
-    return [...claim.messages]
+    return takeMessages((waiting) => this.claim({ ...options, ...waiting }), options)
   }
 
   /** A reader whose position is stored with every partition. It is made by its first use. */
@@ -180,7 +193,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
     return new PartitionedSubscriber(
       this.#partitions,
       checkName('name', name),
-      (page) => this.read(page),
+      (page) => this.#readEntries(page),
       options,
     )
   }

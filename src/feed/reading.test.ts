@@ -134,10 +134,10 @@ describe('reading', () => {
     const b = await feed.append('b')
     const late = await feed.append('c', { delay: '1m' })
 
-    const found = await feed.get([late.id, b.id, 'no-such-id', '12', a.id])
+    const { messages } = await feed.get([late.id, b.id, 'no-such-id', '12', a.id])
 
-    expect(bodies(found)).toEqual(['c', 'b', 'a'])
-    expect(found[0]?.marker).toBeNull()
+    expect(bodies(messages)).toEqual(['c', 'b', 'a'])
+    expect(messages[0]?.marker).toBeNull()
   })
 
   test('a page ends behind the message with which its bodies reach 4 MiB, and reads on from there', async () => {
@@ -161,9 +161,9 @@ describe('reading', () => {
     for (const body of large) ids.push((await feed.append(body)).id)
     calls.length = 0
 
-    const found = await feed.get([...ids, ids[0] ?? '', '1'])
+    const { messages } = await feed.get([...ids, ids[0] ?? '', '1'])
 
-    expect(bodies(found)).toEqual(large)
+    expect(bodies(messages)).toEqual(large)
     expect(calls).toEqual(['feed/get', 'feed/get'])
   })
 

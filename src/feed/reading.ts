@@ -3,7 +3,16 @@
 import { read, settle } from '../generated/feed.ts'
 import { checkInteger } from '../runtime/arguments.ts'
 import { type Attempt, toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
-import { checkMarker, MAX_IDS, type Message, PAGE_BYTES, type Source, toMessages } from './message.ts'
+import {
+  checkMarker,
+  type Entry,
+  type FoundMessages,
+  MAX_IDS,
+  PAGE_BYTES,
+  type Source,
+  sortOut,
+  toEntries,
+} from './message.ts'
 
 export interface ReadOptions extends Waiting {
   /** The `next` of an earlier page; `'end'`: only what comes from now on; default: the oldest message. */
@@ -34,8 +43,7 @@ export const READ_OPTIONS: readonly string[] = [
   'signal',
 ]
 
-export interface Page<Body> {
-  readonly messages: readonly Message<Body>[]
+export interface Page<Body> extends FoundMessages<Body> {
   /** Where to read on. It moves over messages that were hidden, and outlives those it came from. */
   readonly next: string
   /** Whether there may be more behind this page already. */
@@ -44,6 +52,16 @@ export interface Page<Body> {
   readonly gap: boolean
   /** True when `after` is of an earlier life of the feed, or the server lost its newest messages. */
   readonly reset: boolean
+}
+
+/** A page as it was found: what the codec could not read stands in its place. */
+export interface EntryPage<Body> extends Omit<Page<Body>, keyof FoundMessages<Body>> {
+  readonly entries: readonly Entry<Body>[]
+}
+
+export function toPage<Body>({ entries, next, more, gap, reset }: EntryPage<Body>): Page<Body> {
+  const { messages, undecodable } = sortOut(entries)
+  return { messages, undecodable, next, more, gap, reset }
 }
 
 interface Terms {
@@ -58,7 +76,7 @@ export async function readPage<Body>(
   source: Source<Body>,
   options: ReadOptions,
   origin: string,
-): Promise<Page<Body>> {
+): Promise<EntryPage<Body>> {
   const { after, limit = 20, echo = true, includeClaimed = true, includeDelayed = false } = options
   const terms: Terms = {
     limit: checkInteger('limit', limit, 1, MAX_IDS),
@@ -68,8 +86,8 @@ export async function readPage<Body>(
   }
   const calls = toCalls(options.lookThrough)
   const { unit } = source
-  let page: Page<Body> = emptyAt<Body>(after === undefined ? '' : checkMarker('after', after))
-  const attempt = async (): Promise<Attempt<Page<Body>>> => {
+  let page: EntryPage<Body> = emptyAt<Body>(after === undefined ? '' : checkMarker('after', after))
+  const attempt = async (): Promise<Attempt<EntryPage<Body>>> => {
     const found = await readOnce(source, terms, page, { calls, signal: options.signal })
     page = found.page
     return { value: isNews(page) || page.more ? page : null, recheckMs: found.recheckMs }
@@ -95,9 +113,9 @@ function toCalls(lookThrough: number | undefined): number {
 async function readOnce<Body>(
   source: Source<Body>,
   terms: Terms,
-  from: Page<Body>,
+  from: EntryPage<Body>,
   how: { readonly calls: number; readonly signal: AbortSignal | undefined },
-): Promise<{ page: Page<Body>; recheckMs: number }> {
+): Promise<{ page: EntryPage<Body>; recheckMs: number }> {
   const { unit, codec, spread: partitions } = source
   const asked = { ...terms, codec: codec.name, partitions, after: from.next, mostBytes: PAGE_BYTES }
   const answer = await unit.run(read, asked, { signal: how.signal })
@@ -106,7 +124,7 @@ async function readOnce<Body>(
     return readOnce(source, terms, from, how)
   }
   const page = {
-    messages: toMessages(answer, codec),
+    entries: toEntries(answer, codec),
     next: answer.next,
     more: answer.more,
     gap: answer.gap,
@@ -118,10 +136,10 @@ async function readOnce<Body>(
   return { page, recheckMs: answer.recheckMs }
 }
 
-function isNews<Body>({ messages, gap, reset }: Page<Body>): boolean {
-  return messages.length > 0 || gap || reset
+function isNews<Body>({ entries, gap, reset }: EntryPage<Body>): boolean {
+  return entries.length > 0 || gap || reset
 }
 
-function emptyAt<Body>(next: string): Page<Body> {
-  return { messages: [], next, more: false, gap: false, reset: false }
+function emptyAt<Body>(next: string): EntryPage<Body> {
+  return { entries: [], next, more: false, gap: false, reset: false }
 }

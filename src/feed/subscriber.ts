@@ -4,8 +4,8 @@ import { checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { abortable } from '../runtime/in-time.ts'
 import { checkMarker, type Source } from './message.ts'
-import { type Page, READ_OPTIONS, type ReadOptions } from './reading.ts'
-import { type TailedMessage, tail } from './tail.ts'
+import { type EntryPage, type Page, READ_OPTIONS, type ReadOptions, toPage } from './reading.ts'
+import { type TailedMessage, type TailOptions, tail } from './tail.ts'
 
 export interface SubscriberOptions {
   /** Where a new subscriber begins: a marker, `'end'`, or by default the oldest message. */
@@ -21,7 +21,10 @@ export interface AdvanceOptions {
 
 export const ADVANCE_OPTIONS = ['rewind'] as const
 const PAGE_OPTIONS = READ_OPTIONS.filter((option) => option !== 'after')
-const TAIL_OPTIONS = PAGE_OPTIONS.filter((option) => option !== 'wait' && option !== 'lookThrough')
+const TAIL_OPTIONS = [
+  ...PAGE_OPTIONS.filter((option) => option !== 'wait' && option !== 'lookThrough'),
+  'onUndecodable',
+]
 
 /**
  * A reader whose marker is kept with the feed.
@@ -30,14 +33,14 @@ const TAIL_OPTIONS = PAGE_OPTIONS.filter((option) => option !== 'wait' && option
 export class Subscriber<Body> {
   readonly name: string
   readonly #source: Source<Body>
-  readonly #read: (options: ReadOptions) => Promise<Page<Body>>
+  readonly #read: (options: ReadOptions) => Promise<EntryPage<Body>>
   readonly #from: string
   readonly #protected: boolean
 
   constructor(
     source: Source<Body>,
     name: string,
-    read: (options: ReadOptions) => Promise<Page<Body>>,
+    read: (options: ReadOptions) => Promise<EntryPage<Body>>,
     { from, protect = false }: SubscriberOptions,
   ) {
     this.name = name
@@ -61,9 +64,7 @@ export class Subscriber<Body> {
    * Yields every message after the stored marker, then those that come, also after an outage. Throws the signal's reason,
    * and what no retry would change.
    */
-  async *read(
-    options: Omit<ReadOptions, 'after' | 'wait' | 'lookThrough'> = {},
-  ): AsyncGenerator<TailedMessage<Body>> {
+  async *read(options: Omit<TailOptions, 'after'> = {}): AsyncGenerator<TailedMessage<Body>> {
     checkOptions('options', options, TAIL_OPTIONS)
     yield* tail(this.#source.unit.runtime, this.#read, options, () => this.marker())
   }
@@ -71,7 +72,8 @@ export class Subscriber<Body> {
   /** One page after the stored marker. */
   async page(options: Omit<ReadOptions, 'after'> = {}): Promise<Page<Body>> {
     checkOptions('options', options, PAGE_OPTIONS)
-    return this.#read({ ...options, after: await abortable(() => this.marker(), options.signal) })
+    const after = await abortable(() => this.marker(), options.signal)
+    return toPage(await this.#read({ ...options, after }))
   }
 
   /**

@@ -1,20 +1,33 @@
 // Following a feed: pages one after the other, and waiting at the end.
 
 import { checkOptions } from '../runtime/arguments.ts'
+import { notifying } from '../runtime/notifying.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { throughOutages, throwIfOver } from '../runtime/through-outages.ts'
-import type { Message } from './message.ts'
-import { type Page, READ_OPTIONS, type ReadOptions } from './reading.ts'
+import { isReadable, type Message, type UndecodableMessage } from './message.ts'
+import { type EntryPage, READ_OPTIONS, type ReadOptions } from './reading.ts'
 
-export interface TailOptions extends Omit<ReadOptions, 'wait' | 'lookThrough'> {}
+export interface TailOptions extends Omit<ReadOptions, 'wait' | 'lookThrough'> {
+  /** Called with each message that the codec cannot read, in its place: it is passed over. */
+  onUndecodable?: (message: UndecodableMessage) => void
+}
 
 /** A message as a follower meets it. */
 export interface TailedMessage<Body> extends Message<Body> {
-  /** What was lost directly before this message: `'gap'` and `'reset'` as in a page; else null. */
-  readonly lostBefore: 'gap' | 'reset' | null
+  /**
+   * What this reader lost directly before this message: `'gap'` and `'reset'` as in a page, `'undecodable'` where only a message
+   * that the codec cannot read was passed over; else null.
+   */
+  readonly lostBefore: Lost
 }
 
-const OPTIONS = READ_OPTIONS.filter((option) => option !== 'wait' && option !== 'lookThrough')
+/** What a reader lost. */
+export type Lost = 'gap' | 'reset' | 'undecodable' | null
+
+const OPTIONS = [
+  ...READ_OPTIONS.filter((option) => option !== 'wait' && option !== 'lookThrough'),
+  'onUndecodable',
+]
 const PAGE_WAIT = '30s'
 
 /**
@@ -23,24 +36,31 @@ const PAGE_WAIT = '30s'
  */
 export async function* tail<Body>(
   { runner }: Runtime,
-  read: (options: ReadOptions) => Promise<Page<Body>>,
+  read: (options: ReadOptions) => Promise<EntryPage<Body>>,
   options: TailOptions,
   begin?: () => Promise<string>,
 ): AsyncGenerator<TailedMessage<Body>, void, undefined> {
   checkOptions('options', options, OPTIONS)
-  const { signal } = options
+  const { onUndecodable = () => undefined, ...wanted } = options
+  const { signal } = wanted
+  const tell = notifying(onUndecodable)
   let after = begin === undefined ? options.after : await throughOutages(begin, runner, signal)
-  let lostBefore: TailedMessage<Body>['lostBefore'] = null
+  let lostBefore: Lost = null
   for (;;) {
-    const asked = { ...options, ...(after === undefined ? {} : { after }), wait: PAGE_WAIT } as const
+    const asked = { ...wanted, ...(after === undefined ? {} : { after }), wait: PAGE_WAIT } as const
     const page = await throughOutages(() => read(asked), runner, signal)
     after = page.next
     if (page.reset) lostBefore = 'reset'
-    else if (page.gap) lostBefore ??= 'gap'
-    for (const message of page.messages) {
+    else if (page.gap && lostBefore !== 'reset') lostBefore = 'gap'
+    for (const entry of page.entries) {
       throwIfOver(runner, signal)
-      yield { ...message, lostBefore }
-      lostBefore = null
+      if (isReadable(entry)) {
+        yield { ...entry, lostBefore }
+        lostBefore = null
+      } else {
+        lostBefore ??= 'undecodable'
+        tell(entry)
+      }
     }
   }
 }

@@ -2947,6 +2947,1004 @@ return { 'appended', feed.epoch, first, created, duplicates }
   },
 }
 
+export interface BuryArguments {
+  /** name of the codec that was to read the bodies */
+  readonly codec: string
+  /** process and slot; empty: the call is not remembered */
+  readonly caller: string
+  /** number of the call in that slot */
+  readonly call: string
+  /** token of the claim */
+  readonly token: string
+  /** how long a dead letter lives; 0: as long as it would have */
+  readonly deadMs: number
+  /** where those wait who read dead letters */
+  readonly deadChannel: string
+  /** whether that is a sharded channel */
+  readonly sharded: boolean
+  /** messages of the claim */
+  readonly ids: readonly (number)[]
+}
+
+export type BuryAnswer =
+  | { readonly status: 'buried'; readonly count: number }
+  | { readonly status: 'lost' }
+
+
+/**
+ * Makes dead letters of messages of a live claim, in the feed's own dead-letter feed: nobody can work on them. They keep their ids. Ids that the claim does not hold are passed over.
+ *
+ * Cost: O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are written anew, here and there, and for 50 dead letters that have expired.
+ */
+export const bury: Operation<BuryArguments, BuryAnswer> = {
+  script: {
+    name: 'feed/bury',
+    sha1: 'f44fd748660dfa5ab74838cabc0e51a70e8107c6',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Makes dead letters of messages of a live claim, in the feed's own dead-letter feed: nobody can work on them. They keep their ids.
+Ids that the claim does not hold are passed over.
+
+@returns buried  count:integer
+@returns lost
+@cost    O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are written anew, here and
+         there, and for 50 dead letters that have expired
+]]
+local meta = KEYS[1] -- hash: the feed's state
+-- KEYS[2] log: stream: the visible messages, by position
+-- KEYS[3] early: stream: the oldest visible messages, while the log is written anew
+local bodies = KEYS[4] -- hash: id -> body, of those that are large
+local claimed = KEYS[5] -- sorted set: position -> token of its claim
+local leases = KEYS[6] -- sorted set: token -> when the claim ends, in ms
+-- KEYS[7] returned: sorted set: positions that are free again
+local work = KEYS[8] -- hash: position -> claims so far, bytes, expiry, id
+-- KEYS[9] expiry: sorted set: position -> expires_at_ms, where not in the lane
+local parked = KEYS[10] -- hash: id -> delayed message, later its position
+-- KEYS[11] subscribers: sorted set: subscriber -> position
+local dead_meta = KEYS[12] -- hash: state of the dead-letter feed
+-- KEYS[13] dead_log: stream: the dead letters
+-- KEYS[14] dead_early: stream: the same of the dead letters
+-- KEYS[15] dead_bodies: hash: the same of the dead letters
+-- KEYS[16] dead_claimed: sorted set: the same of the dead letters
+-- KEYS[17] dead_leases: sorted set: the same of the dead letters
+-- KEYS[18] dead_returned: sorted set: the same of the dead letters
+-- KEYS[19] dead_work: hash: the same of the dead letters
+-- KEYS[20] dead_expiry: sorted set: position -> expires_at_ms of dead letters
+-- KEYS[21] dead_parked: hash: id -> position of dead letters
+local codec = ARGV[1] -- text: name of the codec that was to read the bodies
+local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
+local call = ARGV[3] -- text: number of the call in that slot
+local token = ARGV[4] -- text: token of the claim
+local dead_ms = tonumber(ARGV[5]) -- integer: how long a dead letter lives; 0: as long as it would have
+local dead_channel = ARGV[6] -- text: where those wait who read dead letters
+local sharded = ARGV[7] == '1' -- flag: whether that is a sharded channel
+local ids, ids_at = ARGV, 8 -- repeated (id:integer): messages of the claim
+
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
+-- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
+-- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
+-- whose values do not begin with two numbers.
+local CALL_MEMORY_MS = 600000
+
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+end
+
+-- The answer that this very call got before, or nil, from the record of its slot. The second value is
+-- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
+-- must not run again.
+local function recall(record, call)
+  if not record then
+    return nil, false
+  end
+  local number = string.match(record, '^%d+')
+  if number == call then
+    return string.match(record, '^%d+ %d+ (.*)$'), false
+  end
+  return nil, tonumber(number) > tonumber(call)
+end
+
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
+    return
+  end
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
+    end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
+  end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+  end)
+end
+
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller ~= '' then
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+    forget_old_calls(calls, call, added, now_ms)
+  end
+end
+-- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
+-- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+local function wake(channel, sharded, reason)
+  if channel == '' then
+    return
+  end
+  if sharded then
+    redis.pcall('SPUBLISH', channel, reason)
+  else
+    redis.pcall('PUBLISH', channel, reason)
+  end
+end
+-- A feed's main key: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
+--                    apart or that is in \`early\`, which those who know only 1 would not find
+--   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
+--   <caller>         the record of a slot; see shared/calls
+--   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
+--                    of reading as many fields
+--     epoch          server microseconds at which this life of the feed began
+--     last           the newest position; positions are server microseconds and always rise
+--     front          claims have looked at every message up to this position
+--     token          the newest claim token
+--     trimmed        the newest position that retention removed before its time
+--     bytes          of all bodies in the log
+--     lane_ms …      see shared/feed/expiry
+--     due_at         no message expires before this time; 0: none expires
+--     visible_at_us  no delayed message is due before this time; 0: none is delayed
+--     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
+--     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+--     and, where one of them is not 0:
+--     large          of \`bytes\` those of large bodies; see shared/feed/body
+--     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+local FEED_LAYOUT, APART_LAYOUT = '1', '2'
+local STATE_BYTES = 13 * 8
+
+-- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
+-- yet has epoch 0 and takes the caller's codec.
+local function open_feed(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = FEED_LAYOUT
+  end
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
+  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
+    struct.unpack('>ddddddd', readable, rest)
+  local large, moved = 0, 0
+  if #readable > STATE_BYTES then
+    large, moved = struct.unpack('>dd', readable, tail)
+  end
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    is_apart = is_apart,
+    codec = stored[2] or codec,
+    packed = packed,
+    record = stored[4],
+    partitions = tonumber(stored[5] or 0),
+    epoch = epoch,
+    last = last,
+    front = front,
+    token = token,
+    trimmed = trimmed,
+    bytes = bytes,
+    lane_ms = lane_ms,
+    lane_swept = lane_swept,
+    lane_last = lane_last,
+    due_at = due_at,
+    visible_at_us = visible_at_us,
+    lives_until = lives_until,
+    kept_until = kept_until,
+    large = large,
+    moved = moved,
+  }
+end
+-- Changes to the main key of a feed; see shared/feed/meta for its fields.
+
+-- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
+-- was new.
+local function begin_feed(meta, feed, now_us)
+  if feed.epoch ~= 0 then
+    return false
+  end
+  feed.epoch = now_us
+  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
+  if feed.partitions > 0 then
+    redis.call('HSET', meta, 'partitions', feed.partitions)
+  end
+  return true
+end
+
+local function packed_state(feed)
+  local packed = struct.pack(
+    '>ddddddddddddd',
+    feed.epoch,
+    feed.last,
+    feed.front,
+    feed.token,
+    feed.trimmed,
+    feed.bytes,
+    feed.lane_ms,
+    feed.lane_swept,
+    feed.lane_last,
+    feed.due_at,
+    feed.visible_at_us,
+    feed.lives_until,
+    feed.kept_until
+  )
+  if feed.large == 0 and feed.moved == 0 then
+    return packed
+  end
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
+
+-- From now on something of the feed is where only those look who know this layout.
+local function stand_apart(meta, feed)
+  if not feed.is_apart then
+    feed.is_apart = true
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
+end
+
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = packed_state(feed)
+  if packed ~= feed.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- One message in the log: a stream entry \`<position>-0\` with the fields
+--   t  milliseconds it lives, counted from its position; 0: it stays
+--   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
+--   b  the body; or s, the size of one that is stored apart (shared/feed/body)
+-- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
+-- stores the names of equal fields once a node.
+
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
+
+-- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
+-- the message stays. A body that is stored apart is nil, and its size follows.
+local function read_entry(raw)
+  local place, fields = string.sub(raw[1], 1, -3), raw[2]
+  local position = tonumber(place)
+  if fields[1] ~= 't' then
+    return place, position, position, 0, '', fields[2]
+  end
+  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+  if not ttl_ms then
+    ttl_ms = tonumber(fields[2])
+    lives_read[fields[2]] = ttl_ms
+  end
+  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+  if not plain_extras[extra] then
+    local mark = string.find(extra, '#', 1, true)
+    if mark then
+      id = tonumber(string.sub(extra, mark + 1))
+      extra = string.sub(extra, 1, mark - 1)
+    else
+      plain_extras[extra] = true
+    end
+  end
+  if fields[5] == 's' then
+    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+  end
+  return place, position, id, expires_at_ms, extra, fields[6]
+end
+
+local function parse_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+  -- No more than eight: a table of nine takes the room of sixteen.
+  return {
+    place = place,
+    position = position,
+    id = id,
+    expires_at_ms = expires_at_ms,
+    origin = origin,
+    bytes = size or #body,
+    body = body,
+    claims = 0,
+  }
+end
+
+-- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
+local function raws_between(feed, log, early, from, to, count)
+  if from > feed.moved then
+    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
+  end
+  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+  if #raws < count then
+    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+      raws[#raws + 1] = raw
+    end
+  end
+  return raws
+end
+
+local function entries_between(feed, keys, from, to, count)
+  local entries = raws_between(feed, keys.log, keys.early, from, to, count)
+  for at = 1, #entries do
+    entries[at] = parse_entry(entries[at])
+  end
+  return entries
+end
+
+local function entry_at(feed, keys, place)
+  local raws
+  if feed.moved == 0 or tonumber(place) > feed.moved then
+    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
+  else
+    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
+  end
+  return raws[1] and parse_entry(raws[1])
+end
+
+-- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
+-- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
+--   <place>        '<claims> <bytes> <expires_at_ms> <id>'
+--   lease:<token>  milliseconds of the lease
+
+local function parse_work(text)
+  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+  return {
+    claims = tonumber(claims),
+    bytes = tonumber(bytes),
+    expires_at_ms = tonumber(expires_at_ms),
+    id = tonumber(id),
+  }
+end
+
+-- Adds to each entry what \`work\` knows of it.
+local function complete_entries(work, entries)
+  if #entries == 0 or redis.call('EXISTS', work) == 0 then
+    return
+  end
+  local places = {}
+  for at, entry in ipairs(entries) do
+    places[at] = entry.place
+  end
+  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+    if known then
+      local record = parse_work(known)
+      entries[at].claims = record.claims
+      entries[at].expires_at_ms = record.expires_at_ms
+    end
+  end
+end
+
+-- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
+
+-- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
+local function delete_entries(feed, keys, places)
+  if feed.moved == 0 then
+    redis.call('XDEL', keys.log, unpack(places))
+    return
+  end
+  local early, late = {}, {}
+  for _, place in ipairs(places) do
+    local among = tonumber(place) <= feed.moved and early or late
+    among[#among + 1] = place
+  end
+  if #early > 0 then
+    redis.call('XDEL', keys.early, unpack(early))
+  end
+  if #late > 0 then
+    redis.call('XDEL', keys.log, unpack(late))
+  end
+end
+
+local function remove_entries(feed, keys, entries)
+  if #entries == 0 then
+    return
+  end
+  local places, moved, large = {}, {}, {}
+  for at, entry in ipairs(entries) do
+    places[at] = entry.place
+    feed.bytes = feed.bytes - entry.bytes
+    local id = exact(entry.id)
+    if id ~= entry.place then
+      moved[#moved + 1] = id
+    end
+    if entry.bytes > INLINE_BYTES then
+      large[#large + 1] = id
+      feed.large = math.max(0, feed.large - entry.bytes)
+    end
+  end
+  delete_entries(feed, keys, places)
+  -- About once for each thousand messages; see shared/feed/compact.
+  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
+  redis.call('ZREM', keys.expiry, unpack(places))
+  if redis.call('EXISTS', keys.work) == 1 then
+    redis.call('ZREM', keys.claimed, unpack(places))
+    redis.call('ZREM', keys.returned, unpack(places))
+    redis.call('HDEL', keys.work, unpack(places))
+  end
+  if #moved > 0 then
+    redis.call('HDEL', keys.parked, unpack(moved))
+  end
+  if #large > 0 then
+    redis.call('HDEL', keys.bodies, unpack(large))
+  end
+end
+-- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
+-- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
+-- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
+
+local function lease_field(token)
+  return 'lease:' .. token
+end
+
+local function is_live(leases, token, now_ms)
+  local ends_at_ms = redis.call('ZSCORE', leases, token)
+  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+end
+
+-- From ids to places: a message that was delayed has a place other than its id.
+
+-- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
+-- or not something is there) or, for a message that is still delayed, what is \`parked\`.
+local function look_up(parked, ids, ids_at)
+  local asked, ats, found, seen = {}, {}, {}, {}
+  for at = ids_at, #ids, 1 do
+    if not seen[ids[at]] then
+      asked[#asked + 1] = ids[at]
+      seen[ids[at]] = true
+    end
+    ats[#asked] = at - ids_at + 1
+  end
+  if #asked == 0 then
+    return found
+  end
+  for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
+    local moved_to = string.match(known or '', '^@(%d+)$')
+    if known and not moved_to then
+      found[at] = { id = asked[at], at = ats[at], parked = known }
+    else
+      found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
+    end
+  end
+  return found
+end
+-- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
+local function may_rest(feed)
+  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
+end
+-- Stores a message of any size in the log.
+-- Stores a message in the log; see shared/feed/entry for the fields.
+local function add_entry(log, place, ttl_ms, extra, body)
+  if ttl_ms == '0' and extra == '' then
+    redis.call('XADD', log, place, 'b', body)
+  else
+    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+  end
+end
+-- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
+-- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
+-- messages reads INLINE_BYTES of each at most.
+
+local function is_large(bytes)
+  return bytes > INLINE_BYTES
+end
+
+-- The body of an entry.
+local function body_of(bodies, entry)
+  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+end
+
+-- How much of an entry was read with it.
+local function read_of(entry)
+  return entry.body and entry.bytes or 0
+end
+
+-- Stores one whose body is large and stands apart already.
+local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
+  stand_apart(keys.meta, feed)
+  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
+  feed.large = feed.large + bytes
+end
+
+-- Expiry without a pass over the messages. Most feeds give most messages the same life, and those
+-- expire in the order of their positions: they form the lane (\`lane_ms\`), which needs no index.
+-- Everything up to \`lane_swept\` has been looked at; \`lane_last\` is the newest member. Messages with
+-- another life, and those that a claim prolonged, stand in the sorted set \`expiry\`. What has expired goes with shared/feed/reap.
+
+local function note_expiry(feed, expires_at_ms)
+  if feed.due_at == 0 or expires_at_ms < feed.due_at then
+    feed.due_at = expires_at_ms
+  end
+  if feed.lives_until ~= -1 then
+    feed.lives_until = math.max(feed.lives_until, expires_at_ms)
+  end
+end
+
+-- Stores a message that has its id already at the next position of a log. Its life counts from its
+-- id, an entry's from its position. A large body that comes with it, from another feed or as it was parked before such bodies
+-- stood apart, is stored apart; else it is already.
+local function store_late(feed, keys, entry)
+  feed.last = feed.last + 1
+  local place, id = exact(feed.last), exact(entry.id)
+  local extra, ttl_ms = entry.origin .. '#' .. id, '0'
+  if entry.expires_at_ms ~= 0 then
+    ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
+  end
+  if is_large(entry.bytes) then
+    if entry.body then
+      redis.call('HSET', keys.bodies, id, entry.body)
+    end
+    add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
+  else
+    add_entry(keys.log, place, ttl_ms, extra, entry.body)
+  end
+  redis.call('HSET', keys.parked, id, '@' .. place)
+  feed.bytes = feed.bytes + entry.bytes
+  if ttl_ms == '0' then
+    feed.lives_until = -1
+  else
+    local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
+    redis.call('ZADD', keys.expiry, expires_at_ms, place)
+    note_expiry(feed, expires_at_ms)
+  end
+end
+-- What has expired goes; see shared/feed/expiry for how it is found. To be asked for from \`due_at\` on.
+-- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
+-- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
+-- one at least, which is progress, and on no more than CALL_BYTES and one element.
+
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
+end
+
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+
+-- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
+local function at_once(budget)
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / INLINE_BYTES)))
+end
+
+-- Removes members of the lane that have expired; moves \`lane_swept\` over what was looked at.
+local function sweep_lane(feed, keys, now_ms, budget)
+  local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
+  while feed.lane_swept < upto and is_left(budget) do
+    local most, expired = at_once(budget), {}
+    local entries = entries_between(feed, keys, feed.lane_swept + 1, exact(upto), most)
+    for _, entry in ipairs(entries) do
+      spend(budget, 1, read_of(entry))
+      local is_member = entry.expires_at_ms == math.floor(entry.position / 1000) + feed.lane_ms
+      if is_member and not redis.call('ZSCORE', keys.expiry, entry.place) then
+        expired[#expired + 1] = entry
+      end
+    end
+    feed.lane_swept = #entries < most and upto or entries[#entries].position
+    remove_entries(feed, keys, expired)
+  end
+end
+
+-- Removes entries whose time in the index has come.
+local function sweep_index(feed, keys, now_ms, budget)
+  repeat
+    local most, expired = at_once(budget), {}
+    local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', now_ms, 'LIMIT', '0', most)
+    for _, place in ipairs(places) do
+      local entry = entry_at(feed, keys, place)
+      if entry then
+        spend(budget, 1, read_of(entry))
+        expired[#expired + 1] = entry
+      else
+        spend(budget, 1, 0)
+        redis.call('ZREM', keys.expiry, place)
+      end
+    end
+    remove_entries(feed, keys, expired)
+  until #places < most or not is_left(budget)
+end
+
+-- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
+local function next_due(feed, keys)
+  local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
+  local due_at = tonumber(soonest[2] or 0)
+  local next_entry = entries_between(feed, keys, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
+  if next_entry then
+    local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
+    due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
+  end
+  return due_at
+end
+
+-- Removes at most 2 x \`most\` expired messages. \`added_bytes\`: what the call has added.
+local function reap_expired(feed, keys, now_ms, most, added_bytes)
+  sweep_lane(feed, keys, now_ms, budget_of(most, added_bytes))
+  sweep_index(feed, keys, now_ms, budget_of(most, added_bytes))
+  feed.due_at = next_due(feed, keys)
+end
+-- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
+-- stays behind keeps the bytes of its neighbours, up to 4 KiB. Where so much is held that way, the messages are written anew, a
+-- few a call: they go from the front of \`log\` to the end of \`early\`, another stream, which ends at \`moved\`, and nobody sees a
+-- difference. When the log has been emptied so, \`early\` takes its place. To be asked for where \`feed.look\` or \`feed.moved\` is set,
+-- behind what frees memory.
+-- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
+-- The slack makes moving that time rare, and is never shorter than a call is remembered.
+local IDLE_SLACK_MS = 1200000
+
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
+  end
+end
+
+-- Whether the time has to move for all keys, because the content lives longer than it, or stays.
+-- Moves it in the state of the feed.
+local function must_move(feed, now_ms)
+  if feed.lives_until == -1 then
+    local moves = feed.kept_until > 0
+    feed.kept_until = -1
+    return moves
+  end
+  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
+    return false
+  end
+  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
+  return true
+end
+
+-- Tells Redis the time that \`must_move\` has set.
+local function move_keys(feed, keys, now_ms)
+  for _, key in ipairs(keys) do
+    if feed.kept_until == -1 then
+      redis.call('PERSIST', key)
+    else
+      keep_with_feed(feed, key, now_ms)
+    end
+  end
+end
+
+-- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+local function is_sparse(feed, log)
+  local length = redis.call('XLEN', log)
+  if length == 0 then
+    return false
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+  for at = 1, #info, 2 do
+    if info[at] == 'radix-tree-keys' then
+      nodes = info[at + 1]
+    end
+  end
+  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
+  local bytes = feed.bytes - feed.large + 40 * length
+  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+
+-- Moves the oldest messages of the log; answers whether that has emptied it.
+local function move_oldest(feed, keys, budget)
+  repeat
+    local wanted, moved = at_once(budget), {}
+    for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
+      redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
+      moved[at] = raw[1]
+      -- The last field is the body, or the size of one that stands apart.
+      spend(budget, 1, #raw[2][#raw[2]])
+    end
+    if #moved > 0 then
+      redis.call('XDEL', keys.log, unpack(moved))
+      feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
+    end
+    if #moved < wanted then
+      return true
+    end
+  until not is_left(budget)
+  return false
+end
+
+-- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
+-- as many, so that the end is reached whoever appends meanwhile.
+local function compact(feed, keys, now_ms, done)
+  if feed.moved == 0 then
+    if not is_sparse(feed, keys.log) then
+      return
+    end
+    -- Who cleared the feed may not have known of it.
+    redis.call('UNLINK', keys.early)
+    stand_apart(keys.meta, feed)
+  end
+  if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
+    redis.call('RENAME', keys.early, keys.log)
+    feed.moved = 0
+    keep_with_feed(feed, keys.log, now_ms)
+  else
+    keep_with_feed(feed, keys.early, now_ms)
+  end
+end
+
+-- Stores messages that had their last chance in the dead-letter feed, under their old ids. \`bodies\`: where theirs are.
+local function store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
+  dead.last = math.max(dead.last, now_us - 1)
+  for _, entry in ipairs(entries) do
+    if dead_ms > 0 then
+      entry.expires_at_ms = math.floor(now_us / 1000) + dead_ms
+    end
+    entry.body = body_of(bodies, entry)
+    store_late(dead, dead_keys, entry)
+  end
+end
+
+-- Does so, removes as many that have expired there, and closes holes.
+local function bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  begin_feed(dead_keys.meta, dead, now_us)
+  store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
+  if dead.due_at ~= 0 and dead.due_at <= now_ms then
+    reap_expired(dead, dead_keys, now_ms, 50 + #entries)
+  end
+  if dead.look or dead.moved ~= 0 then
+    compact(dead, dead_keys, now_ms, #entries)
+  end
+  if must_move(dead, now_ms) or dead.kept_until > 0 then
+    local moving = {
+      dead_keys.meta,
+      dead_keys.log,
+      dead_keys.early,
+      dead_keys.bodies,
+      dead_keys.claimed,
+      dead_keys.leases,
+      dead_keys.returned,
+      dead_keys.work,
+      dead_keys.expiry,
+      dead_keys.parked,
+    }
+    move_keys(dead, moving, now_ms)
+  end
+  save_feed(dead_keys.meta, dead)
+end
+
+local keys = {
+  meta = meta,
+  log = KEYS[2],
+  early = KEYS[3],
+  bodies = bodies,
+  claimed = claimed,
+  leases = leases,
+  returned = KEYS[7],
+  work = work,
+  expiry = KEYS[9],
+  parked = parked,
+  subscribers = KEYS[11],
+}
+local dead_keys = {
+  meta = dead_meta,
+  log = KEYS[13],
+  early = KEYS[14],
+  bodies = KEYS[15],
+  claimed = KEYS[16],
+  leases = KEYS[17],
+  returned = KEYS[18],
+  work = KEYS[19],
+  expiry = KEYS[20],
+  parked = KEYS[21],
+}
+
+local feed = open_feed(meta, codec, caller)
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.codec ~= codec then
+  return redis.error_reply('CODEC ' .. feed.codec)
+end
+local dead = open_feed(dead_meta, codec)
+if dead.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. dead.layout)
+end
+local remembered, superseded = recall(feed.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  return { 'buried', tonumber(remembered) }
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+if not is_live(leases, token, now_ms) then
+  return { 'lost' }
+end
+
+local entries = {}
+for _, found in ipairs(look_up(parked, ids, ids_at)) do
+  local entry = found.place
+    and redis.call('ZSCORE', claimed, found.place) == token
+    and entry_at(feed, keys, found.place)
+  entries[#entries + 1] = entry or nil
+end
+complete_entries(work, entries)
+if #entries > 0 then
+  -- It is used as soon as this partition is.
+  dead.partitions = feed.partitions
+  bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
+  wake(dead_channel, sharded, 'appended')
+  remove_entries(feed, keys, entries)
+  if redis.call('ZCOUNT', claimed, token, token) == 0 then
+    redis.call('ZREM', leases, token)
+    redis.call('HDEL', work, lease_field(token))
+  end
+  if feed.look or feed.moved ~= 0 then
+    compact(feed, keys, now_ms, #entries)
+  end
+  if may_rest(feed) then
+-- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
+-- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
+-- subscribers. A message that comes meanwhile finds it as it was.
+-- How many messages are visible.
+local function log_length(feed, keys)
+  local length = redis.call('XLEN', keys.log)
+  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+end
+
+-- To be asked for where the feed \`may_rest\`.
+local function rest_when_empty(feed, keys, now_ms)
+  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
+    return
+  end
+  redis.call('UNLINK', keys.log)
+  if feed.moved ~= 0 then
+    redis.call('UNLINK', keys.early)
+    feed.moved = 0
+  end
+  -- A claim may be live though its messages were removed.
+  local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+  feed.lives_until = tonumber(last_lease or 0)
+  feed.kept_until = math.max(now_ms, feed.lives_until) + IDLE_SLACK_MS
+  keep_with_feed(feed, keys.meta, now_ms)
+  if last_lease then
+    keep_with_feed(feed, keys.leases, now_ms)
+    keep_with_feed(feed, keys.work, now_ms)
+  end
+end
+    rest_when_empty(feed, keys, now_ms)
+  end
+  remember_answer(meta, caller, call, now_ms, exact(#entries))
+  save_feed(meta, feed)
+end
+return { 'buried', #entries }
+`,
+  },
+  parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
+  lines: [
+    [1, 'lua/feed/bury.lua', 1],
+    [40, 'lua/shared/exact.lua', 1],
+    [50, 'lua/shared/clock.lua', 1],
+    [56, 'lua/shared/calls.lua', 1],
+    [60, 'lua/shared/calls.lua', 6],
+    [88, 'lua/shared/drop-over.lua', 1],
+    [113, 'lua/shared/calls.lua', 35],
+    [126, 'lua/shared/wake.lua', 1],
+    [139, 'lua/shared/feed/meta.lua', 1],
+    [206, 'lua/shared/feed/save.lua', 1],
+    [260, 'lua/shared/feed/entry.lua', 1],
+    [266, 'lua/shared/feed/entry.lua', 8],
+    [347, 'lua/shared/feed/work.lua', 1],
+    [362, 'lua/shared/feed/work.lua', 20],
+    [380, 'lua/shared/feed/remove.lua', 1],
+    [381, 'lua/shared/bytes.lua', 1],
+    [387, 'lua/shared/feed/remove.lua', 4],
+    [440, 'lua/shared/feed/leases.lua', 1],
+    [453, 'lua/shared/feed/places.lua', 1],
+    [479, 'lua/shared/feed/may-rest.lua', 1],
+    [483, 'lua/shared/feed/add-message.lua', 1],
+    [484, 'lua/shared/feed/add-entry.lua', 1],
+    [492, 'lua/shared/feed/body.lua', 1],
+    [495, 'lua/shared/feed/body.lua', 6],
+    [509, 'lua/shared/feed/add-message.lua', 5],
+    [517, 'lua/shared/feed/expiry.lua', 1],
+    [531, 'lua/shared/feed/store-late.lua', 3],
+    [559, 'lua/shared/feed/reap.lua', 1],
+    [560, 'lua/shared/budget.lua', 1],
+    [563, 'lua/shared/budget.lua', 5],
+    [583, 'lua/shared/feed/reap.lua', 6],
+    [639, 'lua/shared/feed/compact.lua', 1],
+    [644, 'lua/shared/feed/keep-alive.lua', 1],
+    [680, 'lua/shared/feed/compact.lua', 9],
+    [739, 'lua/shared/feed/bury.lua', 7],
+    [780, 'lua/feed/bury.lua', 53],
+    [853, 'lua/shared/feed/rest.lua', 1],
+    [856, 'lua/shared/feed/log-length.lua', 1],
+    [861, 'lua/shared/feed/rest.lua', 6],
+    [882, 'lua/feed/bury.lua', 127],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(7 + args.ids.length)
+    encoded[0] = args.codec
+    encoded[1] = args.caller
+    encoded[2] = args.call
+    encoded[3] = args.token
+    encoded[4] = args.deadMs
+    encoded[5] = args.deadChannel
+    encoded[6] = args.sharded ? 1 : 0
+    let at = 7
+    for (const item of args.ids) {
+      encoded[at++] = item
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'buried':
+        return {
+          status: 'buried',
+          count: asInteger(parts[1]),
+        }
+      case 'lost':
+        return { status: 'lost' }
+      default:
+        return unexpected('one of the answers buried, lost', parts[0])
+    }
+  },
+}
+
 export interface ClaimArguments {
   /** name of the codec that made the bodies */
   readonly codec: string

@@ -26,7 +26,7 @@ describe('waiting for a result', () => {
     await waiting(place, id, 1)
     await using _worker = queue.work(() => ({ sent: true }))
 
-    const end = { state: 'done', result: { sent: true }, failure: null }
+    const end = { state: 'done', result: { sent: true }, failure: null, undecodable: [] }
     expect(await Promise.all(ends)).toEqual([end, end])
   })
 
@@ -41,6 +41,7 @@ describe('waiting for a result', () => {
       state: 'dead',
       result: null,
       failure: { kind: 'Broken', message: 'it broke' },
+      undecodable: [],
     })
 
     const other = await queue.enqueue('mail', { to })

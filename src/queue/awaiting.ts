@@ -10,6 +10,7 @@ import type { Unit } from '../runtime/unit.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
 import type { Failure } from './claimed-job.ts'
 import type { Source } from './source.ts'
+import { PartReader, type UndecodablePart } from './undecodable.ts'
 
 /** How a job ended. */
 export interface JobEnd {
@@ -19,13 +20,15 @@ export interface JobEnd {
   readonly result: unknown
   /** Why it is dead; else null. */
   readonly failure: Failure | null
+  /** The result, where the codec could not read it; it is null above. Empty: it could. */
+  readonly undecodable: readonly UndecodablePart[]
 }
 
 // With a live subscription this is a safety net; without one (it may be forbidden) the way of waiting.
 const RECHECK_MS = 10_000
 const RECHECK_UNHEARD_MS = 500
 
-export const ABSENT: JobEnd = { state: 'absent', result: null, failure: null }
+export const ABSENT: JobEnd = { state: 'absent', result: null, failure: null, undecodable: [] }
 const NOBODY = { waiter: '', leaves: false, number: 0, sinceMs: 0 }
 
 type Asked = Omit<Parameters<typeof awaitEnd.encode>[0], 'codec'>
@@ -89,10 +92,12 @@ function ask({ unit, codec }: Source, asked: Asked, atClose?: 'gives back'): Pro
 function toEnd({ codec }: Source, answer: Exclude<AwaitEndAnswer, Waits>): JobEnd {
   if (answer.status !== 'ended') return ABSENT
   const { state, kind, message, result } = answer
+  const reader = new PartReader(codec)
   return {
     state: state as JobEnd['state'],
-    result: result.length === 0 ? null : codec.decode(result),
+    result: reader.readAny('result', result),
     failure: state === 'dead' ? { kind, message } : null,
+    undecodable: reader.undecodable,
   }
 }
 

@@ -131,6 +131,48 @@ describe('a batch', () => {
     await until(async () => (await queue.settings.inspect()).dead === 1)
   })
 
+  test.each([0, 1])(
+    'has none that was lost while a schema looked at it, where %i of two are left',
+    async (left) => {
+      const { queue: plain, redis, name } = await setup({ clock: 'real' })
+      let looking = 0
+      let look: () => void = () => undefined
+      const looked = new Promise<void>((resolve) => (look = resolve))
+      const validate = async (value: unknown) => {
+        looking += 1
+        await looked
+        return { value }
+      }
+      const slow = { '~standard': { version: 1, vendor: 'test', validate } } as const
+      const queue = redis.queue(name, { schemas: { mail: slow } })
+      const calls: unknown[][] = []
+      const errors: unknown[] = []
+      const handler = batch({ size: 2, within: '1h' }, (jobs, { signal }) => {
+        calls.push([...jobs.map(({ isClaimed }) => isClaimed), signal.aborted])
+      })
+      await using _worker = queue.work(
+        { mail: handler },
+        {
+          lease: '1s',
+          onError: (error) => errors.push(error),
+        },
+      )
+      const enqueued = await plain.enqueueMany(mails(2))
+      await until(() => looking === 2)
+      await plain.jobs.cancel(enqueued.slice(left).map(({ id }) => id))
+      await until(async () =>
+        (await plain.jobs.list('claimed')).jobs.every(({ state }) => state !== 'stopping'),
+      )
+      await new Promise((resolve) => setTimeout(resolve, 1100))
+      look()
+      await plain.enqueueMany(mails(left === 0 ? 2 : 0))
+      await until(() => calls.length === 1)
+
+      expect(calls).toEqual([left === 0 ? [true, true, false] : [true, false]])
+      expect(errors).toEqual([])
+    },
+  )
+
   test('that has not begun is given back when its worker is closed', async () => {
     const { queue } = await setup({ clock: 'real' })
     await queue.enqueueMany(mails(2))

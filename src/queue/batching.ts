@@ -8,6 +8,7 @@ import { InvalidArgumentError } from '../runtime/errors.ts'
 import { isError } from '../runtime/is-error.ts'
 import { startTimer, type Timer } from '../runtime/timer.ts'
 import type { ClaimedJob } from './claimed-job.ts'
+import { isHeld } from './held.ts'
 
 export interface BatchOptions {
   /** Jobs in a call at most, 1 to 1000. */
@@ -100,28 +101,37 @@ export class Gatherings {
   }
 }
 
-/** One call of a handler, seen by each of its jobs. It begins when all have joined that have not left before. */
+/**
+ * One call of a handler, seen by each of its jobs. It begins when all have joined that have not left before, with those that are
+ * held then.
+ */
 export class Batch {
   readonly #handler: BatchHandler<never>
   readonly #joined = new Set<ClaimedJob>()
+  /** Of those that it has begun with. */
+  readonly #places = new Map<ClaimedJob, number>()
   #missing: number
   #start: () => void = () => undefined
+  readonly #complete: Promise<void>
   readonly #results: Promise<readonly unknown[] | undefined>
 
   constructor(handler: BatchHandler<never>, size: number) {
     this.#handler = handler
     this.#missing = size
-    const complete = new Promise<void>((resolve) => (this.#start = resolve))
-    this.#results = complete.then(() => this.#run())
+    const joined = new Promise<void>((resolve) => (this.#start = resolve))
+    this.#complete = joined.then(() => this.#begin())
+    this.#results = this.#complete.then(() => this.#run())
     // Each job that has joined learns of it.
     this.#results.catch(() => undefined)
   }
 
-  /** Resolves to the job's own result, or rejects with the error that it is. */
+  /** Resolves to the job's own result, or rejects with the error that it is; for one that was lost before, to nothing. */
   async join(job: ClaimedJob): Promise<unknown> {
-    const place = this.#joined.size
     this.#joined.add(job)
     this.#arrive()
+    await this.#complete
+    const place = this.#places.get(job)
+    if (place === undefined) return undefined
     const result = (await this.#results)?.[place]
     if (isError(result)) throw result
     return result
@@ -137,8 +147,14 @@ export class Batch {
     if (this.#missing === 0) this.#start()
   }
 
+  #begin(): void {
+    for (const job of this.#joined) {
+      if (isHeld(job) && !job.signal.aborted) this.#places.set(job, this.#places.size)
+    }
+  }
+
   async #run(): Promise<readonly unknown[] | undefined> {
-    const jobs = [...this.#joined] as ClaimedJob[] as ClaimedJob<never>[]
+    const jobs = [...this.#places.keys()] as ClaimedJob[] as ClaimedJob<never>[]
     if (jobs.length === 0) return undefined
     const results = await this.#handler.handle(jobs, { signal: signalOf(jobs) })
     if (results === undefined) return undefined

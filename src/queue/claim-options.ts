@@ -8,6 +8,7 @@ import { toLeaseMs } from '../runtime/lease-options.ts'
 import type { Waiting } from '../runtime/wait.ts'
 import { ClaimedJob } from './claimed-job.ts'
 import type { ClaimTerms } from './claiming.ts'
+import type { Source } from './source.ts'
 
 // Jobs that another copy of the library has claimed are acked here as well.
 brand(ClaimedJob, 'ClaimedJob')
@@ -28,10 +29,15 @@ export function toClaimTerms({ limit = 1, lease = '30s' }: ClaimOptions): ClaimT
   return { limit: checkInteger('limit', limit, 1, 200), leaseMs: toLeaseMs(lease) }
 }
 
-export function checkAcks(acks: unknown): readonly ClaimedJob[] {
+/** `homes`: the units whose jobs may be among them. Throws InvalidArgumentError. */
+export function checkAcks(acks: unknown, homes: readonly Source[]): readonly ClaimedJob[] {
   const isList = Array.isArray(acks) && acks.length <= 200
   if (!isList || !acks.every((job) => job instanceof ClaimedJob)) {
     throw new InvalidArgumentError('acks', 'must be a list of at most 200 claimed jobs')
+  }
+  const foreign = acks.find((job) => !homes.some(({ unit }) => unit.prefix === job.home))
+  if (foreign !== undefined) {
+    throw new InvalidArgumentError('acks', `must be jobs of this queue, which '${foreign.id}' is not`)
   }
   return acks
 }

@@ -75,6 +75,10 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   readonly trace: string
   /** How long this attempt may take; 0: no bound. */
   readonly maxRunMs: number
+  /** Which partition of its queue it is from; null: the queue has none. */
+  readonly partition: number | null
+  /** @internal The beginning of the keys of the unit that it is from. */
+  readonly home: string
   readonly #source: Source
   readonly #settling: Settling
   readonly #encoded: Buffer
@@ -98,10 +102,12 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     settling: Settling,
     exchanged: Exchanged,
     at: number,
-    options: Options | undefined,
+    options: Exchanged['options'][number] | undefined,
   ) {
     const told = exchanged.jobs[at] as ToldJob
     this.#source = source
+    this.partition = source.partition
+    this.home = source.unit.prefix
     this.#settling = settling
     this.#encoded = told.payload
     this.#countdown = new Countdown(source.unit, exchanged.end)
@@ -121,17 +127,12 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     this.maxRunMs = options?.maxRunMs ?? 0
   }
 
-  /** Which partition of its queue it is from; null: the queue has none. */
-  get partition(): number | null {
-    return this.#source.partition
-  }
-
   /** When it was enqueued, in milliseconds of the server's clock. */
   get enqueuedAtMs(): number {
     return Math.floor(Number(this.number) / 1000)
   }
 
-  /** Throws what the codec throws when it cannot read the payload. */
+  /** What the codec read, and its schema made of it: a job of which it can read none is dead before anybody has it. */
   get payload(): Payload {
     this.#decoded ??= { payload: this.#source.codec.decode(this.#encoded) as Payload }
     return this.#decoded.payload
@@ -394,5 +395,3 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     )
   }
 }
-
-type Options = Exchanged['options'][number]

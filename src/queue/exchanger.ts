@@ -23,6 +23,7 @@ import type { ClaimedJob } from './claimed-job.ts'
 import { type Ack, type Exchanged, exchange, type LossReason, NOTHING_ELSE } from './exchange.ts'
 import { type HandedJob, Letters, RECHECK_MS, RECHECK_UNHEARD_MS } from './letters.ts'
 import type { Source } from './source.ts'
+import { CALL } from './work-of.ts'
 
 export interface ExchangeTerms {
   readonly leaseMs: number
@@ -58,6 +59,16 @@ const LAST_RETRY_MS = 5000
 /** When the lease of a job that came by letter ends, by what an answer said about the server's clock. */
 function endOf({ endsAtMs }: HandedJob, { nowMs, askedAt }: Clock): number {
   return endsAtOf(askedAt, endsAtMs - nowMs)
+}
+
+/** How many of the first go together: none behind the one with which their results reach what a call carries. */
+function countOf(acks: readonly PendingAck[], most: number): number {
+  let bytes = 0
+  for (let count = 1; count < most; count += 1) {
+    bytes += Buffer.byteLength(acks[count - 1]?.ack.result ?? '')
+    if (bytes >= CALL.bytes) return count
+  }
+  return most
 }
 
 export class Exchanger {
@@ -169,7 +180,7 @@ export class Exchanger {
     if (this.#underWay >= UNDER_WAY) return
     const limit = Math.min(wanted, MOST_A_CALL)
     if (this.#acks.length === 0 && limit === 0) return
-    const pending = this.#acks.splice(0, Math.min(acks, MOST_A_CALL))
+    const pending = this.#acks.splice(0, countOf(this.#acks, Math.min(acks, MOST_A_CALL)))
     this.#asked += limit
     this.#underWay += 1
     void this.#send(pending, limit).finally(() => this.#settled())

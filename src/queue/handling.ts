@@ -5,8 +5,9 @@ import { startTimer, type Timer } from '../runtime/timer.ts'
 import { type BackoffFunction, delayAfter } from './backing-off.ts'
 import type { BatchHandler } from './batching.ts'
 import type { ClaimedJob, Told } from './claimed-job.ts'
+import { isHeld } from './held.ts'
 import type { QueueHooks } from './hooks.ts'
-import { buryMisfit } from './misfits.ts'
+import { buryMisfit, misfitOf } from './misfits.ts'
 import { failureOf } from './outcome-options.ts'
 import type { PayloadChecks } from './schemas.ts'
 
@@ -44,11 +45,14 @@ export async function handle(
       // Perhaps a newer worker has one.
       return telling(() => job.release({ delay: WITHOUT_HANDLER }))
     }
-    const misfit = terms.checks === null ? null : await terms.checks.misfitOf(job)
+    const judged = misfitOf(job, terms.checks)
+    const misfit = judged === null || 'kind' in judged ? judged : await judged
     if (misfit !== null) {
-      terms.onError(misfit, job)
+      terms.onError(misfit.error, job)
       return telling(() => buryMisfit(job, misfit))
     }
+    // A schema may have taken its time.
+    if (terms.checks !== null && !isHeld(job)) return telling(() => job.giveUp())
     const { around } = terms
     const result = await (around === undefined
       ? run(job, handler)

@@ -3,6 +3,7 @@
 import type { FindAnswer } from '../generated/queue.ts'
 import { toId } from './ids.ts'
 import type { Source } from './source.ts'
+import { PartReader, type UndecodablePart } from './undecodable.ts'
 
 export type JobState = 'ready' | 'scheduled' | 'blocked' | 'claimed' | 'stopping' | 'dead' | 'done'
 
@@ -10,6 +11,7 @@ export type JobState = 'ready' | 'scheduled' | 'blocked' | 'claimed' | 'stopping
 export interface Job {
   readonly id: string
   readonly name: string
+  /** Null: `undecodable` has it. */
   readonly payload: unknown
   readonly state: JobState
   /** How often it was claimed. */
@@ -35,6 +37,8 @@ export interface Job {
   readonly progress: unknown
   /** Whether somebody follows it; see `track`. */
   readonly isTracked: boolean
+  /** What the codec could not read of it; that is null above. Empty: it could read all. */
+  readonly undecodable: readonly UndecodablePart[]
 }
 
 /** A line of a job's log. */
@@ -48,13 +52,13 @@ export interface FoundJob extends Job {
   readonly log: readonly LogLine[]
 }
 
-/** As an operation tells of it. Throws what the codec throws when it cannot read the payload. */
+/** As an operation tells of it. */
 export function toJob(told: FindAnswer['jobs'][number], source: Source): Job {
-  const { codec } = source
+  const reader = new PartReader(source.codec)
   return {
     id: told.id === String(told.number) ? toId(source, told.number) : told.id,
     name: told.name,
-    payload: codec.decode(told.payload),
+    payload: reader.read('payload', told.payload),
     state: told.state as JobState,
     attempts: told.attempts,
     maxAttempts: told.maxAttempts,
@@ -67,13 +71,10 @@ export function toJob(told: FindAnswer['jobs'][number], source: Source): Job {
     trace: told.trace,
     failure:
       told.failedAtMs === 0 ? null : { atMs: told.failedAtMs, kind: told.failure, message: told.message },
-    result: decoded(codec, told.result),
+    result: reader.readAny('result', told.result),
     bytes: told.bytes,
-    progress: decoded(codec, told.progress),
+    progress: reader.readAny('progress', told.progress),
     isTracked: told.tracked,
+    undecodable: reader.undecodable,
   }
-}
-
-function decoded(codec: Source['codec'], bytes: Buffer | null): unknown {
-  return bytes === null || bytes.length === 0 ? null : codec.decode(bytes)
 }

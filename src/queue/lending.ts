@@ -32,7 +32,7 @@ export interface LentJobs<Payload = unknown> {
   readonly expiresAtMs: number
 }
 
-/** Throws the signal's reason, and what the codec throws when it cannot read a payload. */
+/** Throws the signal's reason. */
 export async function lendJobs<Payload>(
   source: Source,
   terms: ClaimTerms,

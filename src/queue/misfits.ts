@@ -1,32 +1,60 @@
-// What becomes of jobs whose payloads do not fit: they are dead at once, for another attempt would see the same.
+// What becomes of jobs whose payloads the codec cannot read, or that do not fit: they are dead at once, for another attempt would
+// see the same.
 
-import type { InvalidArgumentError } from '../runtime/errors.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { summaryOf } from '../runtime/thrown.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import type { PayloadChecks } from './schemas.ts'
 
-const KIND = 'invalid-payload'
-
-/** Makes a job dead whose payload does not fit. Throws LeaseLostError. */
-export function buryMisfit(job: ClaimedJob, misfit: InvalidArgumentError): Promise<void> {
-  return job.bury({ kind: KIND, message: misfit.message })
+/** Why nobody can work on a job. */
+export interface Misfit {
+  readonly kind: 'undecodable-payload' | 'invalid-payload'
+  readonly error: InvalidArgumentError
 }
 
-/** Those of the jobs whose payloads fit; the others are dead then. Throws what a schema throws. */
+/** Null when the payload fits: it is then read, and what its schema made of it. A promise only where there are schemas. */
+export function misfitOf(
+  job: ClaimedJob,
+  checks: PayloadChecks | null,
+): Promise<Misfit | null> | Misfit | null {
+  const undecodable = undecodableIn(job)
+  return checks === null || undecodable !== null ? undecodable : invalidIn(job, checks)
+}
+
+function undecodableIn(job: ClaimedJob): Misfit | null {
+  try {
+    void job.payload
+    return null
+  } catch (error) {
+    const problem = `cannot be read: ${summaryOf(error)}`
+    return { kind: 'undecodable-payload', error: new InvalidArgumentError('payload', problem) }
+  }
+}
+
+async function invalidIn(job: ClaimedJob, checks: PayloadChecks): Promise<Misfit | null> {
+  const error = await checks.misfitOf(job)
+  return error === null ? null : { kind: 'invalid-payload', error }
+}
+
+/** Makes a job dead whose payload does not fit. Throws LeaseLostError. */
+export function buryMisfit(job: ClaimedJob, { kind, error }: Misfit): Promise<void> {
+  return job.bury({ kind, message: error.message })
+}
+
+/** Those of the jobs whose payloads fit; the others are dead then. */
 export async function onlyFitting<Payload>(
   checks: PayloadChecks | null,
   jobs: ClaimedJob<Payload>[],
 ): Promise<ClaimedJob<Payload>[]> {
-  if (checks === null) return jobs
-  try {
-    const misfits = await Promise.all(jobs.map((job) => checks.misfitOf(job)))
+  const misfits =
+    checks === null
+      ? jobs.map(undecodableIn)
+      : await Promise.all(jobs.map(async (job) => misfitOf(job, checks)))
+  if (misfits.every((misfit) => misfit === null)) return jobs
+  const buried = misfits.map(async (misfit, at) => {
     // Whoever lost one in between has nothing to tell of it.
-    const buried = misfits.map(async (misfit, at) => {
-      if (misfit !== null) await buryMisfit(jobs[at] as ClaimedJob, misfit).catch(() => undefined)
-    })
-    await Promise.all(buried)
-    return jobs.filter((_, at) => misfits[at] === null)
-  } catch (error) {
-    await Promise.allSettled(jobs.map((job) => job.release()))
-    throw error
-  }
+    if (misfit !== null) await buryMisfit(jobs[at] as ClaimedJob, misfit).catch(() => undefined)
+  })
+  await Promise.all(buried)
+  return jobs.filter((_, at) => misfits[at] === null)
 }

@@ -66,10 +66,6 @@ const CALLBACKS: Record<string, Callback> = {
     handlers: () => undefined,
   },
   'the backoff of a worker': { handlers: fails, work: { backoff: (_, job) => fails(job) } },
-  'the codec of the payload': {
-    options: { codec: reading },
-    handlers: ({ payload }) => payload,
-  },
 }
 
 describe.each(Object.entries(CALLBACKS))('what %s throws', (_, { options = {}, handlers, work = {} }) => {
@@ -93,6 +89,21 @@ describe.each(Object.entries(CALLBACKS))('what %s throws', (_, { options = {}, h
       expect(failure?.message).not.toBe('')
     }
   })
+})
+
+test('what the codec of a payload throws, whatever it is, makes the job dead at once, in words', async () => {
+  const { redis, name } = await setup({ clock: 'real' })
+  const queue = redis.queue<Jobs>(name, { codec: reading })
+  await queue.enqueueMany(ODD.map((odd) => ({ name: odd, payload: odd, maxAttempts: 2 })))
+
+  await using _worker = queue.work(() => undefined, { concurrency: 50, lease: '1h' })
+  await until(async () => (await queue.inspect()).dead === ODD.length)
+
+  const { jobs } = await queue.jobs.list('dead', { limit: 100 })
+  expect(jobs.map(({ attempts, failure }) => [attempts, failure?.kind])).toEqual(
+    ODD.map(() => [1, 'undecodable-payload']),
+  )
+  for (const { failure } of jobs) expect(failure?.message).toMatch(/^payload cannot be read: ./)
 })
 
 test.each([

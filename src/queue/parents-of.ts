@@ -3,6 +3,7 @@ import { readAddress } from './address.ts'
 import { toId } from './ids.ts'
 import type { Parent, ParentState } from './parents.ts'
 import type { Source } from './source.ts'
+import { PartReader } from './undecodable.ts'
 
 export type { Parent } from './parents.ts'
 
@@ -10,12 +11,16 @@ export type { Parent } from './parents.ts'
 export async function parentsOf(source: Source, id: string): Promise<Parent[]> {
   const { unit, codec } = source
   const told = await unit.run(parents, { codec: codec.name, id })
-  return told.parents.map(({ queue, id: parent, state, result, kind, message }) => ({
-    ...placeOfParent(source, queue, parent),
-    state: state as ParentState,
-    result: result.length === 0 ? null : codec.decode(result),
-    failure: state === 'dead' ? { kind, message } : null,
-  }))
+  return told.parents.map(({ queue, id: parent, state, result, kind, message }) => {
+    const reader = new PartReader(codec)
+    return {
+      ...placeOfParent(source, queue, parent),
+      state: state as ParentState,
+      result: reader.readAny('result', result),
+      failure: state === 'dead' ? { kind, message } : null,
+      undecodable: reader.undecodable,
+    }
+  })
 }
 
 /** As users call them: its own queue is null, whichever partition it is. */

@@ -46,8 +46,8 @@ describe('a job with parents', () => {
 
     expect(job?.id).toBe(child)
     expect(await job?.parents()).toEqual([
-      { queue: null, id: a, state: 'done', result: { width: 1 }, failure: null },
-      { queue: null, id: b, state: 'done', result: null, failure: null },
+      { queue: null, id: a, state: 'done', result: { width: 1 }, failure: null, undecodable: [] },
+      { queue: null, id: b, state: 'done', result: null, failure: null, undecodable: [] },
     ])
     await job?.ack()
     expect(await queue.settings.inspect()).toMatchObject({
@@ -225,7 +225,7 @@ describe('across queues', () => {
     await until(async () => (await stateOf(queue, child)) === 'ready')
 
     expect(await queue.jobs.parents(child)).toEqual([
-      { queue: other.name, id: 'far', state: 'done', result: 'from afar', failure: null },
+      { queue: other.name, id: 'far', state: 'done', result: 'from afar', failure: null, undecodable: [] },
     ])
     await until(async () => (await other.settings.inspect()).outbox === 0)
   })

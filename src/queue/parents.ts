@@ -3,6 +3,7 @@
 import { checkOneOf, checkOptions, checkText } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
+import type { UndecodablePart } from './undecodable.ts'
 
 /** A job of this queue by its id, or one of another queue. */
 export type ParentId = string | { readonly queue: string; readonly id: string }
@@ -23,6 +24,8 @@ export interface Parent {
   readonly result: unknown
   /** What it died of; null: it did not. */
   readonly failure: { readonly kind: string; readonly message: string } | null
+  /** The result, where the codec could not read it; it is null above. Empty: it could. */
+  readonly undecodable: readonly UndecodablePart[]
 }
 
 const MAX_PARENTS = 100

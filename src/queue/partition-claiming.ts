@@ -50,7 +50,7 @@ export class PartitionClaims {
     return jobs
   }
 
-  /** As `claim`, for somebody else. Throws the signal's reason, and what the codec throws when it cannot read a payload. */
+  /** As `claim`, for somebody else. Throws the signal's reason. */
   async lend(terms: ClaimTerms, waiting: Waiting): Promise<LentJobs> {
     const { jobs, endsAtMs } = await this.#claim(terms, waiting, [])
     return { jobs: jobs.map(toLentJob), leaseMs: terms.leaseMs, expiresAtMs: endsAtMs }

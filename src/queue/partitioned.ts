@@ -122,7 +122,7 @@ export class PartitionedQueue<Jobs extends object = Record<string, unknown>, Giv
    */
   async claim(options: ClaimOptions = {}): Promise<ClaimedJob<Jobs[keyof Jobs]>[]> {
     checkOptions('options', options, CLAIM_OPTIONS)
-    const acks = checkAcks(options.acks ?? [])
+    const acks = checkAcks(options.acks ?? [], this.#sources)
     const jobs = await this.#claims.claim(toClaimTerms(options), options, acks)
     return jobs as ClaimedJob<Jobs[keyof Jobs]>[]
   }

@@ -129,7 +129,9 @@ describe('a claimed job', () => {
     })
 
     expect(toClaimedJobs({} as never, {} as never, exchanged(performance.now() - 1))).toEqual([])
-    expect(toClaimedJobs({} as never, {} as never, exchanged(performance.now() + 60_000))).toHaveLength(1)
+    expect(
+      toClaimedJobs({ unit: {} } as never, {} as never, exchanged(performance.now() + 60_000)),
+    ).toHaveLength(1)
   })
 
   test('is gone once it is acked, and cannot be settled again', async () => {

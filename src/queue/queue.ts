@@ -96,7 +96,7 @@ export class Queue<Jobs extends object = Record<string, unknown>, Given extends 
    */
   async claim(options: ClaimOptions = {}): Promise<ClaimedJob<Jobs[keyof Jobs]>[]> {
     checkOptions('options', options, CLAIM_OPTIONS)
-    const acks = checkAcks(options.acks ?? [])
+    const acks = checkAcks(options.acks ?? [], [this.#source])
     return claimJobs(this.#source, new Settler(this.#source), toClaimTerms(options), options, acks)
   }
 

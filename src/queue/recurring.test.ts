@@ -268,6 +268,7 @@ test('recurring jobs are listed by their next run', async () => {
         unique: 'key',
         tags: [],
         trace: '',
+        undecodable: [],
       },
     ],
     next: '1',

@@ -11,6 +11,7 @@ import { checkJobName, type JobOptions, type SpecOptions, toSpecOptions, type Un
 import { type Recurrence, type RecurrenceRule, toRecurrence } from './recurrence.ts'
 import { refillOne } from './refilling.ts'
 import type { Source } from './source.ts'
+import { PartReader, type UndecodablePart } from './undecodable.ts'
 
 /** Of each job that is spawned. Its id is that of the recurring job, `@`, and the time of its run in milliseconds. */
 export interface RecurringJobOptions
@@ -33,6 +34,7 @@ export type RecurringOptions<Jobs extends object, Name extends keyof Jobs = keyo
 export interface RecurringJob {
   readonly id: string
   readonly name: string
+  /** Null: `undecodable` has it. */
   readonly payload: unknown
   readonly rule: RecurrenceRule
   /** Null: it has ended, or its next time is not computed yet. */
@@ -53,6 +55,8 @@ export interface RecurringJob {
   readonly unique: string
   readonly tags: readonly string[]
   readonly trace: string
+  /** The payload, where the codec could not read it. Empty: it could. */
+  readonly undecodable: readonly UndecodablePart[]
 }
 
 export interface RecurringPage {
@@ -163,10 +167,11 @@ export class Recurring<Jobs extends object = Record<string, unknown>> {
 
   #toRecurringJob(told: RecurrencesAnswer['recurrences'][number]): RecurringJob {
     const { id, name, lastMs, runs, priority, maxAttempts, maxRunMs, group, unique, trace } = told
+    const reader = new PartReader(this.#source.codec)
     return {
       id,
       name,
-      payload: this.#source.codec.decode(told.payload),
+      payload: reader.read('payload', told.payload),
       rule: toRule(told),
       nextAtMs: orNull(told.nextMs),
       lastAtMs: orNull(lastMs),
@@ -181,6 +186,7 @@ export class Recurring<Jobs extends object = Record<string, unknown>> {
       unique,
       tags: told.tags === '' ? [] : told.tags.split('\0'),
       trace,
+      undecodable: reader.undecodable,
     }
   }
 }

@@ -72,16 +72,18 @@ export class PayloadChecks {
     return late
   }
 
-  /** Null when the payload of a job fits: it is then what the schema made of it. Throws what a schema throws. */
+  /** Null when the payload of a job fits: it is then what the schema made of it. A schema that throws is one that refuses. */
   async misfitOf(job: Checked): Promise<InvalidArgumentError | null> {
     const schema = this.#schemas.get(job.name)
     if (schema === undefined) return null
-    const read = readPayload(job)
-    if (read instanceof InvalidArgumentError) return read
-    const validated = await schema['~standard'].validate(read.payload)
-    if (validated.issues !== undefined) return toError(validated.issues, 'payload')
-    job.takePayload(validated.value)
-    return null
+    try {
+      const validated = await schema['~standard'].validate(job.payload)
+      if (validated.issues !== undefined) return toError(validated.issues, 'payload')
+      job.takePayload(validated.value)
+      return null
+    } catch (error) {
+      return new InvalidArgumentError('payload', `does not fit: its schema threw ${summaryOf(error)}`)
+    }
   }
 }
 
@@ -89,14 +91,6 @@ function checkSchema(name: string, schema: unknown): void {
   const standard = (schema as Partial<Schema> | null | undefined)?.['~standard']
   if (standard?.version === 1 && typeof standard.validate === 'function') return
   throw new InvalidArgumentError(`schemas.${name}`, 'must be a Standard Schema of version 1')
-}
-
-function readPayload(job: Checked): { payload: unknown } | InvalidArgumentError {
-  try {
-    return { payload: job.payload }
-  } catch (error) {
-    return new InvalidArgumentError('payload', `cannot be read: ${summaryOf(error)}`)
-  }
 }
 
 function refuse(validated: Validated<unknown>, path: string): undefined {

@@ -19,6 +19,7 @@ import type { ClaimedJob } from './claimed-job.ts'
 import { Exchangers } from './exchangers.ts'
 import { Extender } from './extender.ts'
 import { type Handler, type Handlers, handle, type Outcome } from './handling.ts'
+import { isHeld } from './held.ts'
 import type { QueueHooks } from './hooks.ts'
 import { openLane } from './lane.ts'
 import { Patience } from './patience.ts'
@@ -306,12 +307,6 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     if (typeof backoffs === 'function') return backoffs
     return Object.hasOwn(backoffs, name) ? (backoffs[name as keyof Jobs] as BackoffFunction<never>) : null
   }
-}
-
-/** A process that stood still has not noticed yet that the lease is over. */
-function isHeld(job: ClaimedJob): boolean {
-  if (job.remainingMs === 0) job.lose('lost')
-  return job.isClaimed
 }
 
 function checkHandlers(handlers: unknown): void {

@@ -8,6 +8,12 @@ export interface Codec<Value> {
   decode(bytes: Buffer): Value
 }
 
+/** What the codec could not read: the bytes as they are stored, and what it threw. */
+export interface Undecodable {
+  readonly bytes: Uint8Array
+  readonly error: unknown
+}
+
 /** JSON, the default. Throws InvalidArgumentError for what JSON cannot hold. */
 export function json<Value>(): Codec<Value> {
   return jsonOf('body')

@@ -119,7 +119,7 @@ test('of bodies of any sizes each call reads and tells no more than one call may
     await mostRead()
 
     expect(await readAll(feed, false)).toEqual(wanted)
-    expect((await feed.get(ids)).map(({ body }) => body.length)).toEqual(wanted)
+    expect((await feed.get(ids)).messages.map(({ body }) => body.length)).toEqual(wanted)
     const told = await mostRead()
     expect(told['read']).toBeLessThanOrEqual(2 * CALL_BYTES + heads)
     expect(told['get']).toBeLessThanOrEqual(2 * CALL_BYTES + heads)

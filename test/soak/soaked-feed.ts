@@ -31,7 +31,7 @@ async function* follow(feed: Feed<string>, signal: AbortSignal): AsyncGenerator<
   try {
     for await (const { id, body, marker, lostBefore } of feed.tail({ limit: 50, signal })) {
       after = marker ?? after
-      yield { id, message: body, lostBefore }
+      yield { id, message: body, lostBefore: lostBefore === 'undecodable' ? null : lostBefore }
     }
   } catch (error) {
     if (!signal.aborted) throw error

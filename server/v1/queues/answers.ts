@@ -14,11 +14,16 @@ import {
   Span,
   Token,
 } from '../answers.ts'
+import { undecoded } from '../undecoded.ts'
 
 const text = (description: string): TSchema => Type.String({ description })
 const Id = text('The own id of the job, or the one the queue gave it.')
 const Kind = text('What failed.')
 const AnyJson = Type.Unknown({ description: 'Any JSON, to the letter as it was sent.' })
+const Undecodable = Type.Array(
+  object({ part: Type.String({ enum: ['payload', 'result', 'progress'] }), ...undecoded }),
+  { description: 'What is stored of it and is no JSON; null in its place.' },
+)
 const named = {
   name: Name,
   priority: Type.Integer(),
@@ -50,6 +55,7 @@ const JobProperties = {
   result: AnyJson,
   progress: AnyJson,
   isTracked: Type.Boolean(),
+  undecodable: Undecodable,
 }
 const Job = object(JobProperties)
 const FoundJob = object({
@@ -139,6 +145,7 @@ const RecurringJob = object({
   tags: Type.Array(Type.String()),
   trace: text('Empty: none.'),
   payload: AnyJson,
+  undecodable: Undecodable,
 })
 const Parent = object({
   queue: orNull(text('Null: the queue of the job itself.')),
@@ -149,6 +156,7 @@ const Parent = object({
   }),
   failure: orNull(object({ kind: Kind, message: Type.String() })),
   result: AnyJson,
+  undecodable: Undecodable,
 })
 const Next = object({
   id: orNull(text('What to call the new job; null where another queue will give it its id.')),
@@ -264,6 +272,7 @@ export const end: Answers = {
       state: Type.String({ enum: ['done', 'dead', 'cancelled'] }),
       failure: orNull(object({ kind: Kind, message: Type.String() })),
       result: AnyJson,
+      undecodable: Undecodable,
     }),
   ),
   204: nothing('It has not ended yet.'),

@@ -10,7 +10,9 @@ import type {
   Parent,
   RecurringJob,
   RecurringPage,
+  UndecodablePart,
 } from 'perilune'
+import { encodeUndecoded } from '../undecoded.ts'
 
 /** `acked`: what became of the acks of the request, where it had any. */
 export function encodeLent({ jobs, leaseMs, expiresAtMs }: LentJobs, acked?: readonly object[]): string {
@@ -26,33 +28,38 @@ export function encodeFound(jobs: readonly FoundJob[]): string {
   return `{"jobs":[${jobs.map(encodeJob).join(',')}]}`
 }
 
-export function encodeJob({ payload, result, progress, ...shown }: Job | FoundJob): string {
+export function encodeJob({ payload, result, progress, undecodable, ...shown }: Job | FoundJob): string {
   const texts = `"progress":${orNull(progress)},"payload":${orNull(payload)},"result":${orNull(result)}`
-  return `${opened(shown)},${texts}}`
+  return `${opened(shown)},${encodeParts(undecodable)},${texts}}`
 }
 
-export function encodeEnd(id: string, { result, ...shown }: JobEnd): string {
-  return `${opened({ id, ...shown })},"result":${orNull(result)}}`
+export function encodeEnd(id: string, { result, undecodable, ...shown }: JobEnd): string {
+  return `${opened({ id, ...shown })},${encodeParts(undecodable)},"result":${orNull(result)}}`
 }
 
 export function encodeRecurringPage({ recurring, next }: RecurringPage): string {
   return `{"recurring":[${recurring.map(encodeRecurring).join(',')}],"next":${JSON.stringify(next)}}`
 }
 
-export function encodeRecurring({ payload, ...shown }: RecurringJob): string {
-  return `${opened(shown)},"payload":${orNull(payload)}}`
+export function encodeRecurring({ payload, undecodable, ...shown }: RecurringJob): string {
+  return `${opened(shown)},${encodeParts(undecodable)},"payload":${orNull(payload)}}`
 }
 
 export function encodeParents(parents: readonly Parent[]): string {
   return `{"parents":[${parents.map(encodeParent).join(',')}]}`
 }
 
-function encodeParent({ result, ...shown }: Parent): string {
-  return `${opened(shown)},"result":${orNull(result)}}`
+function encodeParent({ result, undecodable, ...shown }: Parent): string {
+  return `${opened(shown)},${encodeParts(undecodable)},"result":${orNull(result)}}`
 }
 
 function encodeLentJob({ payload, ...shown }: LentJob): string {
   return `${opened(shown)},"payload":${orNull(payload)}}`
+}
+
+function encodeParts(undecodable: readonly UndecodablePart[]): string {
+  const parts = undecodable.map((each) => `{"part":"${each.part}",${encodeUndecoded(each)}}`)
+  return `"undecodable":[${parts.join(',')}]`
 }
 
 /** An object whose end is still to come. */

@@ -1,15 +1,9 @@
 // Which queue a request means, and what is common to its routes.
 
 import type { FastifyRequest } from 'fastify'
-import {
-  jsonText,
-  type LossReason,
-  type PartitionedQueue,
-  type Perilune,
-  type Queue,
-  type Settled,
-} from 'perilune'
+import type { LossReason, PartitionedQueue, Perilune, Queue, Settled } from 'perilune'
 import { BoundedMap } from '../../queues/bounded-map.ts'
+import { storedJson } from '../../stored-json.ts'
 import { nameOf } from '../place.ts'
 import { Refusal } from '../problem-documents.ts'
 
@@ -39,8 +33,8 @@ export function openQueues(perilune: Perilune): Open {
 
 /** `partitions`: null where the queue is not spread. */
 export function openQueue(perilune: Perilune, name: string, partitions: number | null): AnyQueue {
-  if (partitions === null) return perilune.queue(name, { codec: jsonText })
-  return perilune.queue(name, { codec: jsonText, partitions })
+  if (partitions === null) return perilune.queue(name, { codec: storedJson })
+  return perilune.queue(name, { codec: storedJson, partitions })
 }
 
 /** What became of a job that was not lost. Throws Refusal for one that was. */

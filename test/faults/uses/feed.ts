@@ -1,4 +1,4 @@
-import type { Claim } from 'perilune'
+import { type Claim, jsonText } from 'perilune'
 import { feedWorks } from './feed-works.ts'
 import { spreadFeedSteps } from './spread.ts'
 import { type Place, reaches, type Step, type Use } from './use.ts'
@@ -43,7 +43,7 @@ function contentSteps({ redis, name }: Place): readonly Step[] {
       'serves',
       async () => bodiesOf((await feed.read({ includeDelayed: true, echo: false })).messages),
     ],
-    ['get', 'serves', async () => bodiesOf(await feed.get(await idsOf([1, 6])))],
+    ['get', 'serves', async () => bodiesOf((await feed.get(await idsOf([1, 6]))).messages)],
     ['append-alike', 'refuses', hear],
     ['remove', 'serves', async () => feed.remove([...(await idsOf([5])), '1'])],
     ['inspect', 'serves', async () => (await feed.inspect()).total],
@@ -55,6 +55,7 @@ function contentSteps({ redis, name }: Place): readonly Step[] {
 
 function claimSteps({ redis, name }: Place): readonly Step[] {
   const feed = redis.feed<number>(`${name} worked`, { maxClaims: 1, keep: 20 })
+  const written = redis.feed<string>(`${name} worked`, { codec: jsonText, keep: 20 })
   const bodies = [1, 2, 3, 4].map((body) => ({ body, expireAfter: '1h' }) as const)
   let claim: Claim<number> | null = null
   let other: Claim<number> | null = null
@@ -76,6 +77,9 @@ function claimSteps({ redis, name }: Place): readonly Step[] {
     ['claim', 'refuses', async () => bodiesOf((await feed.claim({ limit: 3 }))?.messages)],
     ['read', 'serves', async () => bodiesOf((await feed.deadLetters.read()).messages)],
     ['inspect', 'serves', async () => (await feed.inspect()).deadLetters],
+    ['append', 'refuses', async () => void (await written.appendMany([{ body: 'no JSON' }, { body: '5' }]))],
+    ['bury', 'unasked', async () => bodiesOf((await feed.claim())?.messages)],
+    ['read', 'serves', async () => (await feed.deadLetters.read()).undecodable.length],
     ['clear', 'serves', async () => void (await feed.clear())],
   ]
 }

@@ -1,0 +1,13 @@
+// What is stored as JSON, as text to the letter. Others write to the same feeds and queues, and nothing checks what they store;
+// what is no JSON would spoil the answer that it is put into, and with it all the others in there.
+
+import { type Codec, jsonText } from 'perilune'
+
+export const storedJson: Codec<string> = {
+  ...jsonText,
+  decode(bytes) {
+    const text = jsonText.decode(bytes)
+    JSON.parse(text)
+    return text
+  },
+}

@@ -1,0 +1,242 @@
+import { jsonText, type UndecodableMessage } from 'perilune'
+import { describe, expect, test } from 'vitest'
+import { bodies, setup as setupPlain } from '../../test/feed-fixture.ts'
+import { setup as setupPartitioned } from '../../test/partitioned-fixture.ts'
+
+const BAD = 'no JSON'
+
+/** Seven messages, of which the fourth was stored by somebody else, as something else. */
+async function setup(options = {}) {
+  const { feed, redis, name, clock, calls } = await setupPlain<number>(options)
+  const raw = redis.feed(name, { codec: jsonText })
+  await feed.appendMany([1, 2, 3].map((body) => ({ body })))
+  const bad = await raw.append(BAD)
+  await feed.appendMany([4, 5, 6].map((body) => ({ body })))
+  return { feed, raw, bad, redis, name, clock, calls }
+}
+
+const shown = (messages: readonly UndecodableMessage[]): unknown[] =>
+  messages.map(({ id, bytes, error }) => [id, Buffer.from(bytes).toString(), (error as Error).name])
+
+describe('a message that the codec cannot read', () => {
+  test('stands beside the others of its page, and its marker leads on', async () => {
+    const { feed, bad } = await setup()
+
+    const page = await feed.read()
+    const rest = await feed.read({ after: page.undecodable[0]?.marker ?? '' })
+
+    expect(bodies(page.messages)).toEqual([1, 2, 3, 4, 5, 6])
+    expect(shown(page.undecodable)).toEqual([[bad.id, BAD, 'SyntaxError']])
+    expect('body' in (page.undecodable[0] ?? {})).toBe(false)
+    expect([bodies(rest.messages), rest.undecodable]).toEqual([[4, 5, 6], []])
+  })
+
+  test('can be all there is on a page, which then says what follows', async () => {
+    const { feed, raw } = await setup()
+    await raw.append(BAD)
+    const { next } = await feed.read({ limit: 3 })
+
+    const page = await feed.read({ after: next, limit: 1 })
+
+    expect([page.messages, page.undecodable.length, page.more]).toEqual([[], 1, true])
+    expect(bodies((await feed.read({ after: page.next })).messages)).toEqual([4, 5, 6])
+  })
+
+  test('wakes who waits, as any other does', async () => {
+    const { feed, redis, name } = await setupPlain<number>()
+    const waiting = feed.read({ wait: '20s' })
+    await redis.feed(name, { codec: jsonText }).append(BAD)
+    expect((await waiting).undecodable).toHaveLength(1)
+  })
+
+  test.each(['tail', 'read of a subscriber'])('is told in its place by %s, and passed over', async (what) => {
+    const { feed, bad } = await setup()
+    const told: unknown[] = []
+    const ending = new AbortController()
+    const onUndecodable = (message: UndecodableMessage) => {
+      told.push(message.id)
+      throw new Error('of no consequence')
+    }
+    const options = { onUndecodable, signal: ending.signal }
+    const thrown: unknown[] = []
+    const hear = (error: unknown) => thrown.push(error)
+    const others = process.listeners('uncaughtException')
+    process.removeAllListeners('uncaughtException')
+    process.on('uncaughtException', hear)
+
+    const following = what === 'tail' ? feed.tail(options) : feed.subscriber('s').read(options)
+    for await (const { body, lostBefore } of following) {
+      told.push(lostBefore === null ? body : [body, lostBefore])
+      if (body === 6) break
+    }
+    process.off('uncaughtException', hear)
+    for (const other of others) process.on('uncaughtException', other)
+
+    expect(told).toEqual([1, 2, 3, bad.id, [4, 'undecodable'], 5, 6])
+    expect(thrown).toHaveLength(1)
+  })
+
+  test('is on the pages of a subscriber, who advances over it', async () => {
+    const { feed } = await setup()
+    const subscriber = feed.subscriber('s')
+    const page = await subscriber.page({ limit: 4 })
+    expect([bodies(page.messages), page.undecodable.length]).toEqual([[1, 2, 3], 1])
+    await subscriber.advance(page.next)
+    expect(bodies((await subscriber.page()).messages)).toEqual([4, 5, 6])
+  })
+
+  test('is found by its id', async () => {
+    const { feed, bad } = await setup()
+    const found = await feed.get([bad.id])
+    expect([found.messages, shown(found.undecodable)]).toEqual([[], [[bad.id, BAD, 'SyntaxError']]])
+  })
+
+  test('is shown by inspect, as the oldest and the newest', async () => {
+    const { feed, redis, name } = await setupPlain<number>()
+    const { id } = await redis.feed(name, { codec: jsonText }).append(BAD)
+    const { oldest, newest } = await feed.inspect()
+    expect([oldest, newest]).toMatchObject([{ id, bytes: Buffer.from(BAD) }, { id }])
+  })
+
+  test('becomes a dead letter of the claim that meets it, and the others are worked on', async () => {
+    const { feed, bad } = await setup({ maxClaims: 3, deadLettersExpireAfter: '1h' })
+
+    const claim = await feed.claim()
+    const letters = await feed.deadLetters.read()
+
+    expect(bodies(claim?.messages ?? [])).toEqual([1, 2, 3, 4, 5, 6])
+    expect(shown(claim?.undecodable ?? [])).toEqual([[bad.id, BAD, 'SyntaxError']])
+    expect([letters.messages, shown(letters.undecodable)]).toEqual([[], [[bad.id, BAD, 'SyntaxError']]])
+    expect(letters.undecodable[0]?.expiresAtMs).not.toBeNull()
+    expect(await claim?.ack()).toEqual([])
+    expect(await feed.inspect()).toMatchObject({ total: 0, claimed: 0, claims: 0, deadLetters: 1 })
+  })
+
+  test('fills no claim: the claim goes on behind', async () => {
+    const { feed, raw } = await setup()
+    await feed.take({ limit: 3 })
+    await raw.appendMany([BAD, BAD].map((body) => ({ body })))
+    await feed.append(7)
+
+    const claims = [
+      await feed.claim({ limit: 1 }),
+      await feed.claim({ limit: 2 }),
+      await feed.claim({ limit: 1 }),
+    ]
+
+    expect(claims.map((claim) => bodies(claim?.messages ?? []))).toEqual([[4], [5, 6], [7]])
+    expect(await feed.claim()).toBeNull()
+    expect((await feed.inspect()).deadLetters).toBe(3)
+  })
+
+  test('is not among those that are taken, and not lost', async () => {
+    const { feed } = await setup()
+    expect(bodies(await feed.take())).toEqual([1, 2, 3, 4, 5, 6])
+    expect(await feed.inspect()).toMatchObject({ total: 0, deadLetters: 1 })
+  })
+
+  test('stays in a claim that is looked up, until it ends, and is not acked with all', async () => {
+    const { feed, raw, bad, clock } = await setup()
+    const other = await raw.claim({ lease: '10s' })
+
+    const found = await feed.findClaim(other?.token ?? 1)
+    await found?.ack()
+
+    expect(bodies(found?.messages ?? [])).toEqual([1, 2, 3, 4, 5, 6])
+    expect(shown(found?.undecodable ?? [])).toEqual([[bad.id, BAD, 'SyntaxError']])
+    expect(await feed.inspect()).toMatchObject({ total: 1, claimed: 1 })
+    await clock.advance(10_000)
+    expect(bodies((await raw.claim())?.messages ?? [])).toEqual([BAD])
+  })
+
+  describe('among dead letters', () => {
+    async function setupDead() {
+      const made = await setup({ maxClaims: 1 })
+      await (await made.feed.claim())?.release()
+      await made.feed.claim()
+      return { ...made, letters: made.feed.deadLetters }
+    }
+
+    test('is held by a claim as the others are, and an ack of all leaves it', async () => {
+      const { letters, bad } = await setupDead()
+
+      const claim = await letters.claim()
+      await claim?.ack()
+
+      expect(bodies(claim?.messages ?? [])).toEqual([1, 2, 3, 4, 5, 6])
+      expect(shown(claim?.undecodable ?? [])).toEqual([[bad.id, BAD, 'SyntaxError']])
+      expect(await letters.inspect()).toMatchObject({ total: 1, claimed: 1 })
+      await claim?.ack([bad.id])
+      expect((await letters.inspect()).total).toBe(0)
+    })
+
+    test('keeps nobody from taking those behind it', async () => {
+      const { letters } = await setupDead()
+      const taken: number[] = []
+      for (;;) {
+        const some = await letters.take({ limit: 1 })
+        if (some.length === 0) break
+        taken.push(...bodies(some))
+      }
+      expect(taken).toEqual([1, 2, 3, 4, 5, 6])
+      expect(await letters.inspect()).toMatchObject({ total: 1, claimed: 0 })
+    })
+
+    test('is not moved to another feed, and the others are', async () => {
+      const { feed, letters, redis, name } = await setupDead()
+      const target = redis.feed<number>(`${name} target`)
+      expect(await feed.moveDeadLetters(target)).toBe(6)
+      expect(bodies((await target.read()).messages)).toEqual([1, 2, 3, 4, 5, 6])
+      expect((await letters.read()).undecodable).toHaveLength(1)
+    })
+  })
+})
+
+describe('in partitions, a message that the codec cannot read', () => {
+  async function setupParts() {
+    const { feed, redis, name } = setupPartitioned<number>()
+    const raw = redis.partitionedFeed(name, { codec: jsonText, partitions: feed.partitions })
+    await feed.appendMany([1, 2, 3].map((body) => ({ body, key: 'k' })))
+    const bad = await raw.append(BAD, { key: 'k' })
+    await feed.appendMany([4, 5, 6].map((body) => ({ body, key: 'k' })))
+    return { feed, bad }
+  }
+
+  test('stands beside the others of its page, is found and shown', async () => {
+    const { feed, bad } = await setupParts()
+    const page = await feed.read()
+    const found = await feed.get([bad.id])
+    expect(bodies(page.messages)).toEqual([1, 2, 3, 4, 5, 6])
+    expect(shown(page.undecodable)).toEqual([[bad.id, BAD, 'SyntaxError']])
+    expect(page.undecodable[0]?.partition).toBe(bad.partition)
+    expect(bodies((await feed.read({ after: page.undecodable[0]?.marker ?? '' })).messages)).toEqual([
+      4, 5, 6,
+    ])
+    expect(shown(found.undecodable)).toEqual([[bad.id, BAD, 'SyntaxError']])
+    expect((await feed.inspect()).total).toBe(7)
+  })
+
+  test('is told in its place to followers', async () => {
+    const { feed, bad } = await setupParts()
+    const told: unknown[] = []
+    const onUndecodable = ({ id }: { id: string }) => told.push(id)
+    for await (const { body, lostBefore } of feed.subscriber('s').read({ onUndecodable })) {
+      told.push(lostBefore === null ? body : [body, lostBefore])
+      if (body === 6) break
+    }
+    expect(told).toEqual([1, 2, 3, bad.id, [4, 'undecodable'], 5, 6])
+  })
+
+  test('becomes a dead letter of the claim that meets it', async () => {
+    const { feed, bad } = await setupParts()
+    const claim = await feed.claim()
+    expect(bodies(claim?.messages ?? [])).toEqual([1, 2, 3, 4, 5, 6])
+    expect(shown(claim?.undecodable ?? [])).toEqual([[bad.id, BAD, 'SyntaxError']])
+    await claim?.ack()
+    expect(await feed.inspect()).toMatchObject({ total: 0, deadLetters: 1 })
+    const letters = await feed.deadLetters.claim()
+    expect([letters?.messages, letters?.undecodable.length]).toEqual([[], 1])
+    await letters?.ack()
+    expect((await feed.deadLetters.inspect()).total).toBe(1)
+  })
+})
