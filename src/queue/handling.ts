@@ -7,7 +7,7 @@ import type { BatchHandler } from './batching.ts'
 import type { ClaimedJob, Told } from './claimed-job.ts'
 import { isHeld } from './held.ts'
 import type { QueueHooks } from './hooks.ts'
-import { buryMisfit, misfitOf } from './misfits.ts'
+import { settleMisfit, misfitOf } from './misfits.ts'
 import { failureOf } from './outcome-options.ts'
 import type { PayloadChecks } from './schemas.ts'
 
@@ -49,7 +49,7 @@ export async function handle(
     const misfit = judged === null || 'kind' in judged ? judged : await judged
     if (misfit !== null) {
       terms.onError(misfit.error, job)
-      return telling(() => buryMisfit(job, misfit))
+      return telling(() => settleMisfit(job, misfit))
     }
     // A schema may have taken its time.
     if (terms.checks !== null && !isHeld(job)) return telling(() => job.giveUp())

@@ -3,7 +3,6 @@
 // what was given; what the schema makes of it is what handlers see.
 
 import { InvalidArgumentError } from '../runtime/errors.ts'
-import { summaryOf } from '../runtime/thrown.ts'
 
 /** What we need of a Standard Schema, version 1. */
 export interface Schema<Input = unknown, Output = unknown> {
@@ -72,18 +71,14 @@ export class PayloadChecks {
     return late
   }
 
-  /** Null when the payload of a job fits: it is then what the schema made of it. A schema that throws is one that refuses. */
+  /** Null when the payload of a job fits: it is then what the schema made of it. Throws what the schema throws. */
   async misfitOf(job: Checked): Promise<InvalidArgumentError | null> {
     const schema = this.#schemas.get(job.name)
     if (schema === undefined) return null
-    try {
-      const validated = await schema['~standard'].validate(job.payload)
-      if (validated.issues !== undefined) return toError(validated.issues, 'payload')
-      job.takePayload(validated.value)
-      return null
-    } catch (error) {
-      return new InvalidArgumentError('payload', `does not fit: its schema threw ${summaryOf(error)}`)
-    }
+    const validated = await schema['~standard'].validate(job.payload)
+    if (validated.issues !== undefined) return toError(validated.issues, 'payload')
+    job.takePayload(validated.value)
+    return null
   }
 }
 

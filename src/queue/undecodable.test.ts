@@ -168,7 +168,7 @@ describe.each(FORMS)('in %s a job whose payload the codec cannot read', (_, part
   })
 })
 
-describe('a schema that throws is one that refuses', () => {
+describe('a job whose schema throws is tried again, and dead after its last attempt', () => {
   const ODD = [
     [
       'throws',
@@ -193,7 +193,7 @@ describe('a schema that throws is one that refuses', () => {
     const schema = { '~standard': { version: 1, vendor: 'test', validate } } as never
     const queue = redis.queue(name, { schemas: { mail: schema } }) as unknown as typeof plain
     await plain.enqueueMany(
-      ['bad', 'a', 'bad', 'b', 'bad', 'c'].map((to) => ({ name: 'mail', payload: { to } })),
+      ['bad', 'a', 'bad', 'b', 'bad', 'c'].map((to) => ({ name: 'mail', payload: { to }, maxAttempts: 1 })),
     )
 
     expect((await queue.claim()).map(({ payload }) => payload)).toEqual([{ to: 'a' }])
@@ -205,7 +205,23 @@ describe('a schema that throws is one that refuses', () => {
 
     expect(seen).toEqual([{ to: 'c' }])
     expect(await queue.jobs.failures()).toMatchObject([
-      { kind: 'invalid-payload', count: 3, sample: { message: expect.stringMatching(/^payload/) } },
+      { kind: 'schema-failed', count: 3, sample: { message: expect.stringMatching(/^payload could not/) } },
     ])
+  })
+
+  test('and done where the schema answers then', async () => {
+    const { queue: plain, redis, name } = await setupPlain({ clock: 'real' })
+    let asked = 0
+    const validate = async (value: unknown) => {
+      asked += 1
+      if (asked < 3) throw new Error('the database is away')
+      return { value }
+    }
+    const schema = { '~standard': { version: 1, vendor: 'test', validate } } as never
+    const queue = redis.queue(name, { schemas: { mail: schema } }) as unknown as typeof plain
+    await plain.enqueue('mail', { to: 'a' }, { backoff: 'none' })
+
+    expect(await queue.claim()).toMatchObject([{ attempt: 3, payload: { to: 'a' } }])
+    expect((await queue.inspect()).dead).toBe(0)
   })
 })

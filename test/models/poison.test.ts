@@ -189,8 +189,8 @@ describe('in a queue', () => {
   const NAMES: Partial<Record<Kind, string>> = {
     undecodable: 'undecodable-payload',
     refused: 'invalid-payload',
-    throws: 'invalid-payload',
-    rejects: 'invalid-payload',
+    throws: 'schema-failed',
+    rejects: 'schema-failed',
   }
 
   interface Payload {
