@@ -87,8 +87,7 @@ export async function setup({ clock: kind, events, ...options }: SetupOptions = 
   }
   const empty = async (): Promise<void> => {
     const keys = await client.keys(`${NAMESPACE}:{counters:${name}:*`)
-    const ours = keys.filter((key) => !key.endsWith(':clock'))
-    if (ours.length > 0) await client.del(...ours)
+    for (const key of keys.filter((each) => !each.endsWith(':clock'))) await client.del(key)
   }
   const insert = (item: number, count = 1): void => {
     for (let at = 0; at < count; at++) database.prepare('INSERT INTO votes (item) VALUES (?)').run(item)

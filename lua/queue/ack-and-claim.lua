@@ -155,7 +155,6 @@ end
 local refused
 do
   -- @include shared/queue/carry-out-acks
-  -- Not a local: a script has at most 200.
   refused, queue.over = carry_out_acks(keys, queue, settings, acks, acks_at, now_us)
 end
 if limit > 0 and queue.watch_ms <= now_ms then
@@ -195,15 +194,17 @@ if is_marked(queue, GROUPS) then
   release_held(keys, now_us, 100)
 end
 local room = room_of(leases, queue, settings, limit, now_us)
-local told, options = {}, {}
-local count, token, ends_ms = 0, 0, 0
+local told, options, count, token, ends_ms = {}, {}, 0, 0, 0
 if room > 0 then
   -- @include shared/queue/body
-  -- @include shared/queue/take
-  -- @include shared/queue/lease
-  local taken, is_cut = take_ready(keys, queue, room, now_us)
+  local taken, is_cut
+  do
+    -- @include shared/queue/take
+    taken, is_cut = take_ready(keys, queue, room, now_us)
+  end
   count = #taken / 3
   if count > 0 then
+    -- @include shared/queue/lease
     queue.token = next_token(queue.token, now_us) - 1
     token, ends_ms = queue.token, now_ms + lease_ms
     told, options = lease_jobs(keys, queue, taken, now_us, lease_ms)
@@ -235,5 +236,5 @@ elseif count == 0 and room > 0 and queue.ready > 0 and has_more(keys, queue) the
 end
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
-local waiting, chores = waits and 1 or 0, queue.chores
-return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refused, told, options }
+waits = waits and 1 or 0
+return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, refused, told, options }

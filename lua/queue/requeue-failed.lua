@@ -103,9 +103,10 @@ for _, seq in ipairs(numbers) do
     erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
     count_job(queue, 'c', run.name)
-  elseif hold_again(ids, job, seq, now_ms) then
+  elseif may_hold_again(ids, job, seq, now_ms) then
     leave_dead(keys, queue, seq, run)
     begin_again(keys, queue, seq, job, run, now_us)
+    hold_again(ids, job, seq)
   else
     kept = kept + 1
   end

@@ -94,9 +94,10 @@ for at = wanted_at, #wanted, 1 do
   elseif seq and outcome ~= 'ready' and outcome ~= 'claimed' then
     local job = read_job(record, queue.usual)
     outcome = 'duplicate'
-    if hold_again(ids, job, seq, now_ms) then
+    if may_hold_again(ids, job, seq, now_ms) then
       displace(keys, queue, seq, job, run, size_of(record, run), now_us)
       begin_again(keys, queue, seq, job, run, now_us)
+      hold_again(ids, job, seq)
       outcome = 'requeued'
       requeued = requeued + 1
     end

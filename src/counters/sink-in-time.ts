@@ -1,6 +1,7 @@
 import type { Deadlines } from '../runtime/deadlines.ts'
 import { DriverError } from '../runtime/errors.ts'
 import { inTime } from '../runtime/in-time.ts'
+import { summaryOf } from '../runtime/thrown.ts'
 import { SinkError } from './errors.ts'
 
 /** Whoever waits for more than the database gives up at `by`, and knows less: it may have happened. */
@@ -24,7 +25,7 @@ export async function sinkInTime<Value>(
     const why =
       cause === undefined
         ? 'the database did not answer before the deadline'
-        : `the sink failed: ${cause instanceof Error ? String(cause) : 'with no error'}`
+        : `the sink failed: ${summaryOf(cause)}`
     throw new SinkError('sink-unreachable', why, { cause: cause ?? error })
   }
 }

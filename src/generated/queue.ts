@@ -1534,7 +1534,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '12ccbed358d27aa63aae305ab0f99dd06346e6af',
+    sha1: '8837550aa4af87ba217b905bf066fd62fd036b81',
     reads: false,
     bytes: true,
     source: `--[[
@@ -3726,7 +3726,6 @@ local function carry_out_acks(keys, queue, settings, acks, acks_at, now_us)
   end
   return refused, #ended + #stopped
 end
-  -- Not a local: a script has at most 200.
   refused, queue.over = carry_out_acks(keys, queue, settings, acks, acks_at, now_us)
 end
 if limit > 0 and queue.watch_ms <= now_ms then
@@ -4641,8 +4640,7 @@ if is_marked(queue, GROUPS) then
   release_held(keys, now_us, 100)
 end
 local room = room_of(leases, queue, settings, limit, now_us)
-local told, options = {}, {}
-local count, token, ends_ms = 0, 0, 0
+local told, options, count, token, ends_ms = {}, {}, 0, 0, 0
 if room > 0 then
 -- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
 -- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
@@ -4665,6 +4663,8 @@ local function payload_of(jobs, seq, record, body_at, flags)
   end
   return string.sub(record, body_at)
 end
+  local taken, is_cut
+  do
 -- Taking ready jobs: those with a priority above 0 first, then the list and the groups in turn, then those below 0.
 -- What is taken is a flat list of number, record and packed run (false: none); its \`seen\` are the numbers that it has,
 -- where the list may have one of them twice.
@@ -4878,6 +4878,10 @@ end
   end
   return take_some(keys, queue, count, now_us, taken), false
 end
+    taken, is_cut = take_ready(keys, queue, room, now_us)
+  end
+  count = #taken / 3
+  if count > 0 then
 -- Leasing what was taken: a flat list of number, record and packed run.
 -- The options of a claimed job, told beside it by its place.
 
@@ -4949,9 +4953,6 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
   note_spans(queue, 'w', waited, 2, 1, now_us / 1000, 1)
   return told, options
 end
-  local taken, is_cut = take_ready(keys, queue, room, now_us)
-  count = #taken / 3
-  if count > 0 then
     queue.token = next_token(queue.token, now_us) - 1
     token, ends_ms = queue.token, now_ms + lease_ms
     told, options = lease_jobs(keys, queue, taken, now_us, lease_ms)
@@ -5047,8 +5048,8 @@ elseif count == 0 and room > 0 and queue.ready > 0 and has_more(keys, queue) the
 end
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
-local waiting, chores = waits and 1 or 0, queue.chores
-return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refused, told, options }
+waits = waits and 1 or 0
+return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, refused, told, options }
 `,
   },
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'leases', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'outbox', 'recurrences', 'recurring', 'short', 'results', 'listeners', 'tagged', 'notes', 'stats'],
@@ -5151,71 +5152,73 @@ return { 'claimed', now_ms, ends_ms, waiting, recheck_ms, paused, chores, refuse
     [2177, 'lua/shared/queue/carry-out-acks.lua', 1],
     [2178, 'lua/shared/queue/carry-out-acks.lua', 5],
     [2190, 'lua/queue/ack-and-claim.lua', 158],
-    [2198, 'lua/shared/queue/is-behind.lua', 1],
-    [2206, 'lua/queue/ack-and-claim.lua', 167],
-    [2209, 'lua/shared/queue/bring-due.lua', 1],
-    [2212, 'lua/shared/queue/entries.lua', 1],
-    [2230, 'lua/shared/queue/history.lua', 1],
-    [2244, 'lua/shared/queue/failure.lua', 1],
-    [2250, 'lua/shared/queue/note-failure.lua', 1],
-    [2254, 'lua/shared/queue/dead.lua', 1],
-    [2308, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2315, 'lua/shared/queue/reclaim.lua', 1],
-    [2360, 'lua/shared/queue/due.lua', 1],
-    [2382, 'lua/shared/queue/bring-due.lua', 12],
-    [2386, 'lua/shared/queue/leave-short.lua', 1],
-    [2397, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2462, 'lua/shared/queue/recurrence.lua', 1],
-    [2511, 'lua/shared/queue/catch-up.lua', 1],
-    [2513, 'lua/shared/queue/next-interval.lua', 1],
-    [2518, 'lua/shared/queue/catch-up.lua', 4],
-    [2571, 'lua/shared/queue/bring-due.lua', 21],
-    [2577, 'lua/shared/queue/spawn.lua', 1],
-    [2582, 'lua/shared/queue/body.lua', 1],
-    [2585, 'lua/shared/bytes.lua', 1],
-    [2591, 'lua/shared/queue/body.lua', 7],
-    [2607, 'lua/shared/queue/number.lua', 1],
-    [2616, 'lua/shared/queue/enter-tags.lua', 1],
-    [2627, 'lua/shared/queue/leave-short.lua', 1],
-    [2638, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2703, 'lua/shared/queue/recurrence.lua', 1],
-    [2752, 'lua/shared/queue/spawn.lua', 13],
-    [2853, 'lua/shared/queue/bring-due.lua', 28],
-    [2855, 'lua/shared/queue/look-again.lua', 1],
-    [2861, 'lua/shared/queue/bring-due.lua', 31],
-    [2863, 'lua/queue/ack-and-claim.lua', 171],
-    [2867, 'lua/shared/queue/settle.lua', 1],
-    [2868, 'lua/shared/queue/failure.lua', 1],
-    [2874, 'lua/shared/queue/dead.lua', 1],
-    [2928, 'lua/shared/queue/backoff.lua', 1],
-    [2930, 'lua/shared/queue/backoff.lua', 22],
-    [2949, 'lua/shared/queue/unblock.lua', 1],
-    [2955, 'lua/shared/queue/outbox.lua', 1],
-    [2966, 'lua/shared/queue/entries.lua', 1],
-    [2984, 'lua/shared/queue/history.lua', 1],
-    [2998, 'lua/shared/queue/settle.lua', 18],
-    [3072, 'lua/queue/ack-and-claim.lua', 176],
-    [3083, 'lua/shared/queue/watch.lua', 1],
-    [3095, 'lua/queue/ack-and-claim.lua', 188],
-    [3108, 'lua/shared/queue/body.lua', 1],
-    [3111, 'lua/shared/bytes.lua', 1],
-    [3117, 'lua/shared/queue/body.lua', 7],
-    [3118, 'lua/shared/queue/body.lua', 23],
+    [2197, 'lua/shared/queue/is-behind.lua', 1],
+    [2205, 'lua/queue/ack-and-claim.lua', 166],
+    [2208, 'lua/shared/queue/bring-due.lua', 1],
+    [2211, 'lua/shared/queue/entries.lua', 1],
+    [2229, 'lua/shared/queue/history.lua', 1],
+    [2243, 'lua/shared/queue/failure.lua', 1],
+    [2249, 'lua/shared/queue/note-failure.lua', 1],
+    [2253, 'lua/shared/queue/dead.lua', 1],
+    [2307, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2314, 'lua/shared/queue/reclaim.lua', 1],
+    [2359, 'lua/shared/queue/due.lua', 1],
+    [2381, 'lua/shared/queue/bring-due.lua', 12],
+    [2385, 'lua/shared/queue/leave-short.lua', 1],
+    [2396, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2461, 'lua/shared/queue/recurrence.lua', 1],
+    [2510, 'lua/shared/queue/catch-up.lua', 1],
+    [2512, 'lua/shared/queue/next-interval.lua', 1],
+    [2517, 'lua/shared/queue/catch-up.lua', 4],
+    [2570, 'lua/shared/queue/bring-due.lua', 21],
+    [2576, 'lua/shared/queue/spawn.lua', 1],
+    [2581, 'lua/shared/queue/body.lua', 1],
+    [2584, 'lua/shared/bytes.lua', 1],
+    [2590, 'lua/shared/queue/body.lua', 7],
+    [2606, 'lua/shared/queue/number.lua', 1],
+    [2615, 'lua/shared/queue/enter-tags.lua', 1],
+    [2626, 'lua/shared/queue/leave-short.lua', 1],
+    [2637, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2702, 'lua/shared/queue/recurrence.lua', 1],
+    [2751, 'lua/shared/queue/spawn.lua', 13],
+    [2852, 'lua/shared/queue/bring-due.lua', 28],
+    [2854, 'lua/shared/queue/look-again.lua', 1],
+    [2860, 'lua/shared/queue/bring-due.lua', 31],
+    [2862, 'lua/queue/ack-and-claim.lua', 170],
+    [2866, 'lua/shared/queue/settle.lua', 1],
+    [2867, 'lua/shared/queue/failure.lua', 1],
+    [2873, 'lua/shared/queue/dead.lua', 1],
+    [2927, 'lua/shared/queue/backoff.lua', 1],
+    [2929, 'lua/shared/queue/backoff.lua', 22],
+    [2948, 'lua/shared/queue/unblock.lua', 1],
+    [2954, 'lua/shared/queue/outbox.lua', 1],
+    [2965, 'lua/shared/queue/entries.lua', 1],
+    [2983, 'lua/shared/queue/history.lua', 1],
+    [2997, 'lua/shared/queue/settle.lua', 18],
+    [3071, 'lua/queue/ack-and-claim.lua', 175],
+    [3082, 'lua/shared/queue/watch.lua', 1],
+    [3094, 'lua/queue/ack-and-claim.lua', 187],
+    [3106, 'lua/shared/queue/body.lua', 1],
+    [3109, 'lua/shared/bytes.lua', 1],
+    [3115, 'lua/shared/queue/body.lua', 7],
+    [3116, 'lua/shared/queue/body.lua', 23],
+    [3127, 'lua/queue/ack-and-claim.lua', 200],
     [3129, 'lua/shared/queue/take.lua', 1],
     [3266, 'lua/shared/budget.lua', 1],
     [3269, 'lua/shared/budget.lua', 5],
     [3285, 'lua/shared/queue/take.lua', 139],
     [3301, 'lua/shared/queue/bring-returned.lua', 1],
     [3334, 'lua/shared/queue/take.lua', 156],
-    [3342, 'lua/shared/queue/lease.lua', 1],
-    [3343, 'lua/shared/queue/tell-options.lua', 1],
-    [3355, 'lua/shared/queue/lease.lua', 3],
-    [3413, 'lua/queue/ack-and-claim.lua', 204],
-    [3438, 'lua/shared/queue/wait-idle.lua', 1],
-    [3477, 'lua/shared/queue/note-time.lua', 1],
-    [3482, 'lua/shared/queue/look-again.lua', 1],
-    [3488, 'lua/shared/queue/wait.lua', 3],
-    [3504, 'lua/queue/ack-and-claim.lua', 231],
+    [3342, 'lua/queue/ack-and-claim.lua', 203],
+    [3346, 'lua/shared/queue/lease.lua', 1],
+    [3347, 'lua/shared/queue/tell-options.lua', 1],
+    [3359, 'lua/shared/queue/lease.lua', 3],
+    [3417, 'lua/queue/ack-and-claim.lua', 208],
+    [3439, 'lua/shared/queue/wait-idle.lua', 1],
+    [3478, 'lua/shared/queue/note-time.lua', 1],
+    [3483, 'lua/shared/queue/look-again.lua', 1],
+    [3489, 'lua/shared/queue/wait.lua', 3],
+    [3505, 'lua/queue/ack-and-claim.lua', 232],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -33837,7 +33840,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '7b58350091cdf9b646e79f37940f814e57048a6b',
+    sha1: '790ce6e187a6918636bb2e2d1eec0d9c4b708949',
     reads: false,
     bytes: false,
     source: `--[[
@@ -34739,18 +34742,25 @@ end
   end
 end
 
--- The unique key of a job that begins again is its own again, until it starts or is done. Answers false where another job has it.
-local function hold_again(ids, job, seq, now_ms)
+-- The unique key of a job that begins again, which is its own again until it starts, or is done; nil where it needs none.
+local function key_again(job)
   local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
-  if till ~= 's' and till ~= 'd' then
-    return true
+  return (till == 's' or till == 'd') and key or nil, till
+end
+
+-- Answers false where another job has it.
+local function may_hold_again(ids, job, seq, now_ms)
+  local key = key_again(job)
+  local holder = key and holder_of_unique(ids, key, now_ms)
+  return not holder or holder == seq
+end
+
+-- Behind the first write: a full server refuses a call whose first write may need memory.
+local function hold_again(ids, job, seq)
+  local key, till = key_again(job)
+  if key then
+    hold_unique(ids, key, seq, till, 0)
   end
-  local holder = holder_of_unique(ids, key, now_ms)
-  if holder and holder ~= seq then
-    return false
-  end
-  hold_unique(ids, key, seq, till, 0)
-  return true
 end
 -- A job that stands nowhere is ready now, as if it had never been claimed but for its token, which stays so that tokens
 -- of its attempts rise. What is known of its last failure stays too.
@@ -35014,9 +35024,10 @@ for _, seq in ipairs(numbers) do
     erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
     count_job(queue, 'c', run.name)
-  elseif hold_again(ids, job, seq, now_ms) then
+  elseif may_hold_again(ids, job, seq, now_ms) then
     leave_dead(keys, queue, seq, run)
     begin_again(keys, queue, seq, job, run, now_us)
+    hold_again(ids, job, seq)
   else
     kept = kept + 1
   end
@@ -35594,39 +35605,39 @@ return { 'requeued', count, tonumber(left or 0), queue.chores, kept }
     [880, 'lua/shared/queue/leave-tags.lua', 1],
     [890, 'lua/shared/queue/end.lua', 26],
     [900, 'lua/shared/queue/hold-again.lua', 1],
-    [913, 'lua/shared/queue/begin-again.lua', 1],
-    [932, 'lua/shared/queue/idle.lua', 1],
-    [999, 'lua/shared/listening.lua', 1],
-    [1018, 'lua/shared/queue/idle.lua', 69],
-    [1109, 'lua/shared/queue/idle.lua', 171],
-    [1120, 'lua/shared/queue/kind.lua', 1],
-    [1133, 'lua/queue/requeue-failed.lua', 64],
-    [1185, 'lua/shared/queue/settle.lua', 1],
-    [1186, 'lua/shared/queue/note-due.lua', 1],
-    [1194, 'lua/shared/queue/backoff.lua', 1],
-    [1196, 'lua/shared/queue/backoff.lua', 22],
-    [1215, 'lua/shared/queue/unblock.lua', 1],
-    [1221, 'lua/shared/queue/outbox.lua', 1],
-    [1232, 'lua/shared/queue/note-end.lua', 1],
-    [1262, 'lua/shared/queue/cancel.lua', 1],
-    [1270, 'lua/shared/queue/settle.lua', 18],
-    [1344, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1350, 'lua/queue/requeue-failed.lua', 118],
-    [1357, 'lua/shared/queue/leave-notes.lua', 1],
-    [1379, 'lua/shared/queue/fold.lua', 1],
-    [1380, 'lua/shared/queue/statistics.lua', 1],
-    [1613, 'lua/shared/queue/fold.lua', 3],
-    [1624, 'lua/shared/queue/leave-notes.lua', 24],
-    [1631, 'lua/shared/queue/packed-notes.lua', 1],
-    [1632, 'lua/shared/queue/packed-notes.lua', 3],
-    [1640, 'lua/queue/requeue-failed.lua', 127],
-    [1643, 'lua/shared/queue/publish.lua', 1],
-    [1644, 'lua/shared/queue/message.lua', 1],
-    [1654, 'lua/shared/queue/spelled.lua', 1],
-    [1662, 'lua/shared/queue/send.lua', 1],
-    [1678, 'lua/shared/queue/message.lua', 13],
-    [1701, 'lua/shared/queue/publish.lua', 3],
-    [1707, 'lua/queue/requeue-failed.lua', 131],
+    [920, 'lua/shared/queue/begin-again.lua', 1],
+    [939, 'lua/shared/queue/idle.lua', 1],
+    [1006, 'lua/shared/listening.lua', 1],
+    [1025, 'lua/shared/queue/idle.lua', 69],
+    [1116, 'lua/shared/queue/idle.lua', 171],
+    [1127, 'lua/shared/queue/kind.lua', 1],
+    [1140, 'lua/queue/requeue-failed.lua', 64],
+    [1193, 'lua/shared/queue/settle.lua', 1],
+    [1194, 'lua/shared/queue/note-due.lua', 1],
+    [1202, 'lua/shared/queue/backoff.lua', 1],
+    [1204, 'lua/shared/queue/backoff.lua', 22],
+    [1223, 'lua/shared/queue/unblock.lua', 1],
+    [1229, 'lua/shared/queue/outbox.lua', 1],
+    [1240, 'lua/shared/queue/note-end.lua', 1],
+    [1270, 'lua/shared/queue/cancel.lua', 1],
+    [1278, 'lua/shared/queue/settle.lua', 18],
+    [1352, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1358, 'lua/queue/requeue-failed.lua', 119],
+    [1365, 'lua/shared/queue/leave-notes.lua', 1],
+    [1387, 'lua/shared/queue/fold.lua', 1],
+    [1388, 'lua/shared/queue/statistics.lua', 1],
+    [1621, 'lua/shared/queue/fold.lua', 3],
+    [1632, 'lua/shared/queue/leave-notes.lua', 24],
+    [1639, 'lua/shared/queue/packed-notes.lua', 1],
+    [1640, 'lua/shared/queue/packed-notes.lua', 3],
+    [1648, 'lua/queue/requeue-failed.lua', 128],
+    [1651, 'lua/shared/queue/publish.lua', 1],
+    [1652, 'lua/shared/queue/message.lua', 1],
+    [1662, 'lua/shared/queue/spelled.lua', 1],
+    [1670, 'lua/shared/queue/send.lua', 1],
+    [1686, 'lua/shared/queue/message.lua', 13],
+    [1709, 'lua/shared/queue/publish.lua', 3],
+    [1715, 'lua/queue/requeue-failed.lua', 132],
   ],
   encode(args) {
     return withoutDefaults([
@@ -35687,7 +35698,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '4f8228e18a8e3f4761c02e72a7790c62dc4e5704',
+    sha1: 'e2d9048e76e5d70996e396269375c68038fc9e93',
     reads: false,
     bytes: false,
     source: `--[[
@@ -36485,18 +36496,25 @@ local function displace(keys, queue, seq, job, run, size, now_us)
     queue.ready = queue.ready - size
   end
 end
--- The unique key of a job that begins again is its own again, until it starts or is done. Answers false where another job has it.
-local function hold_again(ids, job, seq, now_ms)
+-- The unique key of a job that begins again, which is its own again until it starts, or is done; nil where it needs none.
+local function key_again(job)
   local till, key = string.sub(job.unique, 1, 1), string.sub(job.unique, 2)
-  if till ~= 's' and till ~= 'd' then
-    return true
+  return (till == 's' or till == 'd') and key or nil, till
+end
+
+-- Answers false where another job has it.
+local function may_hold_again(ids, job, seq, now_ms)
+  local key = key_again(job)
+  local holder = key and holder_of_unique(ids, key, now_ms)
+  return not holder or holder == seq
+end
+
+-- Behind the first write: a full server refuses a call whose first write may need memory.
+local function hold_again(ids, job, seq)
+  local key, till = key_again(job)
+  if key then
+    hold_unique(ids, key, seq, till, 0)
   end
-  local holder = holder_of_unique(ids, key, now_ms)
-  if holder and holder ~= seq then
-    return false
-  end
-  hold_unique(ids, key, seq, till, 0)
-  return true
 end
 -- A job that stands nowhere is ready now, as if it had never been claimed but for its token, which stays so that tokens
 -- of its attempts rise. What is known of its last failure stays too.
@@ -36732,9 +36750,10 @@ for at = wanted_at, #wanted, 1 do
   elseif seq and outcome ~= 'ready' and outcome ~= 'claimed' then
     local job = read_job(record, queue.usual)
     outcome = 'duplicate'
-    if hold_again(ids, job, seq, now_ms) then
+    if may_hold_again(ids, job, seq, now_ms) then
       displace(keys, queue, seq, job, run, size_of(record, run), now_us)
       begin_again(keys, queue, seq, job, run, now_us)
+      hold_again(ids, job, seq)
       outcome = 'requeued'
       requeued = requeued + 1
     end
@@ -36865,18 +36884,18 @@ return { 'requeued', outcomes }
     [739, 'lua/shared/queue/find.lua', 1],
     [768, 'lua/shared/queue/displace.lua', 1],
     [796, 'lua/shared/queue/hold-again.lua', 1],
-    [809, 'lua/shared/queue/begin-again.lua', 1],
-    [828, 'lua/shared/queue/idle.lua', 1],
-    [895, 'lua/shared/listening.lua', 1],
-    [914, 'lua/shared/queue/idle.lua', 69],
-    [1005, 'lua/queue/requeue.lua', 59],
-    [1062, 'lua/shared/queue/publish.lua', 1],
-    [1063, 'lua/shared/queue/message.lua', 1],
-    [1073, 'lua/shared/queue/spelled.lua', 1],
-    [1081, 'lua/shared/queue/send.lua', 1],
-    [1097, 'lua/shared/queue/message.lua', 13],
-    [1120, 'lua/shared/queue/publish.lua', 3],
-    [1126, 'lua/queue/requeue.lua', 117],
+    [816, 'lua/shared/queue/begin-again.lua', 1],
+    [835, 'lua/shared/queue/idle.lua', 1],
+    [902, 'lua/shared/listening.lua', 1],
+    [921, 'lua/shared/queue/idle.lua', 69],
+    [1012, 'lua/queue/requeue.lua', 59],
+    [1070, 'lua/shared/queue/publish.lua', 1],
+    [1071, 'lua/shared/queue/message.lua', 1],
+    [1081, 'lua/shared/queue/spelled.lua', 1],
+    [1089, 'lua/shared/queue/send.lua', 1],
+    [1105, 'lua/shared/queue/message.lua', 13],
+    [1128, 'lua/shared/queue/publish.lua', 3],
+    [1134, 'lua/queue/requeue.lua', 118],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)

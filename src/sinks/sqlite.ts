@@ -4,6 +4,7 @@ import type { EventSource, OutboxSource } from '../counters/count-source.ts'
 import { SinkError } from '../counters/errors.ts'
 import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { messageOf } from '../runtime/thrown.ts'
 import type { EventsOptions } from './count-dialect.ts'
 import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
 import { has, type OutboxOptions, SqlEvents, SqlOutbox } from './row-sources.ts'
@@ -87,7 +88,7 @@ class SqliteStore implements SqlStore {
     try {
       await this.#database.exec(how)
     } catch (error) {
-      if (!/within a transaction/.test(String(error))) throw error
+      if (!/within a transaction/.test(messageOf(error))) throw error
       throw new SinkError(
         'sink-busy',
         'sqlite: a transaction of yours is open on this connection: give counters one of their own',
