@@ -276,8 +276,10 @@ export class Jobs {
     priority: number,
   ): Promise<('changed' | 'claimed' | 'absent')[]> {
     checkInteger('priority', priority, -1_000_000, 1_000_000)
-    const { outcomes } = await this.#source.unit.run(reprioritize, { priority, wanted: checkIds(ids) })
-    return outcomes as ('changed' | 'claimed' | 'absent')[]
+    return inSteps(checkIds(ids), async (wanted) => {
+      const { outcomes } = await this.#source.unit.run(reprioritize, { priority, wanted })
+      return outcomes as ('changed' | 'claimed' | 'absent')[]
+    })
   }
 
   /** What jobs are dead of, a thousand kinds at most. */
@@ -325,7 +327,7 @@ export class Jobs {
   }
 }
 
-/** A call tells of as many as it has come to, at least of one: jobs with many parents take longer. */
+/** A call tells of as many as it has come to, at least of one: jobs with many parents, or large ones, take longer. */
 async function inSteps<Outcome>(
   ids: readonly string[],
   step: (wanted: readonly string[]) => Promise<readonly Outcome[]>,
