@@ -1,5 +1,5 @@
 // What one call reads and writes is bounded in bytes, whatever is stored of jobs beside their payloads: results, progress and logs
-// of their own, results of their parents, payloads of recurring jobs.
+// of their own, results of their parents, payloads of recurring jobs. And it reads nothing that it cannot use.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
@@ -252,3 +252,27 @@ test('jobs of which each is as large as fits into its record are given a priorit
   expect((await queue.jobs.find(ids[999] as string))?.priority).toBe(3)
   expect(bytes).toBeLessThan(MOST_MOVED)
 })
+
+test.each([
+  ['a number', { keep: { count: 100 } }],
+  ['bytes', { keep: { bytes: 1_000_000 } }],
+  ['an age', { keep: { age: '1ms' } }],
+] as const)(
+  'an append reads no messages that a subscriber protects from retention by %s',
+  async (_, options) => {
+    const { redis, weigh } = await prepared()
+    const feed = redis.feed('f', options)
+    await feed.append(0)
+    await feed.subscriber('s', { protect: true }).marker()
+    const bodies = Array.from({ length: 300 }, () => ({ body: 'x'.repeat(12_000) }))
+    await feed.appendMany(bodies)
+    await sleep(5)
+
+    const bytes = await weigh(async () => {
+      for (let at = 0; at < 10; at += 1) await feed.append(at)
+    })
+
+    expect((await feed.inspect()).total).toBe(311)
+    expect(bytes).toBeLessThan(65_536)
+  },
+)
