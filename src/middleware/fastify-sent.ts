@@ -13,6 +13,8 @@ import type { SendsHead } from './until-sent.ts'
 /** What is used of Fastify's reply. */
 export interface FastifyReplyLike {
   readonly statusCode: number
+  /** Also where it is nothing to Fastify any more. */
+  readonly sent: boolean
   readonly raw: SendsHead & { removeHeader(name: string): unknown }
   getHeaders(): Record<string, number | string | string[] | undefined>
   code(status: number): unknown

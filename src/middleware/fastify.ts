@@ -83,10 +83,10 @@ export function idempotency<Request extends FastifyRequestLike>(
 
   function begin(recording: Recording, request: Request, reply: FastifyReplyLike): void {
     recordings.begin(request, recording)
-    // Sent in a form that nobody saw.
-    reply.raw.once('finish', () => {
-      const { statusCode: status } = reply
-      recordings.end(request, () => void recording.keep({ status, headers: [], body: null }))
+    // Sent in a form that nobody saw, or past Fastify (`hijack`), up to where its client left.
+    whenClosed(reply.raw, () => {
+      const { statusCode: status } = reply.raw
+      if (reply.sent) recordings.end(request, () => void recording.keep({ status, headers: [], body: null }))
     })
   }
 }
