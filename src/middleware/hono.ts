@@ -50,7 +50,10 @@ export function rateLimit(limiter: Limiter, options: RateLimitMiddlewareOptions<
     if (sent !== null) whenClosed(sent, passage.done)
     try {
       await next()
-      if (isUnanswered(context)) return passage.done()
+      if (isUnanswered(context)) {
+        passage.done()
+        return undefined
+      }
       // Another one, that waited no longer, or the handler itself by Node's.
       if (sent?.headersSent === true || isByNode(context)) return undefined
       return put(context, whenDone(withHeaders(context.res, passage.headers), request, passage.done))
@@ -72,7 +75,10 @@ export function idempotency(once: Store, options: IdempotencyOptions<Request> = 
     const { recording } = admission
     try {
       await next()
-      if (isUnanswered(context)) return await recording.free()
+      if (isUnanswered(context)) {
+        await recording.free()
+        return undefined
+      }
       if (isByNode(context)) return keepUnseen(context, recording)
       return put(context, await kept(context, recording, maxBytes))
     } catch (error) {
@@ -102,8 +108,14 @@ export function responseCache(
     try {
       context.req.raw = withoutConditions(request)
       await next()
-      if (isUnanswered(context)) return begun.fail()
-      if (isByNode(context)) return await begun.keep(UNSEEN)
+      if (isUnanswered(context)) {
+        begun.fail()
+        return undefined
+      }
+      if (isByNode(context)) {
+        await begun.keep(UNSEEN)
+        return undefined
+      }
       return put(context, withHeaders(await kept(context, recording, maxBytes), headers))
     } catch (error) {
       begun.fail()

@@ -105,7 +105,7 @@ const give: Middleware = (request, response) => {
   if (body.as === 'bytes') return response.end(body.bytes)
   if (body.as === 'stream') return Readable.from(piecesOf(body.text)).pipe(response)
   refuse(response, body.as)
-  response.end((body as { text: string }).text)
+  response.end(body.text)
   if (body.as === 'changed after') changeAfter(response)
   if (body.as === 'thrown after') throw new Error('the audit log failed')
 }

@@ -24,6 +24,7 @@ export type Form =
         | 'refused status'
         | 'refused header'
         | 'refused payload'
+      readonly text: ''
     }
 
 export interface Row {
@@ -263,12 +264,42 @@ export const ROWS: readonly Row[] = [
     shared: false,
   },
   { name: 'a failure, said late', status: 503, headers: [TYPE], body: { as: 'late head', text }, ...failed },
-  { name: 'a chunk that is none', status: 500, headers: [], body: { as: 'refused write' }, ...failed },
-  { name: 'an end that is none', status: 500, headers: [], body: { as: 'refused end' }, ...failed },
-  { name: 'a reason of two lines', status: 500, headers: [], body: { as: 'refused reason' }, ...failed },
-  { name: 'a status that is none', status: 500, headers: [], body: { as: 'refused status' }, ...failed },
-  { name: 'a header of two bytes', status: 500, headers: [], body: { as: 'refused header' }, ...failed },
-  { name: 'a payload that is none', status: 500, headers: [], body: { as: 'refused payload' }, ...failed },
+  {
+    name: 'a chunk that is none',
+    status: 500,
+    headers: [],
+    body: { as: 'refused write', text: '' },
+    ...failed,
+  },
+  { name: 'an end that is none', status: 500, headers: [], body: { as: 'refused end', text: '' }, ...failed },
+  {
+    name: 'a reason of two lines',
+    status: 500,
+    headers: [],
+    body: { as: 'refused reason', text: '' },
+    ...failed,
+  },
+  {
+    name: 'a status that is none',
+    status: 500,
+    headers: [],
+    body: { as: 'refused status', text: '' },
+    ...failed,
+  },
+  {
+    name: 'a header of two bytes',
+    status: 500,
+    headers: [],
+    body: { as: 'refused header', text: '' },
+    ...failed,
+  },
+  {
+    name: 'a payload that is none',
+    status: 500,
+    headers: [],
+    body: { as: 'refused payload', text: '' },
+    ...failed,
+  },
 ]
 
 /** Headers by name, with all their values. */
