@@ -290,3 +290,47 @@ test.each(leaving)(
     await expect.poll(() => kept.map(({ body }) => body)).toEqual([null])
   },
 )
+
+test.each([
+  ['is a stream of events', 'text/event-stream', 1],
+  ['is larger than is kept', 'text/plain', 11],
+])('what %s is told at once, though it goes on', async (_, type, chunks) => {
+  const told: number[] = []
+  const kept: unknown[] = []
+  const server = createServer((_request, response) => {
+    const keep = async ({ body }: Outgoing): Promise<void> => void kept.push(body)
+    record(response, { keep, willNotBeKept: ({ status }) => void told.push(status) }, 1000)
+    response.setHeader('content-type', type)
+    for (let chunk = 0; chunk < chunks; chunk += 1) response.write('x'.repeat(100))
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  await once(server, 'listening')
+  const { body } = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+
+  await expect.poll(() => told).toEqual([200])
+  expect(kept).toEqual([])
+  await body?.cancel()
+  await expect.poll(() => kept).toEqual([null])
+})
+
+test('what is collected does not wait for its client, and what is more than that does', async () => {
+  const size = 1_000_000
+  const taken: boolean[] = []
+  const server = createServer((_request, response) => {
+    record(response, { keep: async () => undefined }, 3 * size)
+    for (let chunk = 0; chunk < 5; chunk += 1) taken.push(response.write(Buffer.alloc(size)))
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  await once(server, 'listening')
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+
+  await expect.poll(() => taken).toEqual([true, true, true, false, false])
+  client.destroy()
+})

@@ -43,6 +43,8 @@ export interface KeepsResponses {
   keep(response: Outgoing): Promise<void>
   /** Told of the head once it has been sent, with what stands around added. */
   headWasSent?(head: Head): void
+  /** Told as soon as it is known that the body will not be kept; `keep` follows at its end. */
+  willNotBeKept?(head: Head): void
 }
 
 export interface Head {
@@ -79,6 +81,7 @@ class Recorder {
   #head: Head | null = null
   /** What stands behind says its headers: nothing is sent yet. */
   #listens = false
+  #wasKeepable = true
 
   constructor(response: NodeResponse, recording: KeepsResponses, maxBytes: number) {
     this.#response = response
@@ -112,7 +115,8 @@ class Recorder {
     const taken = this.#trying(() => this.#write(...args))
     this.#body.add(args)
     this.startWriting()
-    return taken
+    // What is collected anyway does not wait for its client: others may wait for it.
+    return this.#isKeepable() || taken
   }
 
   end(args: Written): NodeResponse {
@@ -190,6 +194,14 @@ class Recorder {
     }
   }
 
+  #isKeepable(): boolean {
+    const head = this.#seeHead()
+    const isKeepable = !this.#body.isTooLarge && !isEventStream(head.headers)
+    if (!isKeepable && this.#wasKeepable) this.#recording.willNotBeKept?.(head)
+    this.#wasKeepable &&= isKeepable
+    return isKeepable
+  }
+
   #keep(whole: boolean): Promise<void> {
     this.#state = 'ended'
     const { status, headers } = this.#seeHead()
@@ -230,15 +242,20 @@ class Collected {
     this.#maxBytes = maxBytes
   }
 
+  get isTooLarge(): boolean {
+    return this.#size > this.#maxBytes
+  }
+
   /** Null when it is too large. */
   get bytes(): Buffer | null {
-    return this.#size > this.#maxBytes ? null : Buffer.concat(this.#chunks)
+    return this.isTooLarge ? null : Buffer.concat(this.#chunks)
   }
 
   add([chunk, encoding]: Written): void {
     const bytes = toBytes(chunk, encoding)
     this.#size += bytes.byteLength
-    if (this.#size <= this.#maxBytes) this.#chunks.push(bytes)
+    if (this.isTooLarge) this.#chunks.length = 0
+    else this.#chunks.push(bytes)
   }
 }
 

@@ -39,6 +39,10 @@ export class UntilSent implements KeepsResponses {
     void this.#decide()
   }
 
+  willNotBeKept(head: Head): void {
+    void this.keep({ ...head, body: null })
+  }
+
   /** There is no response. */
   fail(): void {
     this.#isDecided = true
