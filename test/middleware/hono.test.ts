@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto'
 import { once as event } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { type HttpBindings, serve } from '@hono/node-server'
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono, type Next } from 'hono'
 import { timeout } from 'hono/timeout'
 import { validator } from 'hono/validator'
@@ -131,6 +130,15 @@ describe('a place of a concurrency limit comes back', () => {
   })
 })
 
+/**
+ * As RESPONSE_ALREADY_SENT of @hono/node-server, in a program that imports it first: once a server runs, that makes it of a class of its
+ * own, which it then sends.
+ */
+async function alreadySent(): Promise<Response> {
+  const { constructor } = await fetch('data:,')
+  return new (constructor as typeof Response)(null, { headers: { 'x-hono-already-sent': 'true' } })
+}
+
 describe('a handler that answers by the response of Node', () => {
   const cases: [when: string, ms: number][] = [
     ['at once', 0],
@@ -141,13 +149,14 @@ describe('a handler that answers by the response of Node', () => {
     const { redis, once } = setup()
     let runs = 0
     const app = new Hono()
+    const mark = await alreadySent()
     const answer = (context: Context): Response => {
       const { outgoing } = context.env as HttpBindings
       runs += 1
       const write = (): unknown => outgoing.writeHead(201, { 'x-own': '1' }).end(`run ${runs}`)
       if (ms === 0) write()
       else setTimeout(write, ms)
-      return RESPONSE_ALREADY_SENT
+      return mark
     }
     const places = redis.rateLimit(randomUUID(), { algorithm: 'concurrency', limit: 1, lease: '1h' })
     app.use('/limited', rateLimit(places, { subject: () => 'all' }))
