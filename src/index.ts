@@ -55,6 +55,7 @@ export {
   type Replaced,
   type ReplaceOptions,
   type SortedSetItem,
+  type UndecodableItem,
 } from './collection/collection.ts'
 export type { CollectionOptionsOf, CollectionsByKind } from './collection/open.ts'
 export type { ShownOptions } from './counters/board.ts'

@@ -3,7 +3,14 @@
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { type Codec, LoadFailedError, type Perilune, perilune } from 'perilune'
+import {
+  type CacheEvent,
+  type Codec,
+  LoadFailedError,
+  type Perilune,
+  perilune,
+  ResultNotKeptError,
+} from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { withIdempotency, withRateLimit, withResponseCache } from 'perilune/middleware'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
@@ -37,7 +44,6 @@ function connect(): Perilune {
 }
 
 const encoding = ({ fail }: Scene): Codec<unknown> => ({ name: 'json', encode: fail, decode: String })
-const decoding = ({ fail }: Scene): Codec<unknown> => ({ name: 'json', encode: JSON.stringify, decode: fail })
 const post = (headers: Record<string, string> = {}): Request =>
   new Request('http://localhost/', { method: 'POST', body: '{}', headers })
 const keyed = (): Request => post({ 'idempotency-key': '"one"' })
@@ -89,12 +95,6 @@ const CODECS: Record<string, Callback> = {
   'the codec of a cache': {
     call: (scene) => scene.redis.cache(scene.name, { codec: encoding(scene) }).get('a', () => 1),
     left: async ({ redis, name }) => expect(await redis.cache(name).get('a', () => 2)).toBe(2),
-  },
-  'the codec of a cache that reads': {
-    call: async (scene) => {
-      await scene.redis.cache(scene.name).set('a', 1)
-      await scene.redis.cache(scene.name, { codec: decoding(scene) }).get('a', () => 2)
-    },
   },
   'the codec of a key': {
     call: (scene) => scene.redis.once(scene.name, { codec: encoding(scene) }).run('a', () => 1),
@@ -194,6 +194,29 @@ describe.each(Object.entries({ ...TASKS, ...CODECS, ...MIDDLEWARE }))('%s', (_, 
       await left?.(scene)
     }
   })
+})
+
+test('what reads may throw whatever it likes: a value of a cache is loaded then, a result of once was made, and that very thing is told', async () => {
+  const redis = connect()
+  for (const [what, make] of Object.entries(ODD_THROWS)) {
+    const [name, thrown] = [randomUUID(), make()]
+    const fail = (): never => {
+      throw thrown
+    }
+    const codec: Codec<unknown> = { name: 'json', encode: JSON.stringify, decode: fail }
+    const told: unknown[] = []
+    const hooks = {
+      event: (event: CacheEvent) => void (event.kind === 'undecodable' && told.push(event.error)),
+    }
+    await redis.cache(name).set('a', 1)
+    expect(await redis.cache(name, { codec, hooks }).get('a', () => 2), what).toBe(2)
+
+    await redis.once(name).run('a', () => 1)
+    const [error] = await rejection(redis.once(name, { codec }).run('a', () => 2))
+    told.push((error as ResultNotKeptError).cause)
+    expect(error, what).toBeInstanceOf(ResultNotKeptError)
+    expect(told.length === 2 && told.every((each) => Object.is(each, thrown)), what).toBe(true)
+  }
 })
 
 test('who waits for a load of another process is told in words what its loader threw', async () => {

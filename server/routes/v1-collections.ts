@@ -116,7 +116,8 @@ function read(app: App, open: Open): void {
     const found = await open(request).read(request.query)
     if (found.status === 'absent') throw absent(request)
     if (found.status === 'replaced') return found
-    const { items: shown, ...rest } = found
+    // Text is text: none of it cannot be read.
+    const { items: shown, undecodable: _undecodable, ...rest } = found
     const start = JSON.stringify(rest).slice(0, -1)
     return reply.type('application/json').send(`${start},"items":${encodeItems(kindOf(request), shown)}}`)
   })

@@ -7,7 +7,7 @@ import type { Codec } from '../runtime/codec.ts'
 import type { Unit } from '../runtime/unit.ts'
 import { fold, foldPlain } from './folding.ts'
 import { FRONT_PLACES, KnownFronts, readEntries, readFront } from './front.ts'
-import { readRecord, type Suggestion, toPacked } from './suggestion.ts'
+import { payloadOf, readRecord, type Suggestion, toPacked } from './suggestion.ts'
 
 export interface SuggestOptions {
   /** At most so many, up to 100. Default 10. */
@@ -85,7 +85,7 @@ export class Asking<Payload> {
     if (question.fuzzy) {
       const { short, front, suggestions } = await this.#unit.run(suggest, question, trace)
       const found = suggestions.map(({ id, text, score, payload, edited }) => {
-        return { id, text, score, payload: payload.length === 0 ? null : codec.decode(payload), edited }
+        return { id, text, score, ...payloadOf(payload, codec), edited }
       })
       return { short, front, found }
     }

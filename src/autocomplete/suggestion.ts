@@ -1,15 +1,17 @@
 // What callers are told of an entry, read from its record as lua/shared/autocomplete/record packs it: in the client, for the
 // server has less time.
 
-import type { Codec } from '../runtime/codec.ts'
+import type { Codec, Undecodable } from '../runtime/codec.ts'
 
 export interface Suggestion<Payload> {
   readonly id: string
   /** As it was added. */
   readonly text: string
   readonly score: number
-  /** Null where none was added. */
+  /** Null where none was added, or the codec cannot read it. */
   readonly payload: Payload | null
+  /** The payload, where the codec cannot read it: another version stored it, or another language. */
+  readonly undecodable?: Undecodable
   /** True where it matches with one edit only. */
   readonly edited: boolean
 }
@@ -59,8 +61,21 @@ function toSuggestion<Payload>(
     id: idTo === idAt ? text : textBetween(packed, idAt, idTo),
     text,
     score: MOST_SCORE - bytes.readDoubleBE(rankAt),
-    payload: textTo === to ? null : codec.decode(bytes.subarray(textTo, to)),
+    ...payloadOf(bytes.subarray(textTo, to), codec),
     edited: false,
+  }
+}
+
+/** Of one that cannot be read the suggestion is told all the same, and so are the others. */
+export function payloadOf<Payload>(
+  bytes: Buffer,
+  codec: Codec<Payload>,
+): Pick<Suggestion<Payload>, 'payload' | 'undecodable'> {
+  if (bytes.length === 0) return { payload: null }
+  try {
+    return { payload: codec.decode(bytes) }
+  } catch (error) {
+    return { payload: null, undecodable: { bytes, error } }
   }
 }
 

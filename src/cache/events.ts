@@ -1,5 +1,5 @@
 // What a process tells of its own use of a cache, for metrics. Each get begins with `fresh`, `stale`,
-// `absent` or `outage`; an `outage` may follow.
+// `absent` or `outage`; `undecodable` and an `outage` may follow.
 
 import { checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
@@ -26,6 +26,8 @@ export type CacheEvent =
     }
   /** It threw, took longer than `maxLoad`, or lost its lease. */
   | { readonly kind: 'failed'; readonly key: string; readonly loadMs: number; readonly error: unknown }
+  /** The codec threw at what is kept: the value is loaded, here or elsewhere. */
+  | { readonly kind: 'undecodable'; readonly key: string; readonly error: unknown }
   /** The level made room. */
   | { readonly kind: 'evicted'; readonly key: string }
 

@@ -1,20 +1,21 @@
 // One get.
 //
 //   look ──fresh──► the value
+//     ▲ │ ──fresh or stale, and not to be read──► as absent: a load, in the place of that
 //     ▲ │ ──due──► the value, and a load in the background
 //     │ │ ──stale──► the same, but the newer value when it is there within `patience`
 //     │ │ ──absent──► a load, joined with those of this process who want it too
 //     │ └─ Redis is away ──► the loader, without Redis
 //     └── the load was lost, or one that was joined does not hold for this one
 
-import { WaitTimeoutError } from '../runtime/errors.ts'
+import { LoadFailedError, WaitTimeoutError } from '../runtime/errors.ts'
 import { unlessAborted } from '../runtime/in-time.ts'
 import { isOutage } from '../runtime/outage.ts'
 import type { Envelope } from './envelope.ts'
 import { Load } from './load.ts'
 import { look, type Seen, seenInLevel, tellSeen } from './looking.ts'
 import type { Joinable, LoadOutcome, Outcome } from './outcome.ts'
-import { decodeCopy, decodeValue, resourceOf, type Source } from './source.ts'
+import { type Decoded, decodeCopy, decodeValue, resourceOf, type Source, UNDECODABLE } from './source.ts'
 import { settledBy } from './settled-by.ts'
 import { type LoadedBy, nameOf, type Wanted } from './wanted.ts'
 
@@ -27,7 +28,8 @@ export async function getValue<Value>(source: Source<Value>, wanted: Wanted<Valu
   signal?.throwIfAborted()
   const now = performance.now()
   const kept = source.shared.level === null ? null : freshInLevel(source, wanted, now)
-  if (kept !== null) return decodeCopy(source, kept)
+  const copy = kept === null ? UNDECODABLE : decodeCopy(source, wanted.key, kept)
+  if (copy !== UNDECODABLE) return copy
   const endsAt = now + waitMs
   let got: Got<Value> | null
   try {
@@ -87,9 +89,20 @@ function settleSeen<Value>(
   seen: Seen,
   endsAt: number,
 ): Got<Value> | Promise<Got<Value> | null> {
-  if (seen.envelope !== null) return serve(source, wanted, seen, seen.envelope)
+  const value = seen.envelope === null ? UNDECODABLE : decodeSeen(source, wanted, seen, seen.envelope)
+  if (seen.envelope !== null && value !== UNDECODABLE)
+    return serve(source, wanted, seen, { value, token: seen.envelope.token })
   wanted.served.passed()
   return loadAbsent(source, wanted, seen, endsAt)
+}
+
+function decodeSeen<Value>(
+  source: Source<Value>,
+  { key }: Wanted<Value>,
+  { from }: Seen,
+  envelope: Envelope,
+): Decoded<Value> {
+  return from === 'process' ? decodeCopy(source, key, envelope) : decodeValue(source, key, envelope)
 }
 
 /** The value that is there, or a newer one where that is worth waiting for. */
@@ -97,11 +110,10 @@ function serve<Value>(
   source: Source<Value>,
   wanted: Wanted<Value>,
   seen: Seen,
-  envelope: Envelope,
+  { value, token }: { readonly value: Value; readonly token: number },
 ): Got<Value> | Promise<Got<Value>> {
-  const value = seen.from === 'process' ? decodeCopy(source, envelope) : decodeValue(source, envelope)
   const there = { status: 'loaded', value, holds: true } as const
-  const load = seen.worth === 'fresh' ? null : refresh(source, wanted, seen, envelope)
+  const load = seen.worth === 'fresh' ? null : refresh(source, wanted, seen, token)
   if (load === null) wanted.served.passed()
   const { patienceMs } = source.terms
   if (load === null || seen.worth === 'due' || patienceMs === 0) return there
@@ -127,7 +139,7 @@ function refresh<Value>(
   source: Source<Value>,
   wanted: Wanted<Value>,
   seen: Seen,
-  { token }: Envelope,
+  token: number,
 ): Joinable<Value> | null {
   const { shared } = source
   const name = nameOf(wanted)
@@ -150,7 +162,7 @@ function restAfter(outcome: LoadOutcome<unknown>, restMs: number, hush: (ms: num
   else if (outcome.status === 'failed') hush(restMs)
 }
 
-/** Null when it is time to look again. */
+/** Null when it is time to look again. What is there and cannot be read is to be replaced. */
 async function loadAbsent<Value>(
   source: Source<Value>,
   wanted: Wanted<Value>,
@@ -158,10 +170,12 @@ async function loadAbsent<Value>(
   endsAt: number,
 ): Promise<Got<Value> | null> {
   const joined = source.shared.loads.get(nameOf(wanted))
-  const load = joined ?? begin(source, wanted, wanted.absent, { block: seen.tags, seen: 0, endsAt })
+  const unread = seen.envelope?.token ?? 0
+  const load = joined ?? begin(source, wanted, wanted.absent, { block: seen.tags, seen: unread, endsAt })
   if (joined !== undefined) wanted.absent.passed()
   const outcome = await settledBy(load.outcome, endsAt, wanted.terms.signal)
   if (outcome === null) throw tooLate(source, wanted)
+  if (outcome.status === 'elsewhere' && joined === undefined) throw resting(source, wanted)
   const got = toGot(outcome, joined === undefined)
   if (got === null && performance.now() >= endsAt) throw tooLate(source, wanted)
   return got
@@ -172,6 +186,14 @@ function toGot<Value>(outcome: LoadOutcome<Value>, isOwn: boolean): Got<Value> |
   if (outcome.status === 'failed') return outcome
   if (outcome.status === 'loaded' && (isOwn || outcome.holds)) return outcome
   return null
+}
+
+/** Only where something is there: else whoever comes after a failure tries again. */
+function resting<Value>(source: Source<Value>, { key }: Wanted<Value>): LoadFailedError {
+  return new LoadFailedError(
+    resourceOf(source, key),
+    'a load failed just now, and what is kept cannot be decoded',
+  )
 }
 
 function tooLate<Value>(source: Source<Value>, { key, terms }: Wanted<Value>): WaitTimeoutError {

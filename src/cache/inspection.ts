@@ -2,7 +2,7 @@ import { inspect } from '../generated/cache.ts'
 import { Envelope, FLAGS } from './envelope.ts'
 import { judge } from './judging.ts'
 import { look, readTags } from './looking.ts'
-import { decodeValue, type Source, unitOf, valueKeyOf } from './source.ts'
+import { decodeValue, type Source, UNDECODABLE, unitOf, valueKeyOf } from './source.ts'
 import { tagsIn } from './tags.ts'
 
 /** A value that is there. */
@@ -37,7 +37,7 @@ export interface CacheInspection {
   readonly load: { readonly token: number; readonly expiresAtMs: number } | null
 }
 
-/** Null when there is no value that may be served. */
+/** Null when there is no value that may be served, or none that can be read. */
 export async function findValue<Value>(
   source: Source<Value>,
   key: string,
@@ -53,7 +53,8 @@ export async function findValue<Value>(
   const tags = await readTags(source, tagsIn(envelope.tags))
   if (!envelope.hasTags(tags)) return null
   const { createdAtMs, freshUntilMs, staleUntilMs } = envelope
-  const value = decodeValue(source, envelope)
+  const value = decodeValue(source, key, envelope)
+  if (value === UNDECODABLE) return null
   return { value, fresh: worth !== 'stale', createdAtMs, freshUntilMs, staleUntilMs }
 }
 

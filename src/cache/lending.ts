@@ -18,7 +18,7 @@ import { look, type Seen } from './looking.ts'
 import { type Freshness, spanOf, toSpan } from './options.ts'
 import { type Election, giveUp, spread } from './saving.ts'
 import { settledBy } from './settled-by.ts'
-import { decodeValue, encodeValue, resourceOf, type Source, unitOf } from './source.ts'
+import { decodeValue, encodeValue, resourceOf, type Source, UNDECODABLE, unitOf } from './source.ts'
 import { checkTags } from './tags.ts'
 import type { WasSet } from './writing.ts'
 
@@ -72,17 +72,20 @@ export async function lendLoad<Value>(
   const tags = checkTags(options.tags)
   for (;;) {
     const seen = await abortable(() => look(source, key, tags), options.signal)
-    if (seen.worth === 'fresh') return toFound(source, seen)
-    const asked = { key, tags, seen, endsAt: seen.envelope === null && waitMs > 0 ? endsAt : 0 }
+    const found = toFound(source, key, seen)
+    if (found !== null && seen.worth === 'fresh') return found
+    const asked = { key, tags, seen, found, endsAt: found === null && waitMs > 0 ? endsAt : 0 }
     const lent = await askToLoad(source, asked, options.signal)
     if (lent !== null) return lent
   }
 }
 
-interface Asked {
+interface Asked<Value> {
   readonly key: string
   readonly tags: readonly string[]
   readonly seen: Seen
+  /** What may be served of it. */
+  readonly found: LentLoad<Value> | null
   /** 0: it does not wait. */
   readonly endsAt: number
 }
@@ -90,17 +93,18 @@ interface Asked {
 /** Null when it is time to look again. */
 async function askToLoad<Value>(
   source: Source<Value>,
-  asked: Asked,
+  asked: Asked<Value>,
   signal: AbortSignal | undefined,
 ): Promise<LentLoad<Value> | null> {
-  const { seen, endsAt } = asked
+  const { found, endsAt } = asked
   const borrower = new Borrower(source, asked)
   const by = Math.max(endsAt, performance.now()) + 2 * source.terms.storeMs
   const outcome = await settledBy(borrower.load.outcome, by, signal).finally(() => borrower.leave())
   if (borrower.lent !== null) return borrower.lent
   if (outcome?.status === 'failed') return { status: 'failed', reason: messageOf(outcome.error) }
-  if (outcome?.status === 'loaded') return null
-  if (seen.envelope !== null) return toFound(source, seen)
+  // Lost: what was found cannot be read.
+  if (outcome?.status === 'loaded' || outcome?.status === 'lost') return null
+  if (found !== null) return found
   const retryAfterMs = outcome?.status === 'elsewhere' ? outcome.ms : source.terms.leaseMs
   return { status: 'loading', retryAfterMs }
 }
@@ -111,7 +115,7 @@ class Borrower<Value> {
   readonly load: Load<Value>
   #left = false
 
-  constructor(source: Source<Value>, { key, tags, seen, endsAt }: Asked) {
+  constructor(source: Source<Value>, { key, tags, seen, endsAt }: Asked<Value>) {
     this.load = new Load(source, {
       key,
       tags,
@@ -187,10 +191,16 @@ export async function failLoad<Value>(
   if (!failed) throw new LeaseLostError(resourceOf(source, key), token)
 }
 
-function toFound<Value>(source: Source<Value>, { envelope, worth }: Seen): LentLoad<Value> {
-  if (envelope === null) throw new Error('there is a value')
+/** Null where nothing may be served, or what is there cannot be read. */
+function toFound<Value>(
+  source: Source<Value>,
+  key: string,
+  { envelope, worth }: Seen,
+): LentLoad<Value> | null {
+  if (envelope === null) return null
   const { createdAtMs, freshUntilMs, staleUntilMs } = envelope
-  const value = decodeValue(source, envelope)
+  const value = decodeValue(source, key, envelope)
+  if (value === UNDECODABLE) return null
   return { status: 'found', value, fresh: worth !== 'stale', createdAtMs, freshUntilMs, staleUntilMs }
 }
 

@@ -21,7 +21,7 @@ import type { Span } from './options.ts'
 import type { Joinable, LoadOutcome, Outcome } from './outcome.ts'
 import { perform } from './performing.ts'
 import { type Election, giveUp } from './saving.ts'
-import { decodeValue, resourceOf, type Source, unitOf, valueKeyOf } from './source.ts'
+import { decodeValue, resourceOf, type Source, UNDECODABLE, unitOf, valueKeyOf } from './source.ts'
 
 export interface LoadTerms<Value> {
   readonly key: string
@@ -128,7 +128,8 @@ export class Load<Value> implements Joinable<Value> {
     const envelope = new Envelope(bytes)
     // Whoever has seen it sees nothing older any more.
     this.#source.shared.level?.note(valueKeyOf(this.#source, this.#terms.key), envelope.token)
-    return { status: 'loaded', value: decodeValue(this.#source, envelope), holds: false }
+    const value = decodeValue(this.#source, this.#terms.key, envelope)
+    return value === UNDECODABLE ? { status: 'lost' } : { status: 'loaded', value, holds: false }
   }
 
   #failed(reason: string): Outcome<Value> {

@@ -80,17 +80,30 @@ export function heldBy(level: object | null): number {
   return level === null ? 0 : HELD
 }
 
-/** Throws InvalidArgumentError when it was made with another codec. */
-export function decodeValue<Value>({ codec }: Source<Value>, envelope: Envelope): Value {
+/** In the place of a value that its codec cannot read: for a cache there is none, and a load makes another. */
+export const UNDECODABLE: unique symbol = Symbol('undecodable')
+export type Decoded<Value> = Value | typeof UNDECODABLE
+
+/** Tells what the codec threw. Throws InvalidArgumentError when the value was made with another codec. */
+export function decodeValue<Value>(
+  { codec, tell }: Source<Value>,
+  key: string,
+  envelope: Envelope,
+): Decoded<Value> {
   const { flags } = envelope
   if (flags === FLAGS.null) return null as Value
   if (flags === FLAGS.undefined) return undefined as Value
   envelope.checkCodec(codec.name)
-  return codec.decode(envelope.payload)
+  try {
+    return codec.decode(envelope.payload)
+  } catch (error) {
+    tell?.({ kind: 'undecodable', key, error })
+    return UNDECODABLE
+  }
 }
 
 /** As `decodeValue`, of a copy that this process keeps. */
-export function decodeCopy<Value>(source: Source<Value>, envelope: Envelope): Value {
-  const decode = (): Value => decodeValue(source, envelope)
+export function decodeCopy<Value>(source: Source<Value>, key: string, envelope: Envelope): Decoded<Value> {
+  const decode = (): Decoded<Value> => decodeValue(source, key, envelope)
   return source.shared.level?.limits.share ? envelope.decodedOnce(source.codec.name, decode) : decode()
 }

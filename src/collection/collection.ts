@@ -190,7 +190,7 @@ function codecOf<Value>({ codec }: CollectionOptions<Value>): Codec<Value> {
 }
 
 export type { AddedItems, RemovedItems } from './changing.ts'
-export type { HashItem, Kind, SortedSetItem } from './forms.ts'
+export type { HashItem, Kind, SortedSetItem, UndecodableItem } from './forms.ts'
 export type {
   CollectionInspection,
   CollectionPage,

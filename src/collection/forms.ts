@@ -2,7 +2,7 @@
 // sorted set its score and its value.
 
 import { checkText } from '../runtime/arguments.ts'
-import type { Codec } from '../runtime/codec.ts'
+import type { Codec, Undecodable } from '../runtime/codec.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 
 export type Kind = 'list' | 'set' | 'hash' | 'sortedSet'
@@ -23,8 +23,21 @@ export interface Form<Item, Key> {
   /** Appends the parts of an item, and answers how many bytes they have. Throws InvalidArgumentError. */
   encode(item: Item, into: Part[]): number
   encodeKey(key: Key): Part
-  /** The items of a page. */
-  decode(parts: readonly Buffer[]): Item[]
+  /** The items of a page, in their order, and those that the codec cannot read. */
+  decode(parts: readonly Buffer[]): DecodedItems<Item>
+}
+
+/** An item whose value the codec cannot read. */
+export interface UndecodableItem extends Undecodable {
+  /** Of a hash. */
+  readonly field?: string
+  /** Of a sorted set. */
+  readonly score?: number
+}
+
+export interface DecodedItems<Item> {
+  readonly items: readonly Item[]
+  readonly undecodable: readonly UndecodableItem[]
 }
 
 const MAX_ITEM_BYTES = 1024 * 1024
@@ -54,7 +67,12 @@ export function formOfValues<Value>(kind: 'list' | 'set', codec: Codec<Value>): 
     identity: kind === 'list' ? null : 0,
     encode: (value, into) => append(into, codec.encode(value)),
     encodeKey: (value) => codec.encode(value),
-    decode: (parts) => parts.map((part) => codec.decode(part)),
+    decode: (parts) =>
+      decodeEach(
+        parts,
+        (bytes) => ({ bytes }),
+        ({ bytes }) => codec.decode(bytes),
+      ),
   }
 }
 
@@ -72,7 +90,12 @@ export function formOfHash<Value>(codec: Codec<Value>): Form<HashItem<Value>, st
       return appendPair(into, checkField(field), codec.encode(value))
     },
     encodeKey: checkField,
-    decode: (parts) => pairsOf(parts).map(([field, value]) => [field.toString('utf8'), codec.decode(value)]),
+    decode: (parts) =>
+      decodeEach(
+        pairsOf(parts),
+        ([field, bytes]) => ({ field: field.toString('utf8'), bytes }),
+        ({ field, bytes }) => [field, codec.decode(bytes)],
+      ),
   }
 }
 
@@ -90,8 +113,32 @@ export function formOfSortedSet<Value>(codec: Codec<Value>): Form<SortedSetItem<
       return appendPair(into, checkScore(score), codec.encode(value))
     },
     encodeKey: (value) => codec.encode(value),
-    decode: (parts) => pairsOf(parts).map(([value, score]) => [codec.decode(value), Number(score)]),
+    decode: (parts) =>
+      decodeEach(
+        pairsOf(parts),
+        ([bytes, score]) => ({ bytes, score: Number(score) }),
+        ({ bytes, score }) => [codec.decode(bytes), score],
+      ),
   }
+}
+
+/** Each by itself: one that cannot be read keeps none of the others. */
+function decodeEach<Stored, Told extends { readonly bytes: Buffer }, Item>(
+  stored: readonly Stored[],
+  tell: (stored: Stored) => Told,
+  decode: (told: Told) => Item,
+): DecodedItems<Item> {
+  const items: Item[] = []
+  const undecodable: UndecodableItem[] = []
+  for (const each of stored) {
+    const told = tell(each)
+    try {
+      items.push(decode(told))
+    } catch (error) {
+      undecodable.push({ ...told, error })
+    }
+  }
+  return { items, undecodable }
 }
 
 function checkPair<Item>(item: Item): Item {

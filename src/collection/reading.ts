@@ -2,7 +2,7 @@ import { clear, inspect, read } from '../generated/collection.ts'
 import { checkInteger } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { Unit } from '../runtime/unit.ts'
-import type { Kind } from './forms.ts'
+import type { Kind, UndecodableItem } from './forms.ts'
 import { ONE_CALL, type Source } from './source.ts'
 
 export interface CollectionReadOptions {
@@ -15,6 +15,8 @@ export interface CollectionReadOptions {
 export interface CollectionPage<Item> {
   readonly status: 'page'
   readonly items: readonly Item[]
+  /** Those whose value the codec cannot read: another version stored it, or another language. Empty nearly always. */
+  readonly undecodable: readonly UndecodableItem[]
   /** Where to read on; null when this was the last page. */
   readonly next: string | null
   /** True when items left the head of a list, for its `limit`, before they were read. */
@@ -64,7 +66,7 @@ export async function readItems<Item, Key>(
   if (answer.status === 'replaced') return { status: 'replaced', version }
   const { copy, place, more, gap, size, expiresAtMs, parts } = answer
   const next = more ? `${copy}-${place}` : null
-  return { status: 'page', items: form.decode(parts), next, gap, size, version, expiresAtMs }
+  return { status: 'page', ...form.decode(parts), next, gap, size, version, expiresAtMs }
 }
 
 function parseMarker(after: unknown): { copy: number; place: string } {

@@ -18,6 +18,7 @@ import {
   type ResponseStore,
 } from './response-caching.ts'
 import { changesFor, linesOf } from './standing-headers.ts'
+import { UntilSent } from './until-sent.ts'
 import { whenClosed } from './when-closed.ts'
 
 /** What is used of an Express request. */
@@ -79,11 +80,9 @@ export function responseCache<Request extends ExpressRequest>(
 }
 
 function keepWhole(response: NodeResponse, begun: BegunResponse, maxBytes: number): void {
-  // Before `record` takes what was written so far for the response.
-  whenClosed(response, () => {
-    if (!response.writableEnded) begun.fail()
-  })
-  record(response, begun, maxBytes)
+  // Before `record` takes what was written so far for the response. What has been decided stays.
+  whenClosed(response, () => begun.fail())
+  record(response, new UntilSent(begun), maxBytes)
 }
 
 function send(response: NodeResponse, answer: Answer): void {

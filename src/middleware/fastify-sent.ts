@@ -1,18 +1,21 @@
 // What a handler of Fastify has sent, in each form that Fastify takes, kept before it goes out. What is done to the reply meanwhile
 // comes too late, as without the middleware.
 
+import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import type { Headers as Lines } from './answer.ts'
 import { type Bounded, readBounded } from './bounded-body.ts'
 import type { KeepsResponses } from './record-node-response.ts'
 import { linesOf } from './standing-headers.ts'
-import type { Closing } from './when-closed.ts'
+import type { SendsHead } from './until-sent.ts'
 
 /** What is used of Fastify's reply. */
 export interface FastifyReplyLike {
   readonly statusCode: number
-  readonly raw: Closing & { removeHeader(name: string): unknown }
+  /** Also where it is nothing to Fastify any more. */
+  readonly sent: boolean
+  readonly raw: SendsHead & { removeHeader(name: string): unknown }
   getHeaders(): Record<string, number | string | string[] | undefined>
   code(status: number): unknown
   header(name: string, value: string | string[]): unknown
@@ -23,27 +26,35 @@ export interface FastifyReplyLike {
 /** Requests whose handlers are under way, and whose first answer is the one that counts. */
 export class Sendings<Request extends object, Begun> {
   readonly #begun = new WeakMap<Request, Begun>()
-  readonly #sent = new WeakSet<Request>()
+  readonly #keeping = new WeakSet<Request>()
 
   begin(request: Request, begun: Begun): void {
     this.#begun.set(request, begun)
   }
 
-  /** What is to be sent of the payload: itself, where nothing has begun; nothing any more, while another is kept or sent. */
+  /** What is to be sent of the payload: itself, where nothing has begun; nothing any more, while another is kept. */
   async send(request: Request, payload: unknown, keep: (begun: Begun) => Promise<unknown>): Promise<unknown> {
     // Fastify takes an answer for sent only when it is.
-    if (this.#sent.has(request)) return new Promise<never>(() => undefined)
+    if (this.#keeping.has(request)) return new Promise<never>(() => undefined)
     const begun = this.#begun.get(request)
+    // Also where one that was kept could not be sent: the answer to that is another one.
     if (begun === undefined) return payload
+    // At what Fastify does not take it throws, unless a hook behind makes something of it: then comes another answer, or none.
+    if (!isSendable(payload)) return payload
     this.#begun.delete(request)
-    this.#sent.add(request)
+    this.#keeping.add(request)
     try {
       return await keep(begun)
-    } catch (error) {
-      // The answer to that is another one.
-      this.#sent.delete(request)
-      throw error
+    } finally {
+      this.#keeping.delete(request)
     }
+  }
+
+  /** There will be no answer, or it went out in a form that nobody saw. */
+  end(request: Request, task: (begun: Begun) => void): void {
+    const begun = this.#begun.get(request)
+    this.#begun.delete(request)
+    if (begun !== undefined) task(begun)
   }
 }
 
@@ -60,6 +71,7 @@ export async function keepSent(
   maxBytes: number,
 ): Promise<unknown> {
   const sent = headOf(reply)
+  checkHead(sent)
   const { status, headers } = isResponse(payload) ? overlaid(sent, payload) : sent
   const isEndless = headers.get('content-type')?.[0]?.startsWith('text/event-stream') === true
   const [body, passedOn] = isEndless ? [null, payload] : await read(payload, maxBytes)
@@ -67,6 +79,14 @@ export async function keepSent(
   await recording.keep({ status, headers: lines satisfies Lines, body })
   putBack(reply, sent)
   return passedOn
+}
+
+/** Throws what Node would when the head is written: too late, for the response would have been kept. */
+function checkHead({ headers }: Head): void {
+  for (const [name, lines] of headers) {
+    validateHeaderName(name)
+    for (const line of lines) validateHeaderValue(name, line)
+  }
 }
 
 /** Whoever has set it: a hook, or a plugin on Node's response. */
@@ -121,6 +141,10 @@ async function read(payload: unknown, maxBytes: number): Promise<[Uint8Array | n
   }
   const bytes = toBytes(payload)
   return [bytes !== null && bytes.byteLength <= maxBytes ? bytes : null, payload]
+}
+
+function isSendable(payload: unknown): boolean {
+  return isResponse(payload) || isWebStream(payload) || isPipe(payload) || toBytes(payload) !== null
 }
 
 function bytesOf(bounded: Bounded): Buffer | null {

@@ -21,6 +21,7 @@ import {
   type ResponseStore,
 } from './response-caching.ts'
 import { changesFor, linesOf } from './standing-headers.ts'
+import { type UntilSent, untilSent } from './until-sent.ts'
 import { whenClosed } from './when-closed.ts'
 
 /** What is used of Fastify's request. */
@@ -65,7 +66,7 @@ export function idempotency<Request extends FastifyRequestLike>(
     async preHandler(request, reply) {
       const admission = await admit(once, options, incomingOf(request, options, maxBytes))
       if (admission.status === 'answered') return send(reply, admission.answer)
-      if (admission.status === 'begun') recordings.begin(request, admission.recording)
+      if (admission.status === 'begun') begin(admission.recording, request, reply)
       return undefined
     },
     async onSend(request, reply, payload) {
@@ -79,6 +80,15 @@ export function idempotency<Request extends FastifyRequestLike>(
       })
     },
   }
+
+  function begin(recording: Recording, request: Request, reply: FastifyReplyLike): void {
+    recordings.begin(request, recording)
+    // Sent in a form that nobody saw, or past Fastify (`hijack`), up to where its client left.
+    whenClosed(reply.raw, () => {
+      const { statusCode: status } = reply.raw
+      if (reply.sent) recordings.end(request, () => void recording.keep({ status, headers: [], body: null }))
+    })
+  }
 }
 
 /** As `withResponseCache`. */
@@ -87,7 +97,7 @@ export function responseCache<Request extends FastifyRequestLike>(
   options: ResponseCacheOptions<Request> = {},
 ): ResponseHooks<NoInfer<Request>> {
   const { maxBytes } = checkResponseCacheOptions(options)
-  const under = new Sendings<Request, BegunResponse>()
+  const under = new Sendings<Request, UntilSent>()
   return {
     async preHandler(request, reply) {
       const admitted = await lookUp(cache, options, askedOf(request), request)
@@ -109,7 +119,8 @@ export function responseCache<Request extends FastifyRequestLike>(
   }
 
   function begin(begun: BegunResponse, request: Request, reply: FastifyReplyLike): void {
-    under.begin(request, begun)
+    // What hooks behind say counts, too.
+    under.begin(request, untilSent(begun, reply.raw))
     forgetConditions(request)
     // Where there is no response at all.
     whenClosed(reply.raw, () => begun.fail())

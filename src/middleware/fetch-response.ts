@@ -23,7 +23,8 @@ export function toResponse(
 
 /** The response says this, too. */
 export function withHeaders(response: Response, headers: Answer['headers']): Response {
-  if (headers.length === 0) return response
+  // One that switches protocols, or none (`Response.error()`), cannot be made anew.
+  if (headers.length === 0 || response.status < 200) return response
   // A new one: those of fetch and of redirects cannot be changed.
   const changed = new Response(response.body, response)
   for (const [name, value] of headers) changed.headers.append(name, value)

@@ -5,6 +5,8 @@ import { askedOf, incomingOf, withoutConditions } from './fetch-request.ts'
 import { keepResponse, toResponse, withHeaders } from './fetch-response.ts'
 import { bodyOf, type ReadRequest } from './hono-body.ts'
 import { admit, checkIdempotencyOptions, type IdempotencyOptions, type Store } from './idempotency.ts'
+import type { KeepsResponses } from './record-node-response.ts'
+import { KEPT_HEADERS, type Outgoing } from './recording.ts'
 import {
   checkRateLimitOptions,
   type Limiter,
@@ -12,18 +14,22 @@ import {
   type RateLimitMiddlewareOptions,
 } from './rate-limiting.ts'
 import {
+  type BegunResponse,
   checkResponseCacheOptions,
   lookUp,
   type ResponseCacheOptions,
   type ResponseStore,
 } from './response-caching.ts'
-import { type Closing, whenClosed } from './when-closed.ts'
+import { type SendsHead, untilSent } from './until-sent.ts'
+import { whenClosed } from './when-closed.ts'
 import { whenDone } from './when-done.ts'
 
 /** What is used of Hono's context. */
 export interface HonoContext {
   readonly req: ReadRequest & { raw: Request }
   readonly env?: unknown
+  /** False: nobody has answered. */
+  readonly finalized?: boolean
   get res(): Response
   set res(response: Response | undefined)
 }
@@ -44,8 +50,12 @@ export function rateLimit(limiter: Limiter, options: RateLimitMiddlewareOptions<
     if (sent !== null) whenClosed(sent, passage.done)
     try {
       await next()
-      // Another one, that waited no longer.
-      if (sent?.headersSent === true) return undefined
+      if (isUnanswered(context)) {
+        passage.done()
+        return undefined
+      }
+      // Another one, that waited no longer, or the handler itself by Node's.
+      if (sent?.headersSent === true || isByNode(context)) return undefined
       return put(context, whenDone(withHeaders(context.res, passage.headers), request, passage.done))
     } catch (error) {
       passage.done()
@@ -65,7 +75,12 @@ export function idempotency(once: Store, options: IdempotencyOptions<Request> = 
     const { recording } = admission
     try {
       await next()
-      return put(context, await keepResponse(recording, context.res, maxBytes))
+      if (isUnanswered(context)) {
+        await recording.free()
+        return undefined
+      }
+      if (isByNode(context)) return keepUnseen(context, recording)
+      return put(context, await kept(context, recording, maxBytes))
     } catch (error) {
       await recording.free()
       throw error
@@ -85,13 +100,23 @@ export function responseCache(
     if (admitted.status === 'answered') return answer(context, admitted.answer)
     if (admitted.status === 'pass') {
       await next()
+      if (isUnanswered(context) || isByNode(context)) return undefined
       return put(context, withHeaders(context.res, admitted.headers))
     }
     const { begun, headers } = admitted
+    const recording = decidedBy(context, begun)
     try {
       context.req.raw = withoutConditions(request)
       await next()
-      return put(context, withHeaders(await keepResponse(begun, context.res, maxBytes), headers))
+      if (isUnanswered(context)) {
+        begun.fail()
+        return undefined
+      }
+      if (isByNode(context)) {
+        await begun.keep(UNSEEN)
+        return undefined
+      }
+      return put(context, withHeaders(await kept(context, recording, maxBytes), headers))
     } catch (error) {
       begun.fail()
       throw error
@@ -99,12 +124,52 @@ export function responseCache(
   }
 }
 
-type Sent = Closing & { readonly headersSent?: boolean }
+type Sent = SendsHead & { readonly headersSent?: boolean }
 
 /** What Node sends: it is closed also where others have put another response in the place of this one. */
 function sentBy({ env }: HonoContext): Sent | null {
   const { outgoing } = (env ?? {}) as { readonly outgoing?: Sent }
   return typeof outgoing?.once === 'function' ? outgoing : null
+}
+
+/** On Node what stands before has a word, too: it may set a cookie, or give up on the handler. */
+function decidedBy(context: HonoContext, begun: BegunResponse): KeepsResponses {
+  const sent = sentBy(context)
+  if (sent === null) return begun
+  whenClosed(sent, () => begun.fail())
+  return untilSent(begun, sent)
+}
+
+/** Hono itself fails then, behind any middleware; `res` would make a response. */
+function isUnanswered({ finalized }: HonoContext): boolean {
+  return finalized === false
+}
+
+/** The handler answers by Node's own response: what it gave to Hono is a mark (RESPONSE_ALREADY_SENT), which must stay the same object. */
+function isByNode({ res }: HonoContext): boolean {
+  return res.headers.has('x-hono-already-sent')
+}
+
+const UNSEEN: Outgoing = { status: 200, headers: [], body: null }
+
+function keepUnseen(context: HonoContext, recording: KeepsResponses): undefined {
+  const sent = sentBy(context)
+  const keep = () => void recording.keep({ ...UNSEEN, status: sent?.statusCode ?? UNSEEN.status })
+  if (sent === null) keep()
+  else whenClosed(sent, keep)
+}
+
+/** The response, once it is kept. Where its body fails, the answer to that has none of what described it. */
+async function kept(context: HonoContext, recording: KeepsResponses, maxBytes: number): Promise<Response> {
+  const { res } = context
+  try {
+    return await keepResponse(recording, res, maxBytes)
+  } catch (error) {
+    const headers = new Headers(res.headers)
+    for (const name of [...KEPT_HEADERS, 'content-length']) if (name !== 'vary') headers.delete(name)
+    put(context, new Response(null, { headers }))
+    throw error
+  }
 }
 
 async function goOn(next: () => Promise<void>): Promise<undefined> {

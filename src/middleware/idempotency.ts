@@ -137,7 +137,7 @@ function replay({ status, headers, body }: StoredResponse): Answer {
 }
 
 function notKept(): Answer {
-  const detail = 'The request was carried out; its response was too large to be kept.'
+  const detail = 'The request was carried out; its response could not be kept.'
   return problem('response-not-kept', detail, REPLAYED)
 }
 

@@ -11,11 +11,13 @@ import type { Outgoing } from './recording.ts'
 /** Serves one recorded response of this handler; resolves to what nobody handled, and how the request ended. */
 async function serve(
   handle: (response: ServerResponse) => void,
+  before: (response: ServerResponse) => void = () => undefined,
 ): Promise<{ unhandled: unknown[]; end: string }> {
   const unhandled: unknown[] = []
   const note = (reason: unknown): void => void unhandled.push(reason)
   process.on('unhandledRejection', note)
   const server = createServer((_, response) => {
+    before(response)
     record(response, { keep: async () => undefined }, 1000)
     handle(response)
   }).listen(0, '127.0.0.1')
@@ -38,10 +40,73 @@ test('a response is sent once it is kept', async () => {
 })
 
 test('a response that cannot be sent is broken off, and is no unhandled rejection', async () => {
-  const what = await serve((response) => void response.end({ no: 'bytes' } as never))
+  const throwing = (response: ServerResponse): void => {
+    response.end = () => {
+      throw new Error('no store for the session')
+    }
+  }
+  const what = await serve((response) => void response.end('done'), throwing)
 
   expect(what).toEqual({ unhandled: [], end: 'broken off' })
 })
+
+const refused: [what: string, refuse: (response: ServerResponse) => unknown][] = [
+  ['a chunk that is none', (response) => response.write(undefined)],
+  ['a chunk of numbers', (response) => response.write(new Uint16Array([1]))],
+  ['an end that is none', (response) => response.end({ no: 'bytes' } as never)],
+  ['a reason in the end', (response) => Object.assign(response, { statusMessage: 'two\nlines' }).end('done')],
+  ['a reason in the head', (response) => response.writeHead(201, 'two\nlines')],
+  ['a status in the end', (response) => Object.assign(response, { statusCode: 1000 }).end('done')],
+  ['a status in the head', (response) => response.writeHead(99)],
+  ['a header in the head', (response) => response.writeHead(201, { 'X-Odd': 'two\nlines' })],
+]
+
+test.each(refused)(
+  '%s that Node refuses it refuses at once, and what is answered then is kept',
+  async (_, refuse) => {
+    const thrown: unknown[] = []
+    const { kept, port } = await recorded((response) => {
+      try {
+        refuse(response)
+      } catch (error) {
+        thrown.push(error)
+      }
+      response.statusCode = 500
+      response.statusMessage = ''
+      response.end('failed')
+    })
+
+    const answer = await fetch(`http://127.0.0.1:${port}`)
+    expect([answer.status, await answer.text()]).toEqual([500, 'failed'])
+    expect(thrown).toEqual([expect.any(Error)])
+    expect(kept).toEqual([{ status: 500, headers: [], body: 'failed' }])
+  },
+)
+
+test.each(['write', 'end'] as const)(
+  'what is said as the head is written is kept, and said once (%s)',
+  async (how) => {
+    let said = 0
+    const { kept, port } = await recorded((response) => {
+      const { writeHead } = response
+      response.writeHead = ((status: number) => {
+        said += 1
+        response.appendHeader('Set-Cookie', `visit=${said}`)
+        response.statusMessage = 'Made'
+        return writeHead.call(response, status + 1)
+      }) as never
+      response.statusCode = 200
+      if (how === 'write') response.write('do')
+      response.end(how === 'write' ? 'ne' : 'done')
+    })
+
+    const answer = await fetch(`http://127.0.0.1:${port}`)
+    expect([answer.status, answer.statusText, await answer.text()]).toEqual([201, 'Made', 'done'])
+    expect(answer.headers.getSetCookie()).toEqual(['visit=1'])
+    expect(answer.headers.get('content-length')).toBe(how === 'write' ? null : '4')
+    expect(kept).toEqual([{ status: 201, headers: [['Set-Cookie', 'visit=1']], body: 'done' }])
+  },
+)
 
 const late: [what: string, change: (response: ServerResponse) => unknown][] = [
   ['a status', (response) => (response.statusCode = 500)],
@@ -225,3 +290,47 @@ test.each(leaving)(
     await expect.poll(() => kept.map(({ body }) => body)).toEqual([null])
   },
 )
+
+test.each([
+  ['is a stream of events', 'text/event-stream', 1],
+  ['is larger than is kept', 'text/plain', 11],
+])('what %s is told at once, though it goes on', async (_, type, chunks) => {
+  const told: number[] = []
+  const kept: unknown[] = []
+  const server = createServer((_request, response) => {
+    const keep = async ({ body }: Outgoing): Promise<void> => void kept.push(body)
+    record(response, { keep, willNotBeKept: ({ status }) => void told.push(status) }, 1000)
+    response.setHeader('content-type', type)
+    for (let chunk = 0; chunk < chunks; chunk += 1) response.write('x'.repeat(100))
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  await once(server, 'listening')
+  const { body } = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+
+  await expect.poll(() => told).toEqual([200])
+  expect(kept).toEqual([])
+  await body?.cancel()
+  await expect.poll(() => kept).toEqual([null])
+})
+
+test('what is collected does not wait for its client, and what is more than that does', async () => {
+  const size = 1_000_000
+  const taken: boolean[] = []
+  const server = createServer((_request, response) => {
+    record(response, { keep: async () => undefined }, 3 * size)
+    for (let chunk = 0; chunk < 5; chunk += 1) taken.push(response.write(Buffer.alloc(size)))
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  await once(server, 'listening')
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+
+  await expect.poll(() => taken).toEqual([true, true, true, false, false])
+  client.destroy()
+})

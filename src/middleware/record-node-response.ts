@@ -2,7 +2,8 @@
 // that has the whole answer can repeat the request and gets the same one. What its handler does to it meanwhile comes too late.
 //
 //   silent ──piped to, written──► writing ──ended──► ended: kept as it is, then sent
-//                                    └──its client left, or the pipe has none──► ended: kept as one that was carried out
+//     ▲ │                            └──its client left, or the pipe has none──► ended: kept as one that was carried out
+//     └─┘ Node refuses what is written: whoever wrote is told, and answers something else
 
 import type { ServerResponse } from 'node:http'
 import type { Headers } from './answer.ts'
@@ -10,7 +11,7 @@ import { freezeHead } from './frozen-head.ts'
 import { type Connection, holdOpen } from './held-open.ts'
 import type { Outgoing } from './recording.ts'
 import { isClosed, whenClosed } from './when-closed.ts'
-import { type HeadWritten, headersOf, noteHeaders } from './written-head.ts'
+import { type HeadWritten, headersOf, headSent, isReason, isStatus, noteHeaders } from './written-head.ts'
 
 /** What is used of a response of Node's http module. */
 export type NodeResponse = Pick<
@@ -40,21 +41,33 @@ type Written = [chunk?: unknown, encoding?: unknown, callback?: unknown]
 /** What a response is told to. Its promise never rejects. */
 export interface KeepsResponses {
   keep(response: Outgoing): Promise<void>
+  /** Told of the head once it has been sent, with what stands around added. */
+  headWasSent?(head: Head): void
+  /** Told as soon as it is known that the body will not be kept; `keep` follows at its end. */
+  willNotBeKept?(head: Head): void
+}
+
+export interface Head {
+  readonly status: number
+  readonly headers: Headers
 }
 
 export function record(response: NodeResponse, recording: KeepsResponses, maxBytes: number): void {
   const recorder = new Recorder(response, recording, maxBytes)
   Object.assign(response, {
-    writeHead: (...args: HeadWritten): NodeResponse => recorder.writeHead(args),
+    writeHead: recorder.ownWriteHead,
     write: (...args: Written): boolean => recorder.write(args),
     end: (...args: Written): NodeResponse => recorder.end(args),
   })
   // A pipe to a response whose client leaves is cut, and nobody writes to it any more.
   response.once('pipe', () => recorder.startWriting())
   whenClosed(response, () => recorder.seeLeft())
+  // Over HTTP/2 Node writes the head without a word.
+  response.once('finish', () => recorder.tellHead([response.statusCode]))
 }
 
 class Recorder {
+  readonly ownWriteHead: (...args: HeadWritten) => NodeResponse = (...args) => this.#takeHead(args)
   readonly #response: NodeResponse
   readonly #recording: KeepsResponses
   readonly #body: Collected
@@ -66,6 +79,9 @@ class Recorder {
   #isEnded = false
   // As the handler has left it: what stands before it may add some headers as they are sent, such as an encoding.
   #head: Head | null = null
+  /** What stands behind says its headers: nothing is sent yet. */
+  #listens = false
+  #wasKeepable = true
 
   constructor(response: NodeResponse, recording: KeepsResponses, maxBytes: number) {
     this.#response = response
@@ -77,26 +93,42 @@ class Recorder {
   }
 
   /** Node itself comes here when the head has not been written; what is wrong it refuses. */
-  writeHead(args: HeadWritten): NodeResponse {
+  #takeHead(args: HeadWritten): NodeResponse {
+    const response = this.#response
     const status = Number(args[0])
-    const isOver = this.#head !== null || this.#response.headersSent
-    if (isOver || !isStatus(status)) return this.#writeHead(...args)
-    const rest = noteHeaders(this.#response, args)
-    this.#seeHead(status)
-    return this.#writeHead(...rest)
+    if (this.#listens) return this.#noteSpoken(args, status)
+    if (response.headersSent || !isStatus(status)) return this.#writeHead(...args)
+    const rest = this.#head === null ? noteHeaders(response, args) : args
+    this.#head ??= { status, headers: headersOf(response) }
+    this.#trying(() => this.#writeHead(...rest))
+    this.tellHead(rest)
+    return response
+  }
+
+  tellHead(args: HeadWritten): void {
+    this.#recording.headWasSent?.(headSent(this.#response, args))
   }
 
   write(args: Written): boolean {
     if (this.#isEnded) return false
     this.#seeHead()
+    const taken = this.#trying(() => this.#write(...args))
     this.#body.add(args)
     this.startWriting()
-    return this.#write(...args)
+    // What is collected anyway does not wait for its client: others may wait for it.
+    return this.#isKeepable() || taken
   }
 
   end(args: Written): NodeResponse {
     const response = this.#response
     if (this.#state === 'ended') return response
+    this.#seeHead()
+    if (isRefused(response, args)) {
+      // Where it is taken all the same, nobody knows what was sent.
+      const ended = this.#trying(() => this.#end(...args))
+      this.startWriting()
+      return ended
+    }
     this.#isEnded = true
     this.#body.add(args)
     const kept = this.#keep(true)
@@ -123,8 +155,51 @@ class Recorder {
     if (this.#state === 'writing') void this.#keep(false)
   }
 
-  #seeHead(status = this.#response.statusCode): Head {
-    return (this.#head ??= { status, headers: headersOf(this.#response) })
+  #seeHead(): Head {
+    if (this.#head !== null) return this.#head
+    const response = this.#response
+    if (response.writeHead !== (this.ownWriteHead as unknown) && !response.headersSent) this.#letSpeak()
+    return (this.#head ??= { status: response.statusCode, headers: headersOf(response) })
+  }
+
+  /** What stands behind and says its headers as the head is written (a cookie of a session) says them now, and once. */
+  #letSpeak(): void {
+    const response = this.#response
+    const spoken = response.writeHead as unknown
+    this.#listens = true
+    try {
+      response.writeHead(response.statusCode)
+    } finally {
+      this.#listens = false
+    }
+    if ((response.writeHead as unknown) === spoken) Object.assign(response, { writeHead: this.ownWriteHead })
+  }
+
+  #noteSpoken(args: HeadWritten, status: number): NodeResponse {
+    const response = this.#response
+    const [, message] = noteHeaders(response, args)
+    response.statusCode = status
+    if (typeof message === 'string') response.statusMessage = message
+    return response
+  }
+
+  /** Where Node has refused what it was given, nothing has been said, and another head may come. */
+  #trying<Result>(send: () => Result): Result {
+    try {
+      return send()
+    } catch (error) {
+      if (this.#response.headersSent) this.startWriting()
+      else this.#head = null
+      throw error
+    }
+  }
+
+  #isKeepable(): boolean {
+    const head = this.#seeHead()
+    const isKeepable = !this.#body.isTooLarge && !isEventStream(head.headers)
+    if (!isKeepable && this.#wasKeepable) this.#recording.willNotBeKept?.(head)
+    this.#wasKeepable &&= isKeepable
+    return isKeepable
   }
 
   #keep(whole: boolean): Promise<void> {
@@ -135,9 +210,15 @@ class Recorder {
   }
 }
 
-interface Head {
-  readonly status: number
-  readonly headers: Headers
+/** What Node throws at: it does so at once, before anything is kept. */
+function isRefused(response: NodeResponse, [chunk]: Written): boolean {
+  const isChunk = chunk === undefined || chunk === null || typeof chunk === 'function' || isBytes(chunk)
+  if (!isChunk) return true
+  return !response.headersSent && !(isStatus(response.statusCode) && isReason(response.statusMessage))
+}
+
+function isBytes(chunk: unknown): chunk is string | Uint8Array {
+  return typeof chunk === 'string' || chunk instanceof Uint8Array
 }
 
 /** Nothing changes the response, and its connection stays, until the function is called that is answered. */
@@ -161,15 +242,20 @@ class Collected {
     this.#maxBytes = maxBytes
   }
 
+  get isTooLarge(): boolean {
+    return this.#size > this.#maxBytes
+  }
+
   /** Null when it is too large. */
   get bytes(): Buffer | null {
-    return this.#size > this.#maxBytes ? null : Buffer.concat(this.#chunks)
+    return this.isTooLarge ? null : Buffer.concat(this.#chunks)
   }
 
   add([chunk, encoding]: Written): void {
     const bytes = toBytes(chunk, encoding)
     this.#size += bytes.byteLength
-    if (this.#size <= this.#maxBytes) this.#chunks.push(bytes)
+    if (this.isTooLarge) this.#chunks.length = 0
+    else this.#chunks.push(bytes)
   }
 }
 
@@ -179,10 +265,6 @@ function toBytes(chunk: unknown, encoding: unknown): Uint8Array {
     return Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
   }
   return chunk instanceof Uint8Array ? chunk : new Uint8Array()
-}
-
-function isStatus(status: number): boolean {
-  return Number.isInteger(status) && status >= 100 && status <= 999
 }
 
 function isEventStream(headers: Headers): boolean {

@@ -50,9 +50,9 @@ export class Recording {
     this.#onNotKept = notifying(options.onNotKept ?? (() => undefined))
   }
 
-  /** Keeps the response, unless it says that the server failed. Never rejects. */
+  /** Keeps the response, unless it says that the server failed, or is none. Never rejects. */
   async keep(response: Outgoing): Promise<void> {
-    if (response.status >= 500) return this.free()
+    if (response.status >= 500 || response.status < 200) return this.free()
     const { status, headers, body } = response
     const stored: StoredResponse = {
       status,

@@ -1,6 +1,6 @@
 // Kept responses, whatever the framework: before the handler `lookUp` decides, behind it the response is kept.
 //
-//   another method, Authorization, a part ──► pass
+//   another method, Authorization, a part, If-Match ──► pass
 //   kept ──► answered
 //   nothing is kept, or soon too old ──► begun, by one request in all processes ──handler──► kept for everybody
 //                                                      └──► must not be shared: for a while all requests pass
@@ -71,6 +71,8 @@ const DEFAULT_MAX_BYTES = 1024 * 1024
 const MOST_BYTES = 10_000_000
 /** So long nobody tries to keep what must not be shared. */
 const PASS_FOR: Duration = '10s'
+/** What asks for an answer that is nothing to others: a part, or a refusal (RFC 9110, 13.1). */
+const FOR_ONE: readonly string[] = ['range', 'if-match', 'if-unmodified-since']
 /** What a handler would answer with less than the whole response; it is not told of them. */
 export const CONDITIONS: readonly string[] = ['if-none-match', 'if-modified-since']
 
@@ -94,7 +96,7 @@ export async function lookUp<Request>(
 ): Promise<Admitted> {
   if (asked.method !== 'GET' && asked.method !== 'HEAD') return { status: 'pass', headers: [] }
   const isForHandler = asked.header('authorization') !== null && options.withAuthorization !== true
-  if (isForHandler || asked.header('range') !== null) return bypass()
+  if (isForHandler || FOR_ONE.some((name) => asked.header(name) !== null)) return bypass()
   try {
     const key = keyOf(options, asked, request)
     if (asked.method === 'HEAD') return toAdmitted((await cache.find(key))?.value, asked)
@@ -152,13 +154,12 @@ export class BegunResponse {
     return this.#elected.promise
   }
 
-  /** Keeps the response if it may be. Never rejects. */
-  async keep(given: Outgoing): Promise<void> {
+  /** Keeps the response if it may be, by what it says, and by the head that was `sent` where that is known. Never rejects. */
+  async keep(given: Outgoing, sent?: Omit<Outgoing, 'body'>): Promise<void> {
     // They may be there to be read once.
     const response = { ...given, headers: [...given.headers] }
-    const { vary = [], stripCookies = false, freshFor } = this.#options
-    const rules = { vary: vary.map((name) => name.toLowerCase()), stripCookies }
-    const verdict = judgeResponse(response, rules)
+    const { freshFor } = this.#options
+    const verdict = this.#judge(response, { ...response, ...sent })
     if (verdict.status === 'failed') return this.fail()
     if (verdict.status === 'pass') {
       this.#context?.keep({ freshFor: PASS_FOR, staleFor: '0s' })
@@ -170,6 +171,16 @@ export class BegunResponse {
     const otherwise = freshFor === undefined ? null : ageMs + toMs('freshFor', freshFor)
     const freshMs = verdict.freshMs ?? otherwise
     this.#made.resolve(toKept(response, { ageMs, freshMs }, this.#options.keepHeaders ?? []))
+  }
+
+  #judge(response: Outgoing, sent: Outgoing): Keepable {
+    const { vary = [], stripCookies = false } = this.#options
+    const rules = { vary: vary.map((name) => name.toLowerCase()), stripCookies }
+    const verdict = judgeResponse(response, rules)
+    if (verdict.status !== 'keep') return verdict
+    // What encodes a response as it is sent does so each time.
+    const late = judgeResponse(sent, { ...rules, vary: [...rules.vary, 'accept-encoding'] })
+    return late.status === 'keep' ? verdict : late
   }
 
   /** There is no response: those who wait for it are for their handlers. */

@@ -2,7 +2,7 @@
 export interface Closing {
   readonly destroyed?: boolean
   readonly stream?: { readonly destroyed: boolean } | null
-  once(event: 'close', listener: () => void): unknown
+  once(event: 'close' | 'finish', listener: () => void): unknown
 }
 
 /** Runs the task once the response has been sent or its client has left; now, where that was while the store was asked. */

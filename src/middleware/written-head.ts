@@ -18,6 +18,18 @@ export function headersOf(response: Omit<Noted, 'setHeader'>): Headers {
   return names.flatMap((name) => linesOf(response.getHeader(name)).map((line) => [name, line] as const))
 }
 
+/** The head that was sent by these arguments, which Node does not note where no header stood before. */
+export function headSent(
+  response: Omit<Noted, 'setHeader'> & { readonly statusCode: number },
+  [, message, headers]: HeadWritten,
+): { readonly status: number; readonly headers: Headers } {
+  const given = linesByName(typeof message === 'string' ? headers : (headers ?? message))
+  const names = new Set([...given.keys()].map((name) => name.toLowerCase()))
+  const standing = headersOf(response).filter(([name]) => !names.has(name.toLowerCase()))
+  const added = [...given].flatMap(([name, lines]) => lines.map((line) => [name, line] as const))
+  return { status: response.statusCode, headers: [...standing, ...added] }
+}
+
 /** Notes the headers on the response, as it does itself where others stand there already; what is left is for Node. */
 export function noteHeaders(response: Noted, [status, message, headers]: HeadWritten): HeadWritten {
   const isMessage = typeof message === 'string'
@@ -41,4 +53,14 @@ function pairsOf(headers: unknown): [name: string, value: unknown][] {
   if (!Array.isArray(headers)) return Object.entries(headers ?? {})
   if (Array.isArray(headers[0])) return headers as [string, unknown][]
   return headers.flatMap((name, at) => (at % 2 === 0 ? [[String(name), headers[at + 1]]] : []))
+}
+
+/** Whether Node sends a head with this status. */
+export function isStatus(status: number): boolean {
+  return Number.isInteger(status) && status >= 100 && status <= 999
+}
+
+/** Whether Node sends a head with this reason; none: it has its own. */
+export function isReason(message: string | undefined): boolean {
+  return message === undefined || !/[^\t\x20-\x7e\x80-\xff]/.test(message)
 }

@@ -9,7 +9,7 @@ import { closed } from '../runtime/runner.ts'
 import { Attempt } from './attempt.ts'
 import { lost } from './ending.ts'
 import { checkFingerprint } from './fingerprint.ts'
-import { resourceOf, type Source, unitOf } from './source.ts'
+import { decodeResult, resourceOf, type Source, unitOf } from './source.ts'
 
 export interface BeginOptions {
   /** Of the request: the same key with another one is a conflict. Default: none. At most 512 bytes. */
@@ -47,7 +47,7 @@ export function toBeginTerms(key: string, { fingerprint, id }: BeginOptions): Be
 
 /**
  * Begins an attempt of this process. Throws LeaseLostError when the attempt of that id has been released, ResultNotKeptError
- * when the work was done and its result could not be kept.
+ * when the work was done and its result could not be kept, or cannot be read.
  */
 export async function beginAttempt<Result>(
   source: Source<Result>,
@@ -77,5 +77,5 @@ export async function askToBegin<Result>(
   if (answer.status === 'lost') throw lost(source, key, answer.token)
   if (answer.status === 'unkept') throw new ResultNotKeptError(resourceOf(source, key))
   if (answer.status !== 'replayed') return answer
-  return { status: 'replayed', result: codec.decode(answer.result), token: answer.token }
+  return { status: 'replayed', result: decodeResult(source, key, answer.result), token: answer.token }
 }

@@ -1,5 +1,5 @@
 import { clear, find, inspect } from '../generated/once.ts'
-import { type Source, unitOf } from './source.ts'
+import { decodeResult, type Source, unitOf } from './source.ts'
 
 /** A result that is kept. */
 export interface Found<Result> {
@@ -31,7 +31,7 @@ export async function findResult<Result>(source: Source<Result>, key: string): P
   const answer = await unitOf(source, key).run(find, { codec: source.codec.name })
   if (answer.status === 'absent') return null
   const { token, keptUntilMs } = answer
-  return { result: source.codec.decode(answer.result), token, keptUntilMs }
+  return { result: decodeResult(source, key, answer.result), token, keptUntilMs }
 }
 
 export async function inspectKey<Result>(source: Source<Result>, key: string): Promise<OnceInspection> {

@@ -88,3 +88,20 @@ test('a result that its codec refuses has its work done once', async () => {
   await expect(once.run('a', () => 'done')).rejects.toThrow('must be another one')
   await expect(once.run('a', () => 'done')).rejects.toBeInstanceOf(ResultNotKeptError)
 })
+
+test('a result that its codec cannot read is one of work that was done', async () => {
+  const forgetful: Codec<string> = {
+    name: 'forgetful',
+    encode: (result) => result,
+    decode: () => {
+      throw new TypeError('a shape of before')
+    },
+  }
+  const { once } = await setup<string>({ codec: forgetful })
+  await once.run('a', () => 'done')
+
+  const told = { code: 'result-not-kept', cause: new TypeError('a shape of before') }
+  await expect(once.run('a', () => 'done')).rejects.toMatchObject(told)
+  await expect(once.begin('a')).rejects.toMatchObject(told)
+  await expect(once.find('a')).rejects.toMatchObject(told)
+})

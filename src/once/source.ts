@@ -1,7 +1,7 @@
 // What every call on a `once` needs: its unit for a key, and how results become bytes.
 
 import { type Codec, jsonOf } from '../runtime/codec.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
+import { InvalidArgumentError, ResultNotKeptError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
@@ -39,6 +39,15 @@ export function jsonOrNothing<Result>(): Codec<Result> {
 }
 
 /** A result as it is stored. Throws InvalidArgumentError when it is too large. */
+/** Throws ResultNotKeptError where the codec cannot read it: the work was done. */
+export function decodeResult<Result>(source: Source<Result>, key: string, result: Buffer): Result {
+  try {
+    return source.codec.decode(result)
+  } catch (cause) {
+    throw new ResultNotKeptError(resourceOf(source, key), { cause })
+  }
+}
+
 export function encodeResult<Result>({ codec }: Source<Result>, result: Result): string | Uint8Array {
   const encoded = codec.encode(result)
   if (Buffer.byteLength(encoded) > MAX_RESULT_BYTES) {

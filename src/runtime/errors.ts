@@ -125,7 +125,10 @@ export class LoadFailedError extends PeriluneError {
   }
 }
 
-/** The work was done before, and what came of it could not be kept: doing it again would do it twice. */
+/**
+ * The work was done before, and what came of it could not be kept, or cannot be read (`cause`: what the codec threw): doing it again would do
+ * it twice.
+ */
 export class ResultNotKeptError extends PeriluneError {
   static {
     brand(this, 'ResultNotKeptError')
@@ -135,8 +138,9 @@ export class ResultNotKeptError extends PeriluneError {
   readonly code = 'result-not-kept'
   readonly resource: string
 
-  constructor(resource: string) {
-    super(`the work of ${resource} was done before, and its result could not be kept`)
+  constructor(resource: string, options?: ErrorOptions) {
+    const why = options === undefined ? 'could not be kept' : 'cannot be read'
+    super(`the work of ${resource} was done before, and its result ${why}`, options)
     this.resource = resource
   }
 }

@@ -8,7 +8,7 @@ import { Readable } from 'node:stream'
 import { randomUUID } from 'node:crypto'
 import { serve } from '@hono/node-server'
 import fastify from 'fastify'
-import { Hono } from 'hono'
+import { Hono, type MiddlewareHandler } from 'hono'
 import { etag } from 'hono/etag'
 import type { Cache } from 'perilune'
 import * as forExpress from 'perilune/express'
@@ -29,6 +29,14 @@ interface Given {
 }
 
 const BYTES = 5000
+/** Of a stream that goes on until its client leaves. */
+async function* endless(): AsyncGenerator<Buffer> {
+  for (;;) {
+    yield Buffer.alloc(200_000, 'x')
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+const endlessly = (): Readable => Readable.from(endless())
 const chunks = (): Buffer[] => [Buffer.alloc(BYTES / 2, 'x'), Buffer.alloc(BYTES / 2, 'x')]
 
 // Express has no types of its own.
@@ -53,7 +61,9 @@ async function startExpress({ cache, options, ran }: Given, app = express()): Pr
       const run = await ran(request.headers['if-none-match'])
       const wish = request.headers['x-do']
       if (wish === 'throw') throw new Error('broken')
+      if (wish === 'events') response.set('content-type', 'text/event-stream')
       if (wish === 'stream') Readable.from(chunks()).pipe(response)
+      else if (wish === 'events' || wish === 'endless') endlessly().pipe(response)
       else if (wish === 'private')
         response.writeHead(200, { 'Cache-Control': 'private' }).end(`{"run":${run}}`)
       else response.set('link', '</b>').json({ run })
@@ -74,7 +84,9 @@ async function startFastify({ cache, options, ran }: Given): Promise<string> {
     const run = await ran(request.headers['if-none-match'])
     const wish = request.headers['x-do']
     if (wish === 'throw') throw new Error('broken')
+    if (wish === 'events') reply.type('text/event-stream')
     if (wish === 'stream') return reply.send(Readable.from(chunks()))
+    if (wish === 'events' || wish === 'endless') return reply.send(endlessly())
     if (wish === 'private') reply.header('cache-control', 'private')
     return reply.header('link', '</b>').header('etag', '"own"').send({ run })
   })
@@ -84,13 +96,20 @@ async function startFastify({ cache, options, ran }: Given): Promise<string> {
 
 async function startHono({ cache, options, ran }: Given): Promise<string> {
   const app = new Hono()
-  app.use(forHono.responseCache(cache, options), etag())
+  const tags = etag()
+  // It reads a body to its end.
+  const unlessEndless: MiddlewareHandler = (context, next) =>
+    ['events', 'endless'].includes(context.req.header('x-do') ?? '') ? next() : tags(context, next)
+  app.use(forHono.responseCache(cache, options), unlessEndless)
   app.onError((_error, context) => context.text('', 500))
   app.get('/products', async (context) => {
     const run = await ran(context.req.header('if-none-match'))
     const wish = context.req.header('x-do')
     if (wish === 'throw') throw new Error('broken')
+    if (wish === 'events') context.header('content-type', 'text/event-stream')
     if (wish === 'stream') return context.body(Readable.toWeb(Readable.from(chunks())) as ReadableStream)
+    if (wish === 'events' || wish === 'endless')
+      return context.body(Readable.toWeb(endlessly()) as ReadableStream)
     if (wish === 'private') context.header('cache-control', 'private')
     return context.json({ run }, 200, { link: '</b>' })
   })
@@ -201,6 +220,19 @@ describe.each(frameworks)('%s', (_, start) => {
     expect((await (await large.get({ 'x-do': 'stream' })).text()).length).toBe(BYTES)
     expect(await (await large.get()).text()).toBe('{"run":2}')
   })
+
+  test.each(['events', 'endless'])(
+    'keeps nobody waiting for a stream that is not kept (%s)',
+    async (wish) => {
+      const { get } = await service(start)
+      const first = await get({ 'x-do': wish })
+
+      const second = await get({ 'x-do': wish })
+
+      expect(second.headers.get('cache-status')).toBe('perilune; fwd=bypass')
+      await Promise.all([first.body?.cancel(), second.body?.cancel()])
+    },
+  )
 
   test('serves what is stale while one request has it made again', async () => {
     const { get, runs, hold, kept } = await service(start, { freshFor: '1ms', staleFor: '1h' })

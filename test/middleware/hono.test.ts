@@ -1,13 +1,14 @@
-// What is Hono's own: bodies that others have read, and responses that nobody reads.
+// What is Hono's own: bodies that others have read, responses that nobody reads, and those that it does not send itself.
 
 import { randomUUID } from 'node:crypto'
 import { once as event } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { serve } from '@hono/node-server'
+import { type HttpBindings, serve } from '@hono/node-server'
 import { type Context, Hono, type Next } from 'hono'
 import { timeout } from 'hono/timeout'
 import { validator } from 'hono/validator'
-import { idempotency, rateLimit } from 'perilune/hono'
+import { idempotency, rateLimit, responseCache } from 'perilune/hono'
+import type { KeptResponse } from 'perilune/middleware'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { setup } from './fixture.ts'
 
@@ -128,3 +129,105 @@ describe('a place of a concurrency limit comes back', () => {
     await expect.poll(held).toEqual([])
   })
 })
+
+/**
+ * As RESPONSE_ALREADY_SENT of @hono/node-server, in a program that imports it first: once a server runs, that makes it of a class of its
+ * own, which it then sends.
+ */
+async function alreadySent(): Promise<Response> {
+  const { constructor } = await fetch('data:,')
+  return new (constructor as typeof Response)(null, { headers: { 'x-hono-already-sent': 'true' } })
+}
+
+describe('a handler that answers by the response of Node', () => {
+  const cases: [when: string, ms: number][] = [
+    ['at once', 0],
+    ['later', 30],
+  ]
+
+  test.each(cases)('%s, is heard by its client, kept for nobody, and not run again', async (_, ms) => {
+    const { redis, once } = setup()
+    let runs = 0
+    const app = new Hono()
+    const mark = await alreadySent()
+    const answer = (context: Context): Response => {
+      const { outgoing } = context.env as HttpBindings
+      runs += 1
+      const write = (): unknown => outgoing.writeHead(201, { 'x-own': '1' }).end(`run ${runs}`)
+      if (ms === 0) write()
+      else setTimeout(write, ms)
+      return mark
+    }
+    const places = redis.rateLimit(randomUUID(), { algorithm: 'concurrency', limit: 1, lease: '1h' })
+    app.use('/limited', rateLimit(places, { subject: () => 'all' }))
+    app.use('/pages', responseCache(redis.cache<KeptResponse>(randomUUID())))
+    app.use('/orders', idempotency(once))
+    app.all('*', answer)
+    const url = await listening(app)
+    const told = async (path: string, init: RequestInit = {}): Promise<unknown[]> => {
+      const response = await fetch(`${url}${path}`, init)
+      return [response.status, response.headers.get('x-own'), await response.text()]
+    }
+
+    for (const path of ['/limited', '/limited', '/pages', '/pages']) {
+      expect(await told(path)).toEqual([201, '1', `run ${runs}`])
+    }
+    expect(runs).toBe(4)
+    const keyed = { method: 'POST', headers: { 'idempotency-key': randomUUID() } }
+    expect(await told('/orders', keyed)).toEqual([201, '1', 'run 5'])
+    await expect.poll(async () => (await told('/orders', keyed))[2]).toContain('response-not-kept')
+    expect(runs).toBe(5)
+  })
+})
+
+test('a handler that answers nothing fails as it does without the middleware, each time', async () => {
+  const { redis, once } = setup()
+  const app = new Hono()
+  const places = redis.rateLimit(randomUUID(), { algorithm: 'concurrency', limit: 1, lease: '1h' })
+  app.use('/limited', rateLimit(places, { subject: () => 'all' }))
+  app.use('/pages', responseCache(redis.cache<KeptResponse>(randomUUID())))
+  app.use('/orders', idempotency(once))
+  app.onError((_error, context) => context.text('failed', 500))
+  app.all('*', () => undefined as never)
+  const url = await listening(app)
+  const keyed = { method: 'POST', headers: { 'idempotency-key': randomUUID() } }
+
+  for (const path of ['/limited', '/limited', '/pages', '/pages', '/orders', '/orders']) {
+    const response = await fetch(`${url}${path}`, path === '/orders' ? keyed : {})
+    expect([path, response.status, await response.text()]).toEqual([path, 500, 'failed'])
+  }
+})
+
+test.each(['idempotency', 'responseCache'])(
+  'a body that fails leaves nothing of itself on the answer to that (%s)',
+  async (which) => {
+    const { redis, once } = setup()
+    const app = new Hono()
+    app.onError((_error, context) => context.text('failed', 500))
+    app.use('*', async (context, next) => {
+      context.header('x-request-id', 'r-17')
+      await next()
+    })
+    app.use(
+      '*',
+      which === 'idempotency' ? idempotency(once) : responseCache(redis.cache<KeptResponse>(randomUUID())),
+    )
+    app.all('*', (context) => {
+      const failing = new ReadableStream({ pull: (controller) => controller.error(new Error('upstream')) })
+      return context.body(failing, 200, {
+        'content-encoding': 'gzip',
+        etag: '"1"',
+        'cache-control': 'max-age=60',
+      })
+    })
+    const url = await listening(app)
+    const keyed = { method: 'POST', headers: { 'idempotency-key': randomUUID() } }
+
+    const response = await fetch(url, which === 'idempotency' ? keyed : {})
+
+    expect([response.status, await response.text()]).toEqual([500, 'failed'])
+    expect(Object.fromEntries(response.headers)).toMatchObject({ 'x-request-id': 'r-17' })
+    expect([...response.headers.keys()]).not.toEqual(expect.arrayContaining(['content-encoding']))
+    expect(response.headers.get('etag') ?? response.headers.get('cache-control')).toBe(null)
+  },
+)

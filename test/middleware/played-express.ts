@@ -1,12 +1,10 @@
-// The response table in Express, with the middleware that services have around: in this style cors, express-session, compression and
-// the like are written.
+// The response table in Express, with the middleware that services have around: cors, cookie-session and compression.
 
 import { once as event } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
-import { gzipSync } from 'node:zlib'
 import { idempotency, rateLimit, responseCache } from 'perilune/express'
 import { onTestFinished } from 'vitest'
 import { CACHE, EVERYBODY, ONCE, placeOf, type Player, type Stores } from './player.ts'
@@ -18,7 +16,8 @@ type Response = ServerResponse & {
   send(body: unknown): void
   json(body: unknown): void
 }
-type Middleware = (request: IncomingMessage & { url: string }, response: Response, next: Next) => unknown
+type Request = IncomingMessage & { url: string; session?: object }
+type Middleware = (request: Request, response: Response, next: Next) => unknown
 
 // Express has no types of its own.
 interface ExpressApp extends RequestListener {
@@ -26,7 +25,11 @@ interface ExpressApp extends RequestListener {
   use(...handlers: unknown[]): void
   all(path: string, ...handlers: unknown[]): void
 }
-const express: (() => ExpressApp) & { json(): unknown } = createRequire(import.meta.url)('express')
+const require = createRequire(import.meta.url)
+const express: (() => ExpressApp) & { json(): unknown } = require('express')
+const compression: (options: object) => Middleware = require('compression')
+const cors: (options: object) => Middleware = require('cors')
+const session: (options: object) => Middleware = require('cookie-session')
 
 export const inExpress: Player = {
   name: 'Express',
@@ -40,19 +43,27 @@ export const inExpress: Player = {
     'written list',
     'changed after',
     'thrown after',
+    'late head',
+    'refused write',
+    'refused end',
+    'refused reason',
+    'refused status',
   ]),
+  brokenOff: new Set(['thrown after', 'refused write']),
   async start({ once, cache, limits }: Stores) {
     const app = express()
     // Its errors go to nobody.
     app.set('env', 'test')
-    app.use('/:kind/dressed', dress)
-    app.use('/:kind/compressed', compress)
+    app.use('/:kind/dressed', cors({ origin: [DRESSED.origin, 'https://other.example'] }))
+    app.use('/:kind/dressed', session(SESSION), dress)
+    app.use('/:kind/compressed', compression({ threshold: 0 }))
     app.all('/plain/:around/:row', express.json(), give)
     app.all('/once/:around/:row', express.json(), idempotency(once, ONCE), give)
     app.all('/kept/:around/:row', responseCache(cache, CACHE), give)
     const [first, second] = limits.map((limiter) => rateLimit(limiter, EVERYBODY))
     app.all('/limited/:around', first, second, (_: unknown, response: Response) => response.send('ok'))
     app.all('/after', (_: unknown, response: Response) => response.send('after'))
+    app.use(withoutStack)
     const server = createServer(app).listen(0, '127.0.0.1')
     await event(server, 'listening')
     onTestFinished(() => {
@@ -63,11 +74,21 @@ export const inExpress: Player = {
   },
 }
 
+// Its cookie is said as the head is written.
+const SESSION = { name: 'visit', keys: ['key'] }
+
+/** Where an error was thrown is not compared. */
+function withoutStack(error: Error, _request: unknown, _response: unknown, next: Next): void {
+  error.stack = 'it failed'
+  next(error)
+}
+
 const give: Middleware = (request, response) => {
   const { status, headers, body } = rowOf(request)
-  response.status(status)
+  response.status(body.as.startsWith('refused') ? 200 : status)
+  if (body.as === 'late head') return giveLate(response, rowOf(request), body.text)
   if (body.as === 'written head') {
-    response.writeHead(status, Object.fromEntries(byName(headers)))
+    response.writeHead(status, Object.fromEntries(headers))
     return response.end(body.text)
   }
   if (body.as === 'written list') {
@@ -83,9 +104,30 @@ const give: Middleware = (request, response) => {
   if (body.as === 'json') return response.json(body.value)
   if (body.as === 'bytes') return response.end(body.bytes)
   if (body.as === 'stream') return Readable.from(piecesOf(body.text)).pipe(response)
-  response.end((body as { text: string }).text)
+  refuse(response, body.as)
+  response.end(body.text)
   if (body.as === 'changed after') changeAfter(response)
   if (body.as === 'thrown after') throw new Error('the audit log failed')
+}
+
+/** As on-headers has it, on which cookie-session, express-session and response-time stand. */
+function giveLate(response: Response, { status, headers }: Row, text: string): void {
+  const { writeHead } = response
+  response.status(200)
+  response.writeHead = (): Response => {
+    response.statusCode = status
+    for (const [name, value] of headers) response.setHeader(name, value)
+    return writeHead.call(response, status) as Response
+  }
+  response.end(text)
+}
+
+/** What Node throws at, as it takes it. */
+function refuse(response: Response, as: Row['body']['as']): void {
+  if (as === 'refused write') response.write(undefined)
+  if (as === 'refused end') response.end(42)
+  if (as === 'refused reason') response.statusMessage = 'over\nlines'
+  if (as === 'refused status') response.statusCode = 1000
 }
 
 function rowOf({ originalUrl }: IncomingMessage & { originalUrl?: string }): Row {
@@ -111,8 +153,7 @@ function changeAfter(response: Response): void {
 }
 
 const dress: Middleware = (request, response, next) => {
-  response.setHeader('Access-Control-Allow-Origin', DRESSED.origin)
-  response.setHeader('Vary', 'Origin')
+  request.session = { user: 'ada' }
   response.setHeader('X-Request-Id', request.headers['x-request-id'] ?? '')
   response.setHeader('Set-Cookie', DRESSED.cookie)
   response.setHeader(...DRESSED.policy)
@@ -120,49 +161,4 @@ const dress: Middleware = (request, response, next) => {
   response.setHeader('Content-Type', 'application/octet-stream')
   response.setHeader('Content-Language', 'en')
   next()
-}
-
-/** What is written is sent at the end, by gzip; the head is changed when it is written. */
-const compress: Middleware = (_, response, next) => {
-  const { writeHead, end } = response
-  const chunks: Buffer[] = []
-  const add = (chunk: unknown): void => {
-    if (typeof chunk === 'string' || chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk as string))
-  }
-  const change = (): boolean => {
-    if (response.headersSent || [204, 304].includes(response.statusCode)) return false
-    response.setHeader('Content-Encoding', 'gzip')
-    response.setHeader('Vary', 'Accept-Encoding')
-    response.removeHeader('Content-Length')
-    return true
-  }
-  let isZipping = false
-  Object.assign(response, {
-    writeHead: (...args: [number]) => {
-      for (const [name, value] of headersIn(args)) response.setHeader(name, value)
-      response.statusCode = args[0]
-      isZipping = change()
-      return writeHead.call(response, args[0])
-    },
-    write: (chunk: unknown) => {
-      add(chunk)
-      return true
-    },
-    end: (chunk: unknown) => {
-      if (response.writableEnded) return response
-      add(chunk)
-      if (!response.headersSent) response.writeHead(response.statusCode)
-      const whole = Buffer.concat(chunks)
-      return end.call(response, isZipping ? gzipSync(whole) : whole, 'utf8')
-    },
-  })
-  next()
-}
-
-function headersIn([, headers]: unknown[]): [string, string | string[]][] {
-  if (!Array.isArray(headers)) return Object.entries((headers ?? {}) as Record<string, string>)
-  const pairs = headers.flatMap((name, at) =>
-    at % 2 === 0 ? [[name, headers[at + 1]] as [string, string]] : [],
-  )
-  return [...byName(pairs)]
 }

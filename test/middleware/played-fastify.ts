@@ -1,8 +1,8 @@
-// The response table in Fastify, with hooks around as its plugins for CORS, cookies and compression have them.
+// The response table in Fastify, with its plugins for CORS and compression around.
 
 import { Readable } from 'node:stream'
-import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
-import { createGzip, gzipSync } from 'node:zlib'
+import fastifyCompress from '@fastify/compress'
+import fastifyCors from '@fastify/cors'
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import { idempotency, rateLimit, responseCache } from 'perilune/fastify'
 import { onTestFinished } from 'vitest'
@@ -21,14 +21,18 @@ export const inFastify: Player = {
     'web response',
     'changed after',
     'thrown after',
+    'refused header',
+    'refused payload',
   ]),
   async start({ once, cache, limits }: Stores) {
     const app = fastify()
     app.get('/after', async () => 'after')
     for (const around of AROUND) {
       await app.register(async (here) => {
+        if (around === 'dressed') await here.register(fastifyCors, { origin: [DRESSED.origin, /other/] })
         if (around === 'dressed') here.addHook('onRequest', dress)
-        if (around === 'compressed') here.addHook('onSend', compress)
+        if (around === 'compressed')
+          await here.register(fastifyCompress, { threshold: 0, encodings: ['gzip'] })
         const method = ['GET', 'POST'] as const
         here.route({ method: [...method], url: `/plain/${around}/:row`, handler: give })
         here.post(`/once/${around}/:row`, { ...idempotency(once, ONCE) }, give)
@@ -56,6 +60,8 @@ async function give(request: FastifyRequest, reply: FastifyReply): Promise<unkno
       }),
     )
   }
+  if (body.as === 'refused header') return reply.header('x-odd', '€').send('tea')
+  if (body.as === 'refused payload') return reply.type('text/plain').send({ no: 'text' })
   reply.code(status)
   for (const [name, values] of byName(headers)) reply.header(name, values.length === 1 ? values[0] : values)
   if (body.as === 'nothing') return reply.send()
@@ -72,27 +78,7 @@ async function give(request: FastifyRequest, reply: FastifyReply): Promise<unkno
 }
 
 async function dress(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  reply.header('Access-Control-Allow-Origin', DRESSED.origin)
-  reply.header('Vary', 'Origin')
   reply.header('X-Request-Id', request.headers['x-request-id'])
   reply.header('Set-Cookie', DRESSED.cookie)
   reply.header(...DRESSED.policy)
-}
-
-type Done = (error: Error | null, payload?: unknown) => void
-
-function compress(_: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done): void {
-  if (payload instanceof Response) {
-    reply.code(payload.status)
-    for (const [name, value] of payload.headers) reply.header(name, value)
-    return compress(_, reply, payload.body, done)
-  }
-  const isEmpty = payload === undefined || payload === null || payload === ''
-  if (isEmpty || reply.hasHeader('content-encoding')) return done(null, payload)
-  reply.header('Content-Encoding', 'gzip')
-  reply.header('Vary', 'Accept-Encoding')
-  reply.removeHeader('Content-Length')
-  if (typeof payload === 'string' || payload instanceof Uint8Array) return done(null, gzipSync(payload))
-  const stream = payload instanceof Readable ? payload : Readable.fromWeb(payload as NodeReadableStream)
-  done(null, stream.pipe(createGzip()))
 }

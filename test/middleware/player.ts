@@ -18,6 +18,8 @@ export interface Stores {
 export interface Player {
   readonly name: string
   readonly forms: ReadonlySet<Form['as']>
+  /** Forms whose response is broken off when it is compressed, without the middleware: the head has gone out when the handler fails. */
+  readonly brokenOff?: ReadonlySet<Form['as']>
   /** Resolves to the port that it listens on. */
   start(stores: Stores): Promise<number>
 }

@@ -246,6 +246,19 @@ test('requests with Authorization or for a part pass, unless told otherwise', as
   expect(await bodies(1, () => told.get({ authorization: 'Bearer ben' }))).toEqual(['run 2'])
 })
 
+test.each(['if-match', 'if-unmodified-since'])(
+  'a request with %s is for the handler, and stops nobody',
+  async (name) => {
+    const { get } = service((run, request) =>
+      request.headers.has(name) ? new Response(null, { status: 412 }) : new Response(`run ${run}`),
+    )
+    const refused = await get({ [name]: '"old"' })
+
+    expect([refused.status, refused.headers.get('cache-status')]).toEqual([412, 'perilune; fwd=bypass'])
+    expect(await bodies(2, () => get())).toEqual(['run 2', 'run 2'])
+  },
+)
+
 test('cookies are never kept, also where a response is kept without them', async () => {
   const { get } = service(text({ 'set-cookie': 'session=1' }), {
     stripCookies: true,

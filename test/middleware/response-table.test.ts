@@ -120,7 +120,9 @@ describe.each([inExpress, inFastify, inHono, inFetch])('$name', (player) => {
   )
 
   describe.each(rows)('$name', ({ row, at }) => {
-    test.each(AROUND)('is the same with a key, and when it is repeated (%s)', async (around) => {
+    const compared = AROUND.filter((each) => each !== 'compressed' || !player.brokenOff?.has(row.body.as))
+
+    test.each(compared)('is the same with a key, and when it is repeated (%s)', async (around) => {
       const key = randomUUID()
       const place = { kind: 'once', around, row: at } as const
       const plain = await service.post({ ...place, kind: 'plain' }, key)
@@ -136,7 +138,7 @@ describe.each([inExpress, inFastify, inHono, inFetch])('$name', (player) => {
       )
     })
 
-    test.each(AROUND)('is the same from a cache (%s)', async (around) => {
+    test.each(compared)('is the same from a cache (%s)', async (around) => {
       const place = { kind: 'kept', around, row: at } as const
       const plain = await service.get({ ...place, kind: 'plain' })
       const plainHead = await service.get({ ...place, kind: 'plain' }, 'HEAD')
@@ -145,7 +147,10 @@ describe.each([inExpress, inFastify, inHono, inFetch])('$name', (player) => {
       const again = await service.get(place)
       const head = await service.get(place, 'HEAD')
 
-      expect(comparable(made, row)).toEqual(comparable(plus(plain, 'cache-status: perilune; fwd=miss'), row))
+      // Of headers that cannot be sent Fastify sends none.
+      const told = (how: string): string[] =>
+        row.body.as === 'refused header' ? [] : [`cache-status: perilune; fwd=${how}`]
+      expect(comparable(made, row)).toEqual(comparable(plus(plain, ...told('miss')), row))
       // Fastify fails to answer HEAD by a response of fetch.
       if (plainHead.status < 500) expect(head.status).toBe(plainHead.status)
       if (row.shared) {
@@ -157,8 +162,7 @@ describe.each([inExpress, inFastify, inHono, inFetch])('$name', (player) => {
           comparable(expected, row),
         )
       } else {
-        const bypassed = comparable(plus(plain, 'cache-status: perilune; fwd=bypass'), row)
-        const missed = comparable(plus(plain, 'cache-status: perilune; fwd=miss'), row)
+        const [bypassed, missed] = ['bypass', 'miss'].map((how) => comparable(plus(plain, ...told(how)), row))
         expect([bypassed, missed]).toContainEqual(comparable(again, row))
       }
     })

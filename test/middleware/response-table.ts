@@ -13,6 +13,19 @@ export type Form =
   | { readonly as: 'written head' | 'written list'; readonly text: string }
   /** The handler goes on after its answer: it changes the head, answers again, or throws. */
   | { readonly as: 'changed after' | 'thrown after'; readonly text: string }
+  /** Status and headers are said as the head is written, by what stands between. */
+  | { readonly as: 'late head'; readonly text: string }
+  /** What the framework, or Node, throws at as it takes it. */
+  | {
+      readonly as:
+        | 'refused write'
+        | 'refused end'
+        | 'refused reason'
+        | 'refused status'
+        | 'refused header'
+        | 'refused payload'
+      readonly text: ''
+    }
 
 export interface Row {
   readonly name: string
@@ -46,6 +59,7 @@ const MUCH = randomBytes(2 * MOST_BYTES).toString('hex')
 const TYPE = ['Content-Type', 'text/plain; charset=utf-8'] as const
 const text = 'tea, coffee, ünïcode\n'
 const made = { repeated: 'replayed', shared: true } as const
+const failed = { repeated: 'run again', shared: false } as const
 
 export const ROWS: readonly Row[] = [
   { name: 'JSON', status: 200, headers: [], body: { as: 'json', value: { tea: [1, null] } }, ...made },
@@ -232,6 +246,59 @@ export const ROWS: readonly Row[] = [
     headers: [TYPE],
     body: { as: 'thrown after', text },
     ...made,
+  },
+  {
+    name: 'what was made, said late',
+    status: 201,
+    headers: [TYPE, ['Location', '/orders/1'], ['ETag', '"1"']],
+    body: { as: 'late head', text },
+    repeated: 'replayed',
+    shared: false,
+  },
+  {
+    name: 'a private one, said late',
+    status: 200,
+    headers: [TYPE, ['Cache-Control', 'private']],
+    body: { as: 'late head', text },
+    repeated: 'replayed',
+    shared: false,
+  },
+  { name: 'a failure, said late', status: 503, headers: [TYPE], body: { as: 'late head', text }, ...failed },
+  {
+    name: 'a chunk that is none',
+    status: 500,
+    headers: [],
+    body: { as: 'refused write', text: '' },
+    ...failed,
+  },
+  { name: 'an end that is none', status: 500, headers: [], body: { as: 'refused end', text: '' }, ...failed },
+  {
+    name: 'a reason of two lines',
+    status: 500,
+    headers: [],
+    body: { as: 'refused reason', text: '' },
+    ...failed,
+  },
+  {
+    name: 'a status that is none',
+    status: 500,
+    headers: [],
+    body: { as: 'refused status', text: '' },
+    ...failed,
+  },
+  {
+    name: 'a header of two bytes',
+    status: 500,
+    headers: [],
+    body: { as: 'refused header', text: '' },
+    ...failed,
+  },
+  {
+    name: 'a payload that is none',
+    status: 500,
+    headers: [],
+    body: { as: 'refused payload', text: '' },
+    ...failed,
   },
 ]
 

@@ -1,0 +1,117 @@
+// Values that their codec cannot read: another version stored them, or another language. For a cache there is none.
+
+import type { Cache, CacheEvent, Codec } from 'perilune'
+import { keyvStore } from 'perilune/keyv'
+import { expect, test } from 'vitest'
+import { instance } from '../../test/instance.ts'
+
+/** Reads what begins with `new`, as the version after the last does. */
+const strict: Codec<string> = {
+  name: 'text',
+  encode: (value) => value,
+  decode: (bytes) => {
+    const text = Buffer.from(bytes).toString()
+    if (!text.startsWith('new')) throw new TypeError(`what is ${text}?`)
+    return text
+  },
+}
+const lax: Codec<string> = { ...strict, decode: (bytes) => Buffer.from(bytes).toString() }
+
+const STALE = { freshFor: '1ms', staleFor: '1h' } as const
+
+interface Versions {
+  readonly old: Cache<string>
+  readonly cache: Cache<string>
+  readonly events: CacheEvent[]
+}
+
+function versions(options: object = {}): Versions {
+  const events: CacheEvent[] = []
+  const { redis, name } = instance()
+  const old = instance().redis.cache<string>(name, { codec: lax })
+  const hooks = { event: (event: CacheEvent) => void events.push(event) }
+  return { old, cache: redis.cache<string>(name, { codec: strict, hooks, ...options }), events }
+}
+
+const levels: [name: string, options: object][] = [
+  ['from Redis', {}],
+  ['from this process', { inProcess: { count: 10 } }],
+  ['from this process, shared', { inProcess: { count: 10, share: true } }],
+]
+
+test.each(levels)('is loaded, once, and then served (%s)', async (_, options) => {
+  const { old, cache, events } = versions(options)
+  await old.set('a', 'old')
+  let loads = 0
+  const load = async (): Promise<string> => `new ${(loads += 1)}`
+
+  const all = await Promise.all(Array.from({ length: 5 }, () => cache.get('a', load)))
+  expect(all).toEqual(all.map(() => 'new 1'))
+  expect(await cache.get('a', load)).toBe('new 1')
+  expect(events).toContainEqual({ kind: 'undecodable', key: 'a', error: new TypeError('what is old?') })
+  expect(events.filter(({ kind }) => kind === 'loaded')).toHaveLength(1)
+})
+
+test('is loaded where it is stale, too', async () => {
+  const { old, cache } = versions()
+  await old.set('a', 'old', STALE)
+  await new Promise((resolve) => setTimeout(resolve, 5))
+
+  expect(await cache.get('a', () => 'new')).toBe('new')
+})
+
+test('is no matter of its neighbours', async () => {
+  const { old, cache } = versions()
+  await Promise.all([old.set('a', 'old'), old.set('b', 'new b')])
+  const asked: string[][] = []
+
+  const values = await cache.getMany(['a', 'b'], (keys) => {
+    asked.push([...keys])
+    return new Map(keys.map((key) => [key, `new ${key}`]))
+  })
+
+  expect([...values]).toEqual([
+    ['a', 'new a'],
+    ['b', 'new b'],
+  ])
+  expect(asked).toEqual([['a']])
+})
+
+test('is found by nobody, and lent to be loaded', async () => {
+  const { old, cache } = versions()
+  await old.set('a', 'old')
+
+  expect(await cache.find('a')).toBe(null)
+  expect(await keyvStore(cache).getMany(['a', 'b'])).toEqual([undefined, undefined])
+  const lent = await cache.lend('a')
+  expect(lent.status).toBe('elected')
+  if (lent.status === 'elected') await cache.complete('a', lent.load, 'new')
+  expect((await cache.find('a'))?.value).toBe('new')
+})
+
+test('is told where its load fails, and those who come just then are told so', async () => {
+  const { old, cache } = versions()
+  await old.set('a', 'old')
+  const failing = (): never => {
+    throw new Error('no source')
+  }
+
+  await expect(cache.get('a', failing)).rejects.toThrow('no source')
+  await expect(cache.get('a', () => 'new')).rejects.toThrow('what is kept cannot be decoded')
+  await expect.poll(() => cache.get('a', () => 'new').catch(() => null)).toBe('new')
+})
+
+test('what an older version stores meanwhile is loaded again', async () => {
+  const { old, cache } = versions()
+  await old.set('a', 'old')
+  const values = await Promise.all([
+    cache.get('a', async () => {
+      await old.set('a', 'old again')
+      return 'new 1'
+    }),
+    cache.get('a', () => 'new 2'),
+  ])
+
+  expect(values.every((value) => value.startsWith('new'))).toBe(true)
+  expect(await cache.get('a', () => 'new 3')).toMatch(/^new/)
+})
