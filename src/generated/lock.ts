@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: 'd969a8d95b81dd6f7d0fac3fa61bed611295cc6a',
+    sha1: 'f1244952abb6f68b5a35a9225aa0a2ae74ef89a9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -685,8 +685,10 @@ end
         end
       end
     elseif let == MOST_LET_IN then
-      tell_process(ticket, 'come ' .. ticket.id, how)
-      return 'served'
+      if tell_process(ticket, 'come ' .. ticket.id, how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
     elseif ticket.kind == 'b' then
       if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
@@ -816,7 +818,7 @@ end
 if lock_text(lock) ~= before then
   save_freed_lock(state, lock, now_ms)
 end
-return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
+return { 'abandoned', served == 'more' and 1 or 0 }
 `,
   },
   parts: ['state', 'queue', 'readers', 'reader-ids'],
@@ -853,11 +855,11 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [627, 'lua/shared/lock/serve-shared.lua', 57],
     [631, 'lua/shared/call-other.lua', 1],
     [640, 'lua/shared/lock/serve-shared.lua', 62],
-    [666, 'lua/shared/silent.lua', 1],
-    [674, 'lua/shared/send-back.lua', 1],
-    [712, 'lua/shared/silent.lua', 10],
-    [742, 'lua/shared/lock/serve-shared.lua', 89],
-    [750, 'lua/lock/abandon-shared.lua', 34],
+    [668, 'lua/shared/silent.lua', 1],
+    [676, 'lua/shared/send-back.lua', 1],
+    [714, 'lua/shared/silent.lua', 10],
+    [744, 'lua/shared/lock/serve-shared.lua', 91],
+    [752, 'lua/lock/abandon-shared.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1840,20 +1842,20 @@ export type AcquireSharedAnswer =
 
 
 /**
- * Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved. Safe to repeat, as `acquire`. `more`: the lock is free and others are first; call `serve`.
+ * Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved. Safe to repeat, as `acquire`. `more`: others are first, and more of them than one call looks at; call `serve`.
  *
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: 'fe1d81a11755a03db95feb8d7f13f6a08f9fb92a',
+    sha1: '77ced17757ee381ea9fcaef2b288985e6388f18d',
     reads: false,
     bytes: false,
     source: `--[[
 Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in
 together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved.
-Safe to repeat, as \`acquire\`. \`more\`: the lock is free and others are first; call \`serve\`.
+Safe to repeat, as \`acquire\`. \`more\`: others are first, and more of them than one call looks at; call \`serve\`.
 
 @returns granted  token:integer expires_at_ms:integer now_ms:integer
 @returns held     retry_after_ms:integer more:flag
@@ -2549,8 +2551,10 @@ end
         end
       end
     elseif let == MOST_LET_IN then
-      tell_process(ticket, 'come ' .. ticket.id, how)
-      return 'served'
+      if tell_process(ticket, 'come ' .. ticket.id, how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
     elseif ticket.kind == 'b' then
       if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
@@ -2705,7 +2709,7 @@ if known then
   save_lock(state, lock, now_ms)
   return { 'granted', known, ends_at_ms, now_ms }
 end
-local more = served == 'more' and is_free(lock) and 1 or 0
+local more = served == 'more' and 1 or 0
 -- One who was told to come has that long to come.
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 local place = 0
@@ -2755,11 +2759,11 @@ return { 'held', recheck_ms, more }
     [681, 'lua/shared/lock/serve-shared.lua', 57],
     [685, 'lua/shared/call-other.lua', 1],
     [694, 'lua/shared/lock/serve-shared.lua', 62],
-    [720, 'lua/shared/silent.lua', 1],
-    [728, 'lua/shared/send-back.lua', 1],
-    [766, 'lua/shared/silent.lua', 10],
-    [796, 'lua/shared/lock/serve-shared.lua', 89],
-    [804, 'lua/lock/acquire-shared.lua', 40],
+    [722, 'lua/shared/silent.lua', 1],
+    [730, 'lua/shared/send-back.lua', 1],
+    [768, 'lua/shared/silent.lua', 10],
+    [798, 'lua/shared/lock/serve-shared.lua', 91],
+    [806, 'lua/lock/acquire-shared.lua', 40],
   ],
   encode(args) {
     return withoutDefaults([
@@ -4687,7 +4691,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: 'b8d7d52d705e2386c5a7f214865a5342b4fa47e9',
+    sha1: '79b2cfd991f16fc0d7c193ffb55aaf7b31d7cd56',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5310,8 +5314,10 @@ end
         end
       end
     elseif let == MOST_LET_IN then
-      tell_process(ticket, 'come ' .. ticket.id, how)
-      return 'served'
+      if tell_process(ticket, 'come ' .. ticket.id, how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
     elseif ticket.kind == 'b' then
       if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
@@ -5475,11 +5481,11 @@ return { 'released', served == 'more' and 1 or 0 }
     [602, 'lua/shared/lock/serve-shared.lua', 57],
     [606, 'lua/shared/call-other.lua', 1],
     [615, 'lua/shared/lock/serve-shared.lua', 62],
-    [641, 'lua/shared/silent.lua', 1],
-    [649, 'lua/shared/send-back.lua', 1],
-    [687, 'lua/shared/silent.lua', 10],
-    [717, 'lua/shared/lock/serve-shared.lua', 89],
-    [725, 'lua/lock/release-shared.lua', 32],
+    [643, 'lua/shared/silent.lua', 1],
+    [651, 'lua/shared/send-back.lua', 1],
+    [689, 'lua/shared/silent.lua', 10],
+    [719, 'lua/shared/lock/serve-shared.lua', 91],
+    [727, 'lua/lock/release-shared.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -6193,7 +6199,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: '7ca7b4e6e13100eb8027d1131de85188f4759d2d',
+    sha1: '2c03e3b1aa95904acdc8ccb06e87bac2fff320eb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6824,8 +6830,10 @@ end
         end
       end
     elseif let == MOST_LET_IN then
-      tell_process(ticket, 'come ' .. ticket.id, how)
-      return 'served'
+      if tell_process(ticket, 'come ' .. ticket.id, how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
     elseif ticket.kind == 'b' then
       if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
@@ -6943,7 +6951,7 @@ end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
 save_freed_lock(state, lock, now_ms)
-return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
+return { 'served', served == 'more' and 1 or 0 }
 `,
   },
   parts: ['state', 'queue', 'readers', 'reader-ids'],
@@ -6981,11 +6989,11 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [610, 'lua/shared/lock/serve-shared.lua', 57],
     [614, 'lua/shared/call-other.lua', 1],
     [623, 'lua/shared/lock/serve-shared.lua', 62],
-    [649, 'lua/shared/silent.lua', 1],
-    [657, 'lua/shared/send-back.lua', 1],
-    [695, 'lua/shared/silent.lua', 10],
-    [725, 'lua/shared/lock/serve-shared.lua', 89],
-    [733, 'lua/lock/serve.lua', 29],
+    [651, 'lua/shared/silent.lua', 1],
+    [659, 'lua/shared/send-back.lua', 1],
+    [697, 'lua/shared/silent.lua', 10],
+    [727, 'lua/shared/lock/serve-shared.lua', 91],
+    [735, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([
