@@ -118,7 +118,7 @@ test('to one who has left give back what no other can ask for', async () => {
 })
 
 test('that came too late for anybody leave no key to nobody', async () => {
-  const { slow, other, held, letCome } = await scene({ deadlineMs: 200 })
+  const { slow, other, held, letCome } = await scene({ deadlineMs: 1000 })
   const calls = [slow.run('a', () => 'never'), slow.begin('b'), slow.lend('c', { wait: '100ms' })]
   await until('they have been begun', () => Promise.resolve(held() === 3))
   for (const call of calls) await expect(call).rejects.toMatchObject({ name: 'AmbiguousError' })
