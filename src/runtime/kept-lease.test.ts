@@ -1,5 +1,6 @@
 import { DriverError, LeaseLostError } from 'perilune'
 import { expect, onTestFinished, test } from 'vitest'
+import { Clearings } from './clearings.ts'
 import { KeptLease } from './kept-lease.ts'
 import { type ExtendedLease, LeaseKeeper, type LeaseKind } from './lease-keeper.ts'
 import { NestedLease } from './nested-lease.ts'
@@ -24,7 +25,7 @@ interface Setup {
 
 /** Leases whose server says what the test wants. */
 function setup(): Setup {
-  const keeper = new LeaseKeeper()
+  const keeper = new LeaseKeeper(new Clearings())
   onTestFinished(() => keeper.close(new Error('closed'), 0))
   const server = { knows: true, resent: false, answers: true, refuses: 0 }
   const extended: (readonly ExtendedLease[])[] = []
@@ -48,7 +49,8 @@ function setup(): Setup {
     slotName = '',
     name = 'lock',
   } = {}) => {
-    const grant = { token: ++last, expiresAtMs: 1000 + leftMs, endsAt: performance.now() + leftMs }
+    const askedAt = performance.now()
+    const grant = { token: ++last, expiresAtMs: 1000 + leftMs, askedAt, endsAt: askedAt + leftMs }
     const unit = { prefix: `unit ${last}`, slotName } as Unit
     // A kind of its own, as each handle has.
     const kind = { name, extend }
