@@ -1,6 +1,5 @@
 import { DriverError, LeaseLostError } from 'perilune'
 import { expect, onTestFinished, test } from 'vitest'
-import { Clearings } from './clearings.ts'
 import { KeptLease } from './kept-lease.ts'
 import { type ExtendedLease, LeaseKeeper, type LeaseKind } from './lease-keeper.ts'
 import { NestedLease } from './nested-lease.ts'
@@ -25,7 +24,7 @@ interface Setup {
 
 /** Leases whose server says what the test wants. */
 function setup(): Setup {
-  const keeper = new LeaseKeeper(new Clearings())
+  const keeper = new LeaseKeeper()
   onTestFinished(() => keeper.close(new Error('closed'), 0))
   const server = { knows: true, resent: false, answers: true, refuses: 0 }
   const extended: (readonly ExtendedLease[])[] = []

@@ -2,7 +2,7 @@
 // slot. A lease is extended when a third of it has passed, so two more attempts fit before it ends.
 
 import type { Question } from './belief.ts'
-import type { Clearings } from './clearings.ts'
+import { Clearings } from './clearings.ts'
 import { type Extendable, extendTogether } from './extending.ts'
 import { lookForSuspension, suspendedMs } from './suspended.ts'
 
@@ -39,17 +39,14 @@ const MOST_A_CALL = 500
 const LOOK_MS = 1000
 
 export class LeaseKeeper {
-  readonly #clearings: Clearings
+  /** Apart from those of jobs and messages, of which many keys that are cleared would forget the oldest. */
+  readonly #clearings = new Clearings()
   readonly #leases = new Set<Kept>()
   #timer: NodeJS.Timeout | null = null
   #dueAt = Infinity
   #suspendedMs = suspendedMs()
   /** Why the instance closes; null: it does not. */
   #closedBecause: Error | null = null
-
-  constructor(clearings: Clearings) {
-    this.#clearings = clearings
-  }
 
   keep(lease: Kept): void {
     if (this.#closedBecause !== null) return this.#refuse(lease, this.#closedBecause)

@@ -41,8 +41,8 @@ export class Runtime {
   readonly subscriptions: Subscriptions
   readonly wakes: Wakes
   readonly mailbox: Mailbox
+  readonly keeper: LeaseKeeper = new LeaseKeeper()
   readonly clearings: Clearings = new Clearings()
-  readonly keeper: LeaseKeeper = new LeaseKeeper(this.clearings)
   readonly callIds: CallIds = new CallIds()
   readonly #batchers = new Map<string, unknown>()
   readonly #ends = new Set<End>()
