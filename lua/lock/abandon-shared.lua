@@ -58,4 +58,4 @@ end
 if lock_text(lock) ~= before then
   save_freed_lock(state, lock, now_ms)
 end
-return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
+return { 'abandoned', served == 'more' and 1 or 0 }

@@ -1,7 +1,7 @@
 --[[
 Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in
 together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved.
-Safe to repeat, as `acquire`. `more`: the lock is free and others are first; call `serve`.
+Safe to repeat, as `acquire`. `more`: others are first, and more of them than one call looks at; call `serve`.
 
 @returns granted  token:integer expires_at_ms:integer now_ms:integer
 @returns held     retry_after_ms:integer more:flag
@@ -89,7 +89,7 @@ if known then
   save_lock(state, lock, now_ms)
   return { 'granted', known, ends_at_ms, now_ms }
 end
-local more = served == 'more' and is_free(lock) and 1 or 0
+local more = served == 'more' and 1 or 0
 -- One who was told to come has that long to come.
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 local place = 0

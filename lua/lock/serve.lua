@@ -41,4 +41,4 @@ end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
 save_freed_lock(state, lock, now_ms)
-return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
+return { 'served', served == 'more' and 1 or 0 }

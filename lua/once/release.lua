@@ -16,6 +16,7 @@ local sharded = ARGV[3] == '1' -- flag: whether that is a sharded channel
 -- @include shared/wake
 -- @include shared/once/state
 -- @include shared/once/keep
+-- @include shared/once/free
 
 local known = open_state(state)
 if known.layout ~= ONCE_LAYOUT then
@@ -30,9 +31,6 @@ end
 if known.lease_ends_ms == 0 then
   return { 'released' }
 end
-local now_ms = math.floor(clock_us() / 1000)
--- It only takes away, so that it also works when the server is out of memory.
-redis.call('HDEL', state, 'lease_ends_ms', 'fingerprint')
-keep_until(state, token, now_ms, now_ms)
+free_key(state, token, math.floor(clock_us() / 1000))
 wake(channel, sharded, 'released')
 return { 'released' }

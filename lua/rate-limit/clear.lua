@@ -1,9 +1,35 @@
 --[[
-Forgets a subject: nothing is taken, nobody holds a place.
+Forgets a subject: nothing is taken, nobody holds a place. Tokens go on rising, also where the clock has stepped back.
 
 @returns cleared  existed:flag
-@cost    O(1)
+@cost    O(1), where the clock has stepped back O(limits and callers that are known)
 ]]
 local state = KEYS[1] -- hash: what counts for the subject
 
-return { 'cleared', redis.call('UNLINK', state) }
+-- @include shared/clock
+-- @include shared/outlive
+-- @include shared/rate-limit/own-time
+
+local known = redis.pcall('HMGET', state, 'layout', 'time')
+local left, kept_ms, time
+if known[1] == '1' then
+  local token, taken_us, offset_us = read_time(known[2])
+  left, kept_ms = token_to_leave(token, math.floor(clock_us() / 1000))
+  time = left and pack_time(tonumber(left), taken_us, offset_us)
+end
+if not left then
+  return { 'cleared', redis.call('UNLINK', state) }
+end
+-- It is not removed first: a node that gives the slot away would take it for one that has gone there.
+local fields = {}
+for _, field in ipairs(redis.call('HKEYS', state)) do
+  if field ~= 'layout' then
+    fields[#fields + 1] = field
+  end
+end
+for from = 1, #fields, 1000 do
+  redis.call('HDEL', state, unpack(fields, from, math.min(from + 999, #fields)))
+end
+redis.call('PEXPIRE', state, kept_ms)
+redis.call('HSET', state, 'time', time)
+return { 'cleared', 1 }

@@ -59,7 +59,7 @@ export class Claim<Body> implements AsyncDisposable {
     this.#keepsUndecodable = claim.keepsUndecodable && claim.undecodable.length > 0
     this.#expiresAtMs = claim.expiresAtMs
     this.#leaseMs = claim.leaseMs
-    this.#countdown = new Countdown(source.unit, new End(endsAtOf(askedAt, claim.remainingMs)))
+    this.#countdown = new Countdown(source.unit, new End(endsAtOf(askedAt, claim.remainingMs), askedAt))
   }
 
   /** How long the lease was made for, counted from the claim or its last extension. */

@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: 'd969a8d95b81dd6f7d0fac3fa61bed611295cc6a',
+    sha1: '50402a8d086984cc3bc65594c94fa556537e0dee',
     reads: false,
     bytes: false,
     source: `--[[
@@ -387,8 +387,15 @@ end
 -- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
 -- so that those who pass by need not look at the line.
 
+-- Nobody is told to come for longer than this: more is left where the clock has stepped back.
+local MOST_CALLED_MS = 60000
+
 local function is_called(called, now_ms)
-  return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+  if called == '0' then
+    return false
+  end
+  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+  return left_ms > 0 and left_ms <= MOST_CALLED_MS
 end
 
 local function called_id(called)
@@ -685,8 +692,10 @@ end
         end
       end
     elseif let == MOST_LET_IN then
-      tell_process(ticket, 'come ' .. ticket.id, how)
-      return 'served'
+      if tell_process(ticket, 'come ' .. ticket.id, how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
     elseif ticket.kind == 'b' then
       if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
@@ -816,7 +825,7 @@ end
 if lock_text(lock) ~= before then
   save_freed_lock(state, lock, now_ms)
 end
-return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
+return { 'abandoned', served == 'more' and 1 or 0 }
 `,
   },
   parts: ['state', 'queue', 'readers', 'reader-ids'],
@@ -838,26 +847,26 @@ return { 'abandoned', served == 'more' and is_free(lock) and 1 or 0 }
     [314, 'lua/shared/lock/readers.lua', 35],
     [330, 'lua/shared/lock/readers.lua', 61],
     [344, 'lua/shared/lock/called.lua', 1],
-    [359, 'lua/shared/lock/hand-over.lua', 1],
-    [384, 'lua/shared/call-other.lua', 1],
-    [393, 'lua/shared/lock/hand-over.lua', 27],
-    [412, 'lua/shared/call-other.lua', 1],
-    [421, 'lua/shared/lock/hand-over.lua', 47],
-    [436, 'lua/shared/note-late.lua', 1],
-    [444, 'lua/shared/send-back.lua', 1],
-    [482, 'lua/shared/lock/hand-over.lua', 64],
-    [496, 'lua/shared/lock/serve-shared.lua', 1],
-    [551, 'lua/shared/silent.lua', 1],
-    [559, 'lua/shared/send-back.lua', 1],
-    [597, 'lua/shared/silent.lua', 10],
-    [627, 'lua/shared/lock/serve-shared.lua', 57],
-    [631, 'lua/shared/call-other.lua', 1],
-    [640, 'lua/shared/lock/serve-shared.lua', 62],
-    [666, 'lua/shared/silent.lua', 1],
-    [674, 'lua/shared/send-back.lua', 1],
-    [712, 'lua/shared/silent.lua', 10],
-    [742, 'lua/shared/lock/serve-shared.lua', 89],
-    [750, 'lua/lock/abandon-shared.lua', 34],
+    [366, 'lua/shared/lock/hand-over.lua', 1],
+    [391, 'lua/shared/call-other.lua', 1],
+    [400, 'lua/shared/lock/hand-over.lua', 27],
+    [419, 'lua/shared/call-other.lua', 1],
+    [428, 'lua/shared/lock/hand-over.lua', 47],
+    [443, 'lua/shared/note-late.lua', 1],
+    [451, 'lua/shared/send-back.lua', 1],
+    [489, 'lua/shared/lock/hand-over.lua', 64],
+    [503, 'lua/shared/lock/serve-shared.lua', 1],
+    [558, 'lua/shared/silent.lua', 1],
+    [566, 'lua/shared/send-back.lua', 1],
+    [604, 'lua/shared/silent.lua', 10],
+    [634, 'lua/shared/lock/serve-shared.lua', 57],
+    [638, 'lua/shared/call-other.lua', 1],
+    [647, 'lua/shared/lock/serve-shared.lua', 62],
+    [675, 'lua/shared/silent.lua', 1],
+    [683, 'lua/shared/send-back.lua', 1],
+    [721, 'lua/shared/silent.lua', 10],
+    [751, 'lua/shared/lock/serve-shared.lua', 91],
+    [759, 'lua/lock/abandon-shared.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -918,7 +927,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: '6b1ab2d00ade7404b191f870d9702327f937ddd4',
+    sha1: 'dfe9c5a4c7b9ec8190871e3419b9fd6235a6df0e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1207,8 +1216,15 @@ end
 -- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
 -- so that those who pass by need not look at the line.
 
+-- Nobody is told to come for longer than this: more is left where the clock has stepped back.
+local MOST_CALLED_MS = 60000
+
 local function is_called(called, now_ms)
-  return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+  if called == '0' then
+    return false
+  end
+  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+  return left_ms > 0 and left_ms <= MOST_CALLED_MS
 end
 
 local function called_id(called)
@@ -1523,20 +1539,20 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [260, 'lua/shared/lock/save.lua', 33],
     [270, 'lua/shared/lock/grant.lua', 1],
     [283, 'lua/shared/lock/called.lua', 1],
-    [298, 'lua/shared/lock/hand-over.lua', 1],
-    [323, 'lua/shared/call-other.lua', 1],
-    [332, 'lua/shared/lock/hand-over.lua', 27],
-    [351, 'lua/shared/call-other.lua', 1],
-    [360, 'lua/shared/lock/hand-over.lua', 47],
-    [375, 'lua/shared/note-late.lua', 1],
-    [383, 'lua/shared/send-back.lua', 1],
-    [421, 'lua/shared/lock/hand-over.lua', 64],
-    [435, 'lua/shared/lock/serve.lua', 1],
-    [464, 'lua/shared/silent.lua', 1],
-    [472, 'lua/shared/send-back.lua', 1],
-    [510, 'lua/shared/silent.lua', 10],
-    [540, 'lua/shared/lock/serve.lua', 31],
-    [548, 'lua/lock/abandon.lua', 32],
+    [305, 'lua/shared/lock/hand-over.lua', 1],
+    [330, 'lua/shared/call-other.lua', 1],
+    [339, 'lua/shared/lock/hand-over.lua', 27],
+    [358, 'lua/shared/call-other.lua', 1],
+    [367, 'lua/shared/lock/hand-over.lua', 47],
+    [382, 'lua/shared/note-late.lua', 1],
+    [390, 'lua/shared/send-back.lua', 1],
+    [428, 'lua/shared/lock/hand-over.lua', 64],
+    [442, 'lua/shared/lock/serve.lua', 1],
+    [471, 'lua/shared/silent.lua', 1],
+    [479, 'lua/shared/send-back.lua', 1],
+    [517, 'lua/shared/silent.lua', 10],
+    [547, 'lua/shared/lock/serve.lua', 31],
+    [555, 'lua/lock/abandon.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1840,20 +1856,20 @@ export type AcquireSharedAnswer =
 
 
 /**
- * Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved. Safe to repeat, as `acquire`. `more`: the lock is free and others are first; call `serve`.
+ * Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved. Safe to repeat, as `acquire`. `more`: others are first, and more of them than one call looks at; call `serve`.
  *
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of waiters that are gone.
  */
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: 'fe1d81a11755a03db95feb8d7f13f6a08f9fb92a',
+    sha1: '08e8b367d3fbb66f733d54c55e003f6e4a93a706',
     reads: false,
     bytes: false,
     source: `--[[
 Lets one more reader in, or puts the attempt in line. Readers who stand one behind the other are let in
 together; whoever comes while somebody waits stands behind, so one who wants the lock alone is never starved.
-Safe to repeat, as \`acquire\`. \`more\`: the lock is free and others are first; call \`serve\`.
+Safe to repeat, as \`acquire\`. \`more\`: others are first, and more of them than one call looks at; call \`serve\`.
 
 @returns granted  token:integer expires_at_ms:integer now_ms:integer
 @returns held     retry_after_ms:integer more:flag
@@ -2251,8 +2267,15 @@ end
 -- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
 -- so that those who pass by need not look at the line.
 
+-- Nobody is told to come for longer than this: more is left where the clock has stepped back.
+local MOST_CALLED_MS = 60000
+
 local function is_called(called, now_ms)
-  return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+  if called == '0' then
+    return false
+  end
+  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+  return left_ms > 0 and left_ms <= MOST_CALLED_MS
 end
 
 local function called_id(called)
@@ -2549,8 +2572,10 @@ end
         end
       end
     elseif let == MOST_LET_IN then
-      tell_process(ticket, 'come ' .. ticket.id, how)
-      return 'served'
+      if tell_process(ticket, 'come ' .. ticket.id, how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
     elseif ticket.kind == 'b' then
       if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
@@ -2705,7 +2730,7 @@ if known then
   save_lock(state, lock, now_ms)
   return { 'granted', known, ends_at_ms, now_ms }
 end
-local more = served == 'more' and is_free(lock) and 1 or 0
+local more = served == 'more' and 1 or 0
 -- One who was told to come has that long to come.
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 local place = 0
@@ -2740,26 +2765,26 @@ return { 'held', recheck_ms, more }
     [350, 'lua/shared/note-late.lua', 1],
     [358, 'lua/shared/lock/readers.lua', 35],
     [398, 'lua/shared/lock/called.lua', 1],
-    [413, 'lua/shared/lock/hand-over.lua', 1],
-    [438, 'lua/shared/call-other.lua', 1],
-    [447, 'lua/shared/lock/hand-over.lua', 27],
-    [466, 'lua/shared/call-other.lua', 1],
-    [475, 'lua/shared/lock/hand-over.lua', 47],
-    [490, 'lua/shared/note-late.lua', 1],
-    [498, 'lua/shared/send-back.lua', 1],
-    [536, 'lua/shared/lock/hand-over.lua', 64],
-    [550, 'lua/shared/lock/serve-shared.lua', 1],
-    [605, 'lua/shared/silent.lua', 1],
-    [613, 'lua/shared/send-back.lua', 1],
-    [651, 'lua/shared/silent.lua', 10],
-    [681, 'lua/shared/lock/serve-shared.lua', 57],
-    [685, 'lua/shared/call-other.lua', 1],
-    [694, 'lua/shared/lock/serve-shared.lua', 62],
-    [720, 'lua/shared/silent.lua', 1],
-    [728, 'lua/shared/send-back.lua', 1],
-    [766, 'lua/shared/silent.lua', 10],
-    [796, 'lua/shared/lock/serve-shared.lua', 89],
-    [804, 'lua/lock/acquire-shared.lua', 40],
+    [420, 'lua/shared/lock/hand-over.lua', 1],
+    [445, 'lua/shared/call-other.lua', 1],
+    [454, 'lua/shared/lock/hand-over.lua', 27],
+    [473, 'lua/shared/call-other.lua', 1],
+    [482, 'lua/shared/lock/hand-over.lua', 47],
+    [497, 'lua/shared/note-late.lua', 1],
+    [505, 'lua/shared/send-back.lua', 1],
+    [543, 'lua/shared/lock/hand-over.lua', 64],
+    [557, 'lua/shared/lock/serve-shared.lua', 1],
+    [612, 'lua/shared/silent.lua', 1],
+    [620, 'lua/shared/send-back.lua', 1],
+    [658, 'lua/shared/silent.lua', 10],
+    [688, 'lua/shared/lock/serve-shared.lua', 57],
+    [692, 'lua/shared/call-other.lua', 1],
+    [701, 'lua/shared/lock/serve-shared.lua', 62],
+    [729, 'lua/shared/silent.lua', 1],
+    [737, 'lua/shared/send-back.lua', 1],
+    [775, 'lua/shared/silent.lua', 10],
+    [805, 'lua/shared/lock/serve-shared.lua', 91],
+    [813, 'lua/lock/acquire-shared.lua', 40],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2844,7 +2869,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: 'ab191c847aa2ddd5e46bd1222cef765a22cb4152',
+    sha1: '1adc8aab57552a99e5a97aaba140ce00a1c5fed5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2888,8 +2913,15 @@ end
 -- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
 -- so that those who pass by need not look at the line.
 
+-- Nobody is told to come for longer than this: more is left where the clock has stepped back.
+local MOST_CALLED_MS = 60000
+
 local function is_called(called, now_ms)
-  return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+  if called == '0' then
+    return false
+  end
+  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+  return left_ms > 0 and left_ms <= MOST_CALLED_MS
 end
 
 local function called_id(called)
@@ -3588,32 +3620,32 @@ return { 'held', recheck_ms, more }
     [27, 'lua/shared/clock.lua', 1],
     [33, 'lua/shared/next-token.lua', 1],
     [38, 'lua/shared/lock/called.lua', 1],
-    [53, 'lua/shared/lock/kept.lua', 1],
-    [66, 'lua/shared/lock/quick.lua', 1],
-    [88, 'lua/lock/acquire.lua', 33],
-    [110, 'lua/shared/tickets.lua', 1],
-    [145, 'lua/shared/stand.lua', 1],
-    [169, 'lua/shared/lock/state.lua', 1],
-    [214, 'lua/shared/lock/save.lua', 1],
-    [256, 'lua/shared/lock/grant.lua', 1],
-    [269, 'lua/shared/lock/stand-again.lua', 1],
-    [289, 'lua/lock/acquire.lua', 61],
-    [325, 'lua/shared/tell.lua', 1],
-    [382, 'lua/shared/line.lua', 1],
-    [433, 'lua/shared/lock/hand-over.lua', 1],
-    [458, 'lua/shared/call-other.lua', 1],
-    [467, 'lua/shared/lock/hand-over.lua', 27],
-    [486, 'lua/shared/call-other.lua', 1],
-    [495, 'lua/shared/lock/hand-over.lua', 47],
-    [510, 'lua/shared/note-late.lua', 1],
-    [518, 'lua/shared/send-back.lua', 1],
-    [556, 'lua/shared/lock/hand-over.lua', 64],
-    [570, 'lua/shared/lock/serve.lua', 1],
-    [599, 'lua/shared/silent.lua', 1],
-    [607, 'lua/shared/send-back.lua', 1],
-    [645, 'lua/shared/silent.lua', 10],
-    [675, 'lua/shared/lock/serve.lua', 31],
-    [683, 'lua/lock/acquire.lua', 101],
+    [60, 'lua/shared/lock/kept.lua', 1],
+    [73, 'lua/shared/lock/quick.lua', 1],
+    [95, 'lua/lock/acquire.lua', 33],
+    [117, 'lua/shared/tickets.lua', 1],
+    [152, 'lua/shared/stand.lua', 1],
+    [176, 'lua/shared/lock/state.lua', 1],
+    [221, 'lua/shared/lock/save.lua', 1],
+    [263, 'lua/shared/lock/grant.lua', 1],
+    [276, 'lua/shared/lock/stand-again.lua', 1],
+    [296, 'lua/lock/acquire.lua', 61],
+    [332, 'lua/shared/tell.lua', 1],
+    [389, 'lua/shared/line.lua', 1],
+    [440, 'lua/shared/lock/hand-over.lua', 1],
+    [465, 'lua/shared/call-other.lua', 1],
+    [474, 'lua/shared/lock/hand-over.lua', 27],
+    [493, 'lua/shared/call-other.lua', 1],
+    [502, 'lua/shared/lock/hand-over.lua', 47],
+    [517, 'lua/shared/note-late.lua', 1],
+    [525, 'lua/shared/send-back.lua', 1],
+    [563, 'lua/shared/lock/hand-over.lua', 64],
+    [577, 'lua/shared/lock/serve.lua', 1],
+    [606, 'lua/shared/silent.lua', 1],
+    [614, 'lua/shared/send-back.lua', 1],
+    [652, 'lua/shared/silent.lua', 10],
+    [682, 'lua/shared/lock/serve.lua', 31],
+    [690, 'lua/lock/acquire.lua', 101],
   ],
   encode(args) {
     return withoutDefaults([
@@ -4687,7 +4719,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: 'b8d7d52d705e2386c5a7f214865a5342b4fa47e9',
+    sha1: '1aeed9eac91e74088fd0e6b2fcf3c2c9a45546f0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5012,8 +5044,15 @@ end
 -- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
 -- so that those who pass by need not look at the line.
 
+-- Nobody is told to come for longer than this: more is left where the clock has stepped back.
+local MOST_CALLED_MS = 60000
+
 local function is_called(called, now_ms)
-  return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+  if called == '0' then
+    return false
+  end
+  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+  return left_ms > 0 and left_ms <= MOST_CALLED_MS
 end
 
 local function called_id(called)
@@ -5310,8 +5349,10 @@ end
         end
       end
     elseif let == MOST_LET_IN then
-      tell_process(ticket, 'come ' .. ticket.id, how)
-      return 'served'
+      if tell_process(ticket, 'come ' .. ticket.id, how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
     elseif ticket.kind == 'b' then
       if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
@@ -5460,26 +5501,26 @@ return { 'released', served == 'more' and 1 or 0 }
     [289, 'lua/shared/lock/readers.lua', 35],
     [305, 'lua/shared/lock/readers.lua', 61],
     [319, 'lua/shared/lock/called.lua', 1],
-    [334, 'lua/shared/lock/hand-over.lua', 1],
-    [359, 'lua/shared/call-other.lua', 1],
-    [368, 'lua/shared/lock/hand-over.lua', 27],
-    [387, 'lua/shared/call-other.lua', 1],
-    [396, 'lua/shared/lock/hand-over.lua', 47],
-    [411, 'lua/shared/note-late.lua', 1],
-    [419, 'lua/shared/send-back.lua', 1],
-    [457, 'lua/shared/lock/hand-over.lua', 64],
-    [471, 'lua/shared/lock/serve-shared.lua', 1],
-    [526, 'lua/shared/silent.lua', 1],
-    [534, 'lua/shared/send-back.lua', 1],
-    [572, 'lua/shared/silent.lua', 10],
-    [602, 'lua/shared/lock/serve-shared.lua', 57],
-    [606, 'lua/shared/call-other.lua', 1],
-    [615, 'lua/shared/lock/serve-shared.lua', 62],
-    [641, 'lua/shared/silent.lua', 1],
-    [649, 'lua/shared/send-back.lua', 1],
-    [687, 'lua/shared/silent.lua', 10],
-    [717, 'lua/shared/lock/serve-shared.lua', 89],
-    [725, 'lua/lock/release-shared.lua', 32],
+    [341, 'lua/shared/lock/hand-over.lua', 1],
+    [366, 'lua/shared/call-other.lua', 1],
+    [375, 'lua/shared/lock/hand-over.lua', 27],
+    [394, 'lua/shared/call-other.lua', 1],
+    [403, 'lua/shared/lock/hand-over.lua', 47],
+    [418, 'lua/shared/note-late.lua', 1],
+    [426, 'lua/shared/send-back.lua', 1],
+    [464, 'lua/shared/lock/hand-over.lua', 64],
+    [478, 'lua/shared/lock/serve-shared.lua', 1],
+    [533, 'lua/shared/silent.lua', 1],
+    [541, 'lua/shared/send-back.lua', 1],
+    [579, 'lua/shared/silent.lua', 10],
+    [609, 'lua/shared/lock/serve-shared.lua', 57],
+    [613, 'lua/shared/call-other.lua', 1],
+    [622, 'lua/shared/lock/serve-shared.lua', 62],
+    [650, 'lua/shared/silent.lua', 1],
+    [658, 'lua/shared/send-back.lua', 1],
+    [696, 'lua/shared/silent.lua', 10],
+    [726, 'lua/shared/lock/serve-shared.lua', 91],
+    [734, 'lua/lock/release-shared.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5532,7 +5573,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: 'ba0de9b2233402b2fe26fd28106341ff080fc28a',
+    sha1: '9bb711428b00e8ed11858fdb3d57976bc7a7d2b0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5562,8 +5603,15 @@ end
 -- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
 -- so that those who pass by need not look at the line.
 
+-- Nobody is told to come for longer than this: more is left where the clock has stepped back.
+local MOST_CALLED_MS = 60000
+
 local function is_called(called, now_ms)
-  return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+  if called == '0' then
+    return false
+  end
+  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+  return left_ms > 0 and left_ms <= MOST_CALLED_MS
 end
 
 local function called_id(called)
@@ -6117,33 +6165,33 @@ return { 'released', served == 'more' and 1 or 0 }
     [1, 'lua/lock/release.lua', 1],
     [18, 'lua/shared/clock.lua', 1],
     [24, 'lua/shared/lock/called.lua', 1],
-    [39, 'lua/shared/lock/kept.lua', 1],
-    [52, 'lua/shared/lock/quick.lua', 1],
-    [56, 'lua/shared/lock/quick.lua', 23],
-    [63, 'lua/lock/release.lua', 22],
-    [79, 'lua/shared/next-token.lua', 1],
-    [84, 'lua/shared/tickets.lua', 1],
-    [95, 'lua/shared/tickets.lua', 24],
-    [107, 'lua/shared/tell.lua', 1],
-    [164, 'lua/shared/line.lua', 1],
-    [215, 'lua/shared/lock/state.lua', 1],
-    [250, 'lua/shared/lock/save.lua', 1],
-    [278, 'lua/shared/lock/save.lua', 33],
-    [288, 'lua/shared/lock/grant.lua', 1],
-    [301, 'lua/shared/lock/hand-over.lua', 1],
-    [326, 'lua/shared/call-other.lua', 1],
-    [335, 'lua/shared/lock/hand-over.lua', 27],
-    [354, 'lua/shared/call-other.lua', 1],
-    [363, 'lua/shared/lock/hand-over.lua', 47],
-    [378, 'lua/shared/note-late.lua', 1],
-    [386, 'lua/shared/send-back.lua', 1],
-    [424, 'lua/shared/lock/hand-over.lua', 64],
-    [438, 'lua/shared/lock/serve.lua', 1],
-    [467, 'lua/shared/silent.lua', 1],
-    [475, 'lua/shared/send-back.lua', 1],
-    [513, 'lua/shared/silent.lua', 10],
-    [543, 'lua/shared/lock/serve.lua', 31],
-    [551, 'lua/lock/release.lua', 47],
+    [46, 'lua/shared/lock/kept.lua', 1],
+    [59, 'lua/shared/lock/quick.lua', 1],
+    [63, 'lua/shared/lock/quick.lua', 23],
+    [70, 'lua/lock/release.lua', 22],
+    [86, 'lua/shared/next-token.lua', 1],
+    [91, 'lua/shared/tickets.lua', 1],
+    [102, 'lua/shared/tickets.lua', 24],
+    [114, 'lua/shared/tell.lua', 1],
+    [171, 'lua/shared/line.lua', 1],
+    [222, 'lua/shared/lock/state.lua', 1],
+    [257, 'lua/shared/lock/save.lua', 1],
+    [285, 'lua/shared/lock/save.lua', 33],
+    [295, 'lua/shared/lock/grant.lua', 1],
+    [308, 'lua/shared/lock/hand-over.lua', 1],
+    [333, 'lua/shared/call-other.lua', 1],
+    [342, 'lua/shared/lock/hand-over.lua', 27],
+    [361, 'lua/shared/call-other.lua', 1],
+    [370, 'lua/shared/lock/hand-over.lua', 47],
+    [385, 'lua/shared/note-late.lua', 1],
+    [393, 'lua/shared/send-back.lua', 1],
+    [431, 'lua/shared/lock/hand-over.lua', 64],
+    [445, 'lua/shared/lock/serve.lua', 1],
+    [474, 'lua/shared/silent.lua', 1],
+    [482, 'lua/shared/send-back.lua', 1],
+    [520, 'lua/shared/silent.lua', 10],
+    [550, 'lua/shared/lock/serve.lua', 31],
+    [558, 'lua/lock/release.lua', 47],
   ],
   encode(args) {
     return withoutDefaults([
@@ -6193,7 +6241,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: '7ca7b4e6e13100eb8027d1131de85188f4759d2d',
+    sha1: '8a3f475484e6a7818a48ac624ca54532b9935e82',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6526,8 +6574,15 @@ end
 -- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
 -- so that those who pass by need not look at the line.
 
+-- Nobody is told to come for longer than this: more is left where the clock has stepped back.
+local MOST_CALLED_MS = 60000
+
 local function is_called(called, now_ms)
-  return called ~= '0' and tonumber(string.match(called, '^%d+')) > now_ms
+  if called == '0' then
+    return false
+  end
+  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+  return left_ms > 0 and left_ms <= MOST_CALLED_MS
 end
 
 local function called_id(called)
@@ -6824,8 +6879,10 @@ end
         end
       end
     elseif let == MOST_LET_IN then
-      tell_process(ticket, 'come ' .. ticket.id, how)
-      return 'served'
+      if tell_process(ticket, 'come ' .. ticket.id, how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
     elseif ticket.kind == 'b' then
       if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'
@@ -6943,7 +7000,7 @@ end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
 save_freed_lock(state, lock, now_ms)
-return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
+return { 'served', served == 'more' and 1 or 0 }
 `,
   },
   parts: ['state', 'queue', 'readers', 'reader-ids'],
@@ -6966,26 +7023,26 @@ return { 'served', served == 'more' and is_free(lock) and 1 or 0 }
     [297, 'lua/shared/lock/readers.lua', 35],
     [313, 'lua/shared/lock/readers.lua', 61],
     [327, 'lua/shared/lock/called.lua', 1],
-    [342, 'lua/shared/lock/hand-over.lua', 1],
-    [367, 'lua/shared/call-other.lua', 1],
-    [376, 'lua/shared/lock/hand-over.lua', 27],
-    [395, 'lua/shared/call-other.lua', 1],
-    [404, 'lua/shared/lock/hand-over.lua', 47],
-    [419, 'lua/shared/note-late.lua', 1],
-    [427, 'lua/shared/send-back.lua', 1],
-    [465, 'lua/shared/lock/hand-over.lua', 64],
-    [479, 'lua/shared/lock/serve-shared.lua', 1],
-    [534, 'lua/shared/silent.lua', 1],
-    [542, 'lua/shared/send-back.lua', 1],
-    [580, 'lua/shared/silent.lua', 10],
-    [610, 'lua/shared/lock/serve-shared.lua', 57],
-    [614, 'lua/shared/call-other.lua', 1],
-    [623, 'lua/shared/lock/serve-shared.lua', 62],
-    [649, 'lua/shared/silent.lua', 1],
-    [657, 'lua/shared/send-back.lua', 1],
-    [695, 'lua/shared/silent.lua', 10],
-    [725, 'lua/shared/lock/serve-shared.lua', 89],
-    [733, 'lua/lock/serve.lua', 29],
+    [349, 'lua/shared/lock/hand-over.lua', 1],
+    [374, 'lua/shared/call-other.lua', 1],
+    [383, 'lua/shared/lock/hand-over.lua', 27],
+    [402, 'lua/shared/call-other.lua', 1],
+    [411, 'lua/shared/lock/hand-over.lua', 47],
+    [426, 'lua/shared/note-late.lua', 1],
+    [434, 'lua/shared/send-back.lua', 1],
+    [472, 'lua/shared/lock/hand-over.lua', 64],
+    [486, 'lua/shared/lock/serve-shared.lua', 1],
+    [541, 'lua/shared/silent.lua', 1],
+    [549, 'lua/shared/send-back.lua', 1],
+    [587, 'lua/shared/silent.lua', 10],
+    [617, 'lua/shared/lock/serve-shared.lua', 57],
+    [621, 'lua/shared/call-other.lua', 1],
+    [630, 'lua/shared/lock/serve-shared.lua', 62],
+    [658, 'lua/shared/silent.lua', 1],
+    [666, 'lua/shared/send-back.lua', 1],
+    [704, 'lua/shared/silent.lua', 10],
+    [734, 'lua/shared/lock/serve-shared.lua', 91],
+    [742, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([

@@ -6,6 +6,171 @@ import type { Argument, Reply } from '../driver.ts'
 import { type Operation, withoutDefaults } from '../runtime/operation.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 
+export interface AbandonArguments {
+  /** the caller's own id of the attempt */
+  readonly id: string
+  /** of the attempt that its owner has; 0: none */
+  readonly token: number
+  /** where those wait who want the key; empty: nobody waits */
+  readonly channel: string
+  /** whether that is a sharded channel */
+  readonly sharded: boolean
+}
+
+export type AbandonAnswer =
+  | { readonly status: 'abandoned' }
+
+
+/**
+ * Frees a key from an attempt that nobody has: the answer to its `begin` never came, or a late copy of that call began it anew. What else is known of the key stays as it is, and so does the attempt under `token`, which its owner has. Repeating the call changes nothing.
+ *
+ * Cost: O(1).
+ */
+export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
+  script: {
+    name: 'once/abandon',
+    sha1: '5dd0e3fa0234d354cdb778aafb32c20ce8b2d6ea',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Frees a key from an attempt that nobody has: the answer to its \`begin\` never came, or a late copy of that call began it anew. What
+else is known of the key stays as it is, and so does the attempt under \`token\`, which its owner has. Repeating the call changes nothing.
+
+@returns abandoned
+@cost    O(1)
+]]
+local state = KEYS[1] -- hash: all that is known of the key
+local id = ARGV[1] -- text: the caller's own id of the attempt
+local token = tonumber(ARGV[2]) -- integer: of the attempt that its owner has; 0: none
+local channel = ARGV[3] -- text: where those wait who want the key; empty: nobody waits
+local sharded = ARGV[4] == '1' -- flag: whether that is a sharded channel
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
+-- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+local function wake(channel, sharded, reason)
+  if channel == '' then
+    return
+  end
+  if sharded then
+    redis.pcall('SPUBLISH', channel, reason)
+  else
+    redis.pcall('PUBLISH', channel, reason)
+  end
+end
+-- All that is known of one key: one hash, read once a call.
+--   layout, codec    the form of the stored data, and of the result
+--   token            of the newest attempt; kept when the attempt ends, so that tokens go on rising
+--   attempt          the id that the newest attempt's caller chose
+--   fingerprint      of the request
+--   lease_ends_ms    while the attempt is under way; a released one has none
+--   result           once the attempt is completed
+--   unkept           '1' where that is empty because the result could not be kept
+--   kept_until_ms    nothing of the above counts from then on, but for the token
+local ONCE_LAYOUT = '1'
+
+local function open_state(state)
+  local stored = redis.call(
+    'HMGET',
+    state,
+    'layout',
+    'codec',
+    'token',
+    'attempt',
+    'fingerprint',
+    'lease_ends_ms',
+    'result',
+    'kept_until_ms',
+    'unkept'
+  )
+  return {
+    layout = stored[1] or ONCE_LAYOUT,
+    codec = stored[2],
+    token = tonumber(stored[3] or 0),
+    attempt = stored[4],
+    fingerprint = stored[5] or '',
+    lease_ends_ms = tonumber(stored[6] or 0),
+    result = stored[7],
+    kept_until_ms = tonumber(stored[8] or 0),
+    kept = not stored[9],
+  }
+end
+
+-- True for an attempt that has neither a result nor been released, under way, lapsed or even forgotten.
+local function is_open(known)
+  return not known.result and known.lease_ends_ms > 0
+end
+
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+local SLACK_MS = 600000
+
+-- Not refused for lack of memory: what writes after it in the same script is then let through as well.
+local function keep_until(state, token, kept_until_ms, now_ms)
+  redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + SLACK_MS)
+end
+
+-- Ends an attempt without a result: the key is free again. It only takes away, so that it also works when the server is out of memory.
+local function free_key(state, token, now_ms)
+  redis.call('HDEL', state, 'lease_ends_ms', 'fingerprint')
+  keep_until(state, token, now_ms, now_ms)
+end
+
+local known = open_state(state)
+if known.layout ~= ONCE_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
+if known.attempt == id and known.token ~= token and is_open(known) then
+  free_key(state, known.token, math.floor(clock_us() / 1000))
+  wake(channel, sharded, 'released')
+end
+return { 'abandoned' }
+`,
+  },
+  parts: ['state'],
+  lines: [
+    [1, 'lua/once/abandon.lua', 1],
+    [14, 'lua/shared/clock.lua', 1],
+    [20, 'lua/shared/wake.lua', 1],
+    [33, 'lua/shared/once/state.lua', 1],
+    [71, 'lua/shared/once/state.lua', 44],
+    [76, 'lua/shared/once/keep.lua', 1],
+    [77, 'lua/shared/behind.lua', 1],
+    [84, 'lua/shared/once/keep.lua', 3],
+    [91, 'lua/shared/once/free.lua', 1],
+    [96, 'lua/once/abandon.lua', 19],
+  ],
+  encode(args) {
+    return withoutDefaults([
+      args.id,
+      args.token,
+      args.channel,
+      args.sharded ? 1 : 0,
+    ], [0])
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'abandoned':
+        return { status: 'abandoned' }
+      default:
+        return unexpected('the answer abandoned', parts[0])
+    }
+  },
+}
+
 export interface BeginArguments {
   /** name of the codec that makes the results */
   readonly codec: string
@@ -1094,7 +1259,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'once/release',
-    sha1: '582b17b1fa0f82e9a12e04762d0cf694aa87e14d',
+    sha1: 'bdfc4eaa727320c2b9ebd10833d7ae8bc78f54df',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1186,6 +1351,11 @@ end
 local function holds_token(known, token)
   return known.token > 0 and known.token == token
 end
+-- Ends an attempt without a result: the key is free again. It only takes away, so that it also works when the server is out of memory.
+local function free_key(state, token, now_ms)
+  redis.call('HDEL', state, 'lease_ends_ms', 'fingerprint')
+  keep_until(state, token, now_ms, now_ms)
+end
 
 local known = open_state(state)
 if known.layout ~= ONCE_LAYOUT then
@@ -1200,10 +1370,7 @@ end
 if known.lease_ends_ms == 0 then
   return { 'released' }
 end
-local now_ms = math.floor(clock_us() / 1000)
--- It only takes away, so that it also works when the server is out of memory.
-redis.call('HDEL', state, 'lease_ends_ms', 'fingerprint')
-keep_until(state, token, now_ms, now_ms)
+free_key(state, token, math.floor(clock_us() / 1000))
 wake(channel, sharded, 'released')
 return { 'released' }
 `,
@@ -1217,7 +1384,8 @@ return { 'released' }
     [72, 'lua/shared/once/keep.lua', 1],
     [73, 'lua/shared/behind.lua', 1],
     [80, 'lua/shared/once/keep.lua', 3],
-    [90, 'lua/once/release.lua', 19],
+    [90, 'lua/shared/once/free.lua', 1],
+    [95, 'lua/once/release.lua', 20],
   ],
   encode(args) {
     return withoutDefaults([

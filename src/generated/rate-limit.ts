@@ -13,30 +13,119 @@ export type ClearAnswer =
 
 
 /**
- * Forgets a subject: nothing is taken, nobody holds a place.
+ * Forgets a subject: nothing is taken, nobody holds a place. Tokens go on rising, also where the clock has stepped back.
  *
- * Cost: O(1).
+ * Cost: O(1), where the clock has stepped back O(limits and callers that are known).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'rate-limit/clear',
-    sha1: '8769f1add37663305f4190454cc131199c070c5d',
+    sha1: '42a6052e3c106898852df8a4fd5f1ca1b3c5022b',
     reads: false,
     bytes: false,
     source: `--[[
-Forgets a subject: nothing is taken, nobody holds a place.
+Forgets a subject: nothing is taken, nobody holds a place. Tokens go on rising, also where the clock has stepped back.
 
 @returns cleared  existed:flag
-@cost    O(1)
+@cost    O(1), where the clock has stepped back O(limits and callers that are known)
 ]]
 local state = KEYS[1] -- hash: what counts for the subject
 
-return { 'cleared', redis.call('UNLINK', state) }
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- What is cleared leaves its newest token behind where the clock has stepped back: those that are given after it are greater
+-- all the same.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+
+-- A smaller step of the clock is over before anybody asks.
+local LEAST_BEHIND_MS = 10
+-- Longer than any call is repeated.
+local OUTLIVES_MS = 600000
+
+-- A token that nobody has had, greater than the newest, and for how long to keep it; nil where the clock is past that.
+local function token_to_leave(newest, now_ms)
+  local ms = behind_ms(newest, now_ms)
+  if ms < LEAST_BEHIND_MS then
+    return nil
+  end
+  return string.format('%.0f', newest + 1), ms + OUTLIVES_MS
+end
+-- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
+-- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
+-- So what was taken counts for as long as it was to, and no longer.
+--
+-- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
+-- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
+--   token      the newest token of the subject
+--   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
+--              than the clock ticks
+--   offset_us  how far its time is ahead of the server's clock
+-- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
+
+-- A smaller step of the clock is waited for.
+local STEP_US = 10000
+
+local function read_time(stored)
+  if not stored then
+    return 0, 0, 0
+  elseif #stored > 8 then
+    return struct.unpack('>ddd', stored)
+  end
+  local token = struct.unpack('>d', stored)
+  return token, token, 0
+end
+
+local function pack_time(token, taken_us, offset_us)
+  if token == taken_us and offset_us == 0 then
+    return struct.pack('>d', token)
+  end
+  return struct.pack('>ddd', token, taken_us, offset_us)
+end
+
+local known = redis.pcall('HMGET', state, 'layout', 'time')
+local left, kept_ms, time
+if known[1] == '1' then
+  local token, taken_us, offset_us = read_time(known[2])
+  left, kept_ms = token_to_leave(token, math.floor(clock_us() / 1000))
+  time = left and pack_time(tonumber(left), taken_us, offset_us)
+end
+if not left then
+  return { 'cleared', redis.call('UNLINK', state) }
+end
+-- It is not removed first: a node that gives the slot away would take it for one that has gone there.
+local fields = {}
+for _, field in ipairs(redis.call('HKEYS', state)) do
+  if field ~= 'layout' then
+    fields[#fields + 1] = field
+  end
+end
+for from = 1, #fields, 1000 do
+  redis.call('HDEL', state, unpack(fields, from, math.min(from + 999, #fields)))
+end
+redis.call('PEXPIRE', state, kept_ms)
+redis.call('HSET', state, 'time', time)
+return { 'cleared', 1 }
 `,
   },
   parts: ['state'],
   lines: [
     [1, 'lua/rate-limit/clear.lua', 1],
+    [9, 'lua/shared/clock.lua', 1],
+    [15, 'lua/shared/outlive.lua', 1],
+    [17, 'lua/shared/behind.lua', 1],
+    [24, 'lua/shared/outlive.lua', 4],
+    [38, 'lua/shared/rate-limit/own-time.lua', 1],
+    [69, 'lua/rate-limit/clear.lua', 12],
   ],
   encode() {
     return []

@@ -149,3 +149,20 @@ test('a set is not acquired for a caller that has gone', async () => {
   await expect(redis.locks(['a', 'b'], { group: name }).acquire({ signal })).rejects.toThrow('gone')
   expect(calls).toEqual([])
 })
+
+test('who has aborted does not wait until a slow server has taken back what a set has taken', async () => {
+  const { redis, name } = instance()
+  const far = instance()
+  far.slowly('lock/release', 2000)
+  const [a, b] = [`${name}:a`, `${name}:b`]
+  await using _held = await redis.lock(b).acquire()
+  const abort = new AbortController()
+  const waiting = far.redis.locks([a, b]).acquire({ wait: '1h', signal: abort.signal })
+  await expect.poll(async () => (await redis.lock(b).inspect()).waiting).toBe(1)
+
+  abort.abort(new Error('gone'))
+
+  const soon = new Promise((resolve) => setTimeout(resolve, 1000, 'later'))
+  expect(await Promise.race([waiting.catch((error: Error) => error.message), soon])).toBe('gone')
+  await expect.poll(async () => (await redis.lock(a).inspect()).mode).toBe('free')
+})

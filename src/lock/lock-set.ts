@@ -65,7 +65,7 @@ export class LockSet {
       return acquireUntil(lock, endsAt, options.signal)
     }
     do {
-      const lease = await this.#takeAll(take)
+      const lease = await this.#takeAll(take, options.signal)
       if (lease !== null) return lease
       // Somebody else has one of them until then, or one was lost while another was awaited: then all are taken anew.
     } while (performance.now() < endsAt)
@@ -113,11 +113,14 @@ export class LockSet {
       return answer.status === 'awaited' ? { awaitedAt: answer.at } : null
     }
     const grants = answer.leases.map((lease) => toGrant({ ...lease, nowMs: answer.nowMs }, askedAt))
-    return this.#kept(grants, id, trace)
+    return this.#kept(grants, { id, trace, signal })
   }
 
   /** The leases that an attempt got; null when they were spent on the way. */
-  async #kept(grants: readonly Grant[], id: string, trace: Trace): Promise<AllLeases | null> {
+  async #kept(
+    grants: readonly Grant[],
+    { id, trace, signal }: { id: string; trace: Trace; signal: AbortSignal | undefined },
+  ): Promise<AllLeases | null> {
     const { mailbox } = this.#runtime
     const leases = grants.map((grant, at) => {
       const lock = this.#locks[at] as Lock
@@ -126,7 +129,7 @@ export class LockSet {
     })
     const all = new AllLeases(new Map(leases))
     if (all.remainingMs > 0) return all
-    await giveBack(leases.map(([, lease]) => lease))
+    await unlessAborted(giveBack(leases.map(([, lease]) => lease)), signal)
     return null
   }
 
@@ -136,7 +139,10 @@ export class LockSet {
   }
 
   /** Null when one cannot be had, or was lost before the last was there; then none is kept. */
-  async #takeAll(take: (lock: Lock) => Promise<Lease | null>): Promise<AllLeases | null> {
+  async #takeAll(
+    take: (lock: Lock) => Promise<Lease | null>,
+    signal?: AbortSignal,
+  ): Promise<AllLeases | null> {
     const taken = new Map<string, Lease>()
     let complete = false
     try {
@@ -149,7 +155,7 @@ export class LockSet {
       complete = all.remainingMs > 0
       return complete ? all : null
     } finally {
-      if (!complete) await giveBack([...taken.values()])
+      if (!complete) await unlessAborted(giveBack([...taken.values()]), signal)
     }
   }
 }
@@ -165,7 +171,7 @@ async function acquireUntil(lock: Lock, endsAt: number, signal?: AbortSignal): P
   }
 }
 
-/** What could not be had whole is given back; a lease that ended meanwhile has nothing left to give. */
+/** What could not be had whole; a lease that ended meanwhile has nothing left to give. Whoever has aborted does not wait for it. */
 async function giveBack(leases: readonly Lease[]): Promise<void> {
   await Promise.allSettled(leases.map((lease) => lease.release()))
 }

@@ -1,8 +1,7 @@
 // Attempts for somebody else, such as the client of a service: nothing here extends them.
 
 import { toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
-import { askToBegin, type BeginOptions, type BeginTerms, type Begun, toBeginTerms } from './beginning.ts'
-import { releaseAttempt } from './ending.ts'
+import { type Answered, type BeginOptions, type Begun, toBeginTerms, Wish } from './beginning.ts'
 import { type Source, unitOf } from './source.ts'
 
 /** As `BeginOptions`; `wait`: for another attempt that is under way. */
@@ -27,29 +26,29 @@ export async function lendAttempt<Result>(
   { fingerprint, id, ...waiting }: LendOptions,
 ): Promise<LentAttempt<Result>> {
   const named = { ...(fingerprint === undefined ? {} : { fingerprint }), ...(id === undefined ? {} : { id }) }
-  const terms = toBeginTerms(key, named)
-  let running: LentAttempt<Result> = { status: 'running', retryAfterMs: 0 }
-  const settled = await waitFor<LentAttempt<Result>>(
-    async () => {
-      const lent = await ask(source, terms)
-      if (lent.status !== 'running') return { value: lent, recheckMs: 0 }
-      running = lent
-      return { value: null, recheckMs: lent.retryAfterMs }
-    },
-    {
-      runtime: source.runtime,
-      channel: unitOf(source, key).channel,
-      waitMs: toWaitMs(waiting),
-      signal: waiting.signal,
-      giveBack: async (late) => late.status === 'started' && releaseAttempt(source, key, late.token),
-    },
+  const wish = new Wish(source, toBeginTerms(key, named))
+  let running: Extract<LentAttempt<Result>, { status: 'running' }> = { status: 'running', retryAfterMs: 0 }
+  const settled = await wish.untilOver(() =>
+    waitFor<Lending<Result>>(
+      async () => {
+        const answer = await wish.ask()
+        if (answer.status !== 'running') return { value: answer, recheckMs: 0 }
+        running = answer
+        return { value: null, recheckMs: answer.retryAfterMs }
+      },
+      {
+        runtime: source.runtime,
+        channel: unitOf(source, key).channel,
+        waitMs: toWaitMs(waiting),
+        signal: waiting.signal,
+        giveBack: (late) => wish.giveBack(late),
+      },
+    ),
   )
-  return settled ?? running
+  if (settled?.status !== 'started') return settled ?? running
+  const { token, expiresAtMs } = settled.grant
+  wish.hasLent(token)
+  return { status: 'started', token, leaseMs: source.leaseMs, expiresAtMs }
 }
 
-async function ask<Result>(source: Source<Result>, terms: BeginTerms): Promise<LentAttempt<Result>> {
-  const answer = await askToBegin(source, terms)
-  if (answer.status !== 'started') return answer
-  const { status, token, expiresAtMs } = answer
-  return { status, token, leaseMs: source.leaseMs, expiresAtMs }
-}
+type Lending<Result> = Exclude<Answered<Result>, { status: 'running' }>

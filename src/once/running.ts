@@ -3,7 +3,7 @@
 import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
 import { toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
 import type { Attempt } from './attempt.ts'
-import { type BeginTerms, type Begun, beginAttempt, toBeginTerms } from './beginning.ts'
+import { type BeginTerms, type Begun, toBeginTerms, Wish } from './beginning.ts'
 import { resourceOf, type Source, unitOf } from './source.ts'
 
 export interface RunOptions extends Waiting {
@@ -53,20 +53,23 @@ async function settle<Result>(
   options: RunOptions,
 ): Promise<Settled<Result>> {
   const unit = unitOf(source, terms.key)
-  const settled = await waitFor<Settled<Result>>(
-    async () => {
-      const begun = await beginAttempt(source, terms)
-      return begun.status === 'running'
-        ? { value: null, recheckMs: begun.retryAfterMs }
-        : { value: begun, recheckMs: 0 }
-    },
-    {
-      runtime: source.runtime,
-      channel: unit.channel,
-      waitMs: toWaitMs(options),
-      signal: options.signal,
-      giveBack: async (late) => late.status === 'started' && late.attempt.release(),
-    },
+  const wish = new Wish(source, terms)
+  const settled = await wish.untilOver(() =>
+    waitFor<Settled<Result>>(
+      async () => {
+        const begun = await wish.begin()
+        return begun.status === 'running'
+          ? { value: null, recheckMs: begun.retryAfterMs }
+          : { value: begun, recheckMs: 0 }
+      },
+      {
+        runtime: source.runtime,
+        channel: unit.channel,
+        waitMs: toWaitMs(options),
+        signal: options.signal,
+        giveBack: (late) => wish.giveBack(late),
+      },
+    ),
   )
   if (settled !== null) return settled
   throw new WaitTimeoutError(resourceOf(source, terms.key), options.wait)

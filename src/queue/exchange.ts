@@ -144,7 +144,7 @@ type PlainJobs = Extract<AckAndClaimPlainAnswer, { status: 'claimed' }>
 function quickly({ chores }: Source, { leaseMs }: Exchange, askedAt: number, answer: PlainJobs): Exchanged {
   void chores.see(answer.chores)
   const { nowMs, endsAtMs, waits, recheckMs } = answer
-  const end = new End(endsAtOf(askedAt, endsAtMs - nowMs))
+  const end = new End(endsAtOf(askedAt, endsAtMs - nowMs), askedAt)
   const { options, paused, refused } = NOTHING_ELSE
   const jobs = plainJobs(answer)
   return { nowMs, askedAt, leaseMs, jobs, options, endsAtMs, end, waits, recheckMs, paused, refused }
@@ -167,7 +167,7 @@ function slowly(
 ): Exchanged {
   void chores.see(answer.chores)
   const { nowMs, endsAtMs, waits, recheckMs, options, paused } = answer
-  const end = new End(endsAtOf(askedAt, endsAtMs - nowMs))
+  const end = new End(endsAtOf(askedAt, endsAtMs - nowMs), askedAt)
   // An attempt that has acked its job before what it asks for has done it.
   const refused = reasonsOf(answer.refused.filter(({ why }) => why !== 'acked'))
   const jobs = answer.jobs.map((job) => ({ ...job, number: String(job.number) }))

@@ -5,7 +5,12 @@ const MINUTE = 60_000
 
 /** A lease of a minute that was granted just now, when the server's clock was at 1000. */
 function granted(): Belief {
-  return new Belief({ token: 1, expiresAtMs: 1000 + MINUTE, endsAt: performance.now() + MINUTE })
+  return new Belief({
+    token: 1,
+    expiresAtMs: 1000 + MINUTE,
+    askedAt: performance.now(),
+    endsAt: performance.now() + MINUTE,
+  })
 }
 
 const left = (belief: Belief): number => Math.round(belief.leftMs / 1000)

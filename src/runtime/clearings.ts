@@ -1,5 +1,7 @@
-// Which units this instance has deleted, for those who hold something of them that the keeper does not know: jobs and messages
-// that were claimed. Other instances learn of it from the server.
+// Which units this instance has deleted, for those who hold something of them. Other instances learn of it from the server.
+//
+// What was asked for before is over, also where its answer comes later: a call that was on its way by then is carried out before
+// the clear, nearly always.
 
 /** One that is forgotten is told by the server, as to others. */
 const MOST_KNOWN = 1000
@@ -9,7 +11,7 @@ export class Clearings {
   readonly #sentAt = new Map<string, number>()
   readonly #watchers = new Map<string, Set<() => void>>()
 
-  /** Runs what deletes a unit: what was had of it by now is over then. Rejects as `clear` does. */
+  /** Runs what deletes a unit: what was asked of it by now is over then. Rejects as `clear` does. */
   async run<Answer>(beginning: string, clear: () => Promise<Answer>): Promise<Answer> {
     const sentAt = performance.now()
     const answer = await clear()
@@ -17,11 +19,11 @@ export class Clearings {
     return answer
   }
 
-  /** True where what was had of the unit at this instant of `performance.now()` is over. */
-  since(beginning: string, hadAt: number): boolean {
+  /** True where what was asked of the unit at this instant of `performance.now()` is over. */
+  since(beginning: string, askedAt: number): boolean {
     if (this.#sentAt.size === 0) return false
     const sentAt = this.#sentAt.get(beginning)
-    return sentAt !== undefined && hadAt <= sentAt
+    return sentAt !== undefined && askedAt <= sentAt
   }
 
   /** Calls `look` each time the unit was deleted, until the function that is answered is called. */

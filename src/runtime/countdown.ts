@@ -9,14 +9,14 @@ const NONE: readonly End[] = Object.freeze([])
 
 export class Countdown {
   readonly #unit: Unit
-  readonly #hadAt: number
+  readonly #askedAt: number
   #end: End
   /** When it ends at the earliest, of extensions that are under way. */
   #asked = NONE
 
   constructor(unit: Unit, end: End) {
     this.#unit = unit
-    this.#hadAt = end.knownAt
+    this.#askedAt = end.askedAt
     this.#end = end
   }
 
@@ -30,7 +30,7 @@ export class Countdown {
 
   /** When it is over by `performance.now()` alone. */
   get latest(): number {
-    if (this.#isCleared) return this.#hadAt
+    if (this.#isCleared) return this.#askedAt
     if (this.#asked === NONE) return this.#end.latest
     return this.#asked.reduce((at, { latest }) => Math.min(at, latest), this.#end.latest)
   }
@@ -56,6 +56,6 @@ export class Countdown {
   }
 
   get #isCleared(): boolean {
-    return this.#unit.runtime.clearings.since(this.#unit.beginning, this.#hadAt)
+    return this.#unit.runtime.clearings.since(this.#unit.beginning, this.#askedAt)
   }
 }

@@ -7,6 +7,8 @@ import { lookAgain, lookForSuspension, suspendedMs, suspendedSince } from './sus
 export interface Grant {
   readonly token: number
   readonly expiresAtMs: number
+  /** `askingAt()` before it was asked for the last time. */
+  readonly askedAt: number
   /** `performance.now()` at which the lease is over for this process; never later than for the server. */
   readonly endsAt: number
   /** To be called once the lease is over: a copy of the question may still be on its way. */
@@ -17,12 +19,13 @@ export interface Grant {
 export class End {
   /** By `performance.now()` alone: there is no doubt any more. */
   readonly latest: number
-  /** Since when it is known. */
-  readonly knownAt: number = performance.now()
+  /** When it was asked for what ends so; of what others told, when that came. */
+  readonly askedAt: number
   readonly #suspendedMs: number = suspendedMs()
 
-  constructor(at: number) {
+  constructor(at: number, askedAt: number = performance.now()) {
     this.latest = at
+    this.askedAt = askedAt
   }
 
   /** With all suspensions that were noticed since. */
@@ -57,5 +60,5 @@ export function toGrant(
   { token, expiresAtMs, nowMs }: { token: number; expiresAtMs: number; nowMs: number },
   askedAt: number,
 ): Grant {
-  return { token, expiresAtMs, endsAt: endsAtOf(askedAt, expiresAtMs - nowMs) }
+  return { token, expiresAtMs, askedAt, endsAt: endsAtOf(askedAt, expiresAtMs - nowMs) }
 }

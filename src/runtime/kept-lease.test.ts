@@ -48,7 +48,8 @@ function setup(): Setup {
     slotName = '',
     name = 'lock',
   } = {}) => {
-    const grant = { token: ++last, expiresAtMs: 1000 + leftMs, endsAt: performance.now() + leftMs }
+    const askedAt = performance.now()
+    const grant = { token: ++last, expiresAtMs: 1000 + leftMs, askedAt, endsAt: askedAt + leftMs }
     const unit = { prefix: `unit ${last}`, slotName } as Unit
     // A kind of its own, as each handle has.
     const kind = { name, extend }

@@ -64,6 +64,7 @@ export class KeptLease implements TaskLease, Kept {
   }
 
   readonly token: number
+  readonly askedAt: number
   isExtendedAlone = false
   readonly #terms: LeaseTerms
   readonly #keeper: LeaseKeeper
@@ -89,6 +90,7 @@ export class KeptLease implements TaskLease, Kept {
   constructor(grant: Grant, terms: LeaseTerms, keeper: LeaseKeeper) {
     const now = performance.now()
     this.token = grant.token
+    this.askedAt = grant.askedAt
     this.#terms = terms
     this.#keeper = keeper
     this.#belief = new Belief(grant)

@@ -2,6 +2,7 @@
 // slot. A lease is extended when a third of it has passed, so two more attempts fit before it ends.
 
 import type { Question } from './belief.ts'
+import { Clearings } from './clearings.ts'
 import { type Extendable, extendTogether } from './extending.ts'
 import { lookForSuspension, suspendedMs } from './suspended.ts'
 
@@ -11,6 +12,8 @@ export type { ExtendedLease, LeaseKind } from './extending.ts'
 export interface Kept extends Extendable {
   /** Leases with the same name can be extended in one call. */
   readonly slotName: string
+  /** `performance.now()` before it was asked for. */
+  readonly askedAt: number
   /** When there is something to do. */
   readonly dueAt: number
   /** From when on it may be extended along with others. */
@@ -36,6 +39,8 @@ const MOST_A_CALL = 500
 const LOOK_MS = 1000
 
 export class LeaseKeeper {
+  /** Apart from those of jobs and messages, of which many keys that are cleared would forget the oldest. */
+  readonly #clearings = new Clearings()
   readonly #leases = new Set<Kept>()
   #timer: NodeJS.Timeout | null = null
   #dueAt = Infinity
@@ -45,6 +50,8 @@ export class LeaseKeeper {
 
   keep(lease: Kept): void {
     if (this.#closedBecause !== null) return this.#refuse(lease, this.#closedBecause)
+    // Should the server know it nevertheless, it is not to hold for nobody.
+    if (this.#clearings.since(lease.beginning, lease.askedAt)) return void lease.giveBackWithin(0)
     this.#leases.add(lease)
     this.#plan(lease.dueAt)
   }
@@ -74,11 +81,14 @@ export class LeaseKeeper {
     if (error !== undefined) throw error
   }
 
-  /** Runs what deletes a unit: the leases on it are lost that are kept by now. Rejects as `clear` does. */
+  /** Runs what deletes a unit: the leases on it are lost that have been asked for by now. Rejects as `clear` does. */
   async clearing<Answer>(beginning: string, clear: () => Promise<Answer>): Promise<Answer> {
-    const leases = [...this.#leases].filter((lease) => lease.beginning === beginning)
-    const answer = await clear()
+    const leases = this.#leasesOn(beginning)
+    const answer = await this.#clearings.run(beginning, clear)
     for (const lease of leases) lease.noteCleared()
+    for (const lease of this.#leasesOn(beginning)) {
+      if (this.#clearings.since(beginning, lease.askedAt)) void lease.giveBackWithin(0)
+    }
     return answer
   }
 
@@ -100,6 +110,10 @@ export class LeaseKeeper {
   #refuse(lease: Kept, cause: Error): void {
     lease.stop(cause)
     void lease.giveBackWithin(0)
+  }
+
+  #leasesOn(beginning: string): Kept[] {
+    return [...this.#leases].filter((lease) => lease.beginning === beginning)
   }
 
   #plan(at: number): void {

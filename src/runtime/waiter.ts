@@ -176,7 +176,7 @@ export class Waiter {
     const [token = 0, expiresAtMs = 0, nowMs = 0] = numbers
     const byLastAnswer = endsAtOf(this.#asked.at, expiresAtMs - this.#asked.nowMs)
     const byLetter = endsAtOf(receivedAt, expiresAtMs - nowMs)
-    return { token, expiresAtMs, endsAt: Math.min(byLastAnswer, byLetter) }
+    return { token, expiresAtMs, askedAt: this.#asked.at, endsAt: Math.min(byLastAnswer, byLetter) }
   }
 
   #guarded(grant: Grant): Grant {

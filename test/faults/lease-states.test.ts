@@ -9,7 +9,23 @@ const LONG = '30s'
 const SHORT = '300ms'
 const SHORT_MS = 300
 
-describe.each(Object.entries(KINDS))('%s', (_, kind) => {
+describe.each(Object.entries(KINDS))('%s', (what, kind) => {
+  // A set is asked for lock by lock.
+  test.skipIf(what === 'a set of locks')(
+    'that is granted just before a clear is lost with it, though its answer came later',
+    async () => {
+      const { redis, other, name } = await scene()
+      await (await kind.take(redis, name, { lease: LONG })).release()
+
+      const [lease] = await Promise.all([kind.take(redis, name, { lease: LONG }), kind.clear(redis, name)])
+
+      expect(() => lease.assertHeld()).toThrow(LeaseLostError)
+      const next = await kind.takeOver(other, name)
+      await sleep(50)
+      await next.extend()
+    },
+  )
+
   test('that is extended to a longer lease is kept, also beyond that', async () => {
     const { redis, name } = await scene()
     const lease = await kind.take(redis, name, { lease: SHORT })

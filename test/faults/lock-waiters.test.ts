@@ -72,6 +72,37 @@ test('more dead waiters than one call passes over do not keep the lock from the 
   expect(calls).toEqual(['lock/release', 'lock/serve', 'lock/serve', 'lock/release'])
 })
 
+test.each([
+  ['a hundred readers, whom one call lets in, and one', 100, 1],
+  ['a reader, and more than one call passes over', 1, 700],
+])(
+  'readers behind killed ones go in by the calls that free the lock, behind %s',
+  { timeout: 60_000 },
+  async (_, many, dead) => {
+    const own = await ownPort()
+    const { lock, name } = await setup({ clock: 'real', port: own })
+    const last = await setup({ clock: 'real', port: own, name })
+    const held = await lock.acquire()
+    const front = Array.from({ length: many }, () => lock.shared.acquire(forever))
+    await until('they wait', async () => (await lock.inspect()).waiting === many)
+    const killed = new LockProcess({ port: own, name, waiters: dead, reads: true })
+    await until('others wait behind them', async () => (await lock.inspect()).waiting === many + dead)
+    const back = last.lock.shared.acquire(forever)
+    await until('all three processes listen', async () => (await listeners(own)) === 3)
+    await killed.kill()
+    await until('the server has noticed', async () => (await listeners(own)) === 2)
+    await until('the last has looked by itself', async () => last.calls.length === 2)
+
+    const before = performance.now()
+    await held.release()
+    const leases = await Promise.all([...front, back])
+
+    // It looks by itself after two seconds.
+    expect(performance.now() - before).toBeLessThan(1500)
+    await Promise.all(leases.map((lease) => lease.release()))
+  },
+)
+
 test('a waiter whose connections are cut again and again gets the lock when it is free', async () => {
   const proxy = await startProxy(port)
   onTestFinished(() => proxy.stop())

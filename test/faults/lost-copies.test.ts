@@ -127,3 +127,40 @@ test('of a fenced value that its process has written since changes nothing', asy
 
   expect(await other.fenced('price').get()).toEqual({ value: 'new', token: 5 })
 })
+
+test('of an attempt at a key that failed, as another did behind it', async () => {
+  const { slow, other, arrive } = scene('once/begin')
+  const fail = async (): Promise<never> => {
+    throw new Error('failed')
+  }
+  await expect(slow.once('o', { lease: '5m' }).run('key', fail)).rejects.toThrow('failed')
+  await expect(other.once('o').run('key', fail)).rejects.toThrow('failed')
+
+  expect(String((await arrive()).flat()[0])).toBe('started')
+
+  await until('it is free again', async () => (await other.once('o').inspect('key')).state === 'free')
+})
+
+test('of an attempt at a key whose result was cleared, or was lent', async () => {
+  const { slow, other, arrive } = scene('once/begin')
+  const once = slow.once<number>('o', { lease: '5m' })
+  const lent = await once.lend('key')
+  await once.complete('key', lent.status === 'started' ? lent.token : 0, 1)
+  await other.once('o').clear('key')
+
+  expect(String((await arrive()).flat()[0])).toBe('started')
+
+  await until('it is free again', async () => (await other.once('o').inspect('key')).state === 'free')
+})
+
+test('of an attempt at a key that is under way leaves it alone', async () => {
+  const { slow, other, arrive } = scene('once/begin')
+  const begun = await slow.once<number>('o', { lease: '5m' }).begin('key')
+  if (begun.status !== 'started') throw new Error(begun.status)
+
+  expect((await arrive()).flat()[1]).toBe(begun.attempt.token)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+
+  await begun.attempt.complete(1)
+  expect(await other.once('o').find('key')).toMatchObject({ result: 1 })
+})

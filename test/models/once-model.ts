@@ -60,6 +60,11 @@ export class OnceModel {
     return ['released']
   }
 
+  abandon(id: string, token: number): readonly unknown[] {
+    if (this.#phase === 'open' && this.#id === id && this.#token !== token) this.#phase = 'free'
+    return ['abandoned']
+  }
+
   find(): readonly unknown[] {
     return this.#counts && this.#phase === 'finished'
       ? ['found', this.#token, this.#keptUntilMs, this.#result]

@@ -27,6 +27,7 @@ afterAll(async () => {
 type Step =
   | { do: 'begin'; id: string; fingerprint: string; repeated: boolean }
   | { do: 'complete' | 'extend' | 'release'; back: number; repeated: boolean }
+  | { do: 'abandon'; id: string; back: number; repeated: boolean }
   | { do: 'find' | 'inspect' | 'clear' }
   | { do: 'advance'; ms: number }
 
@@ -44,6 +45,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 4,
     arbitrary: fc.record({
       do: fc.constantFrom('complete' as const, 'extend' as const, 'release' as const),
+      back: fc.nat(2),
+      repeated: fc.boolean(),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('abandon' as const),
+      id: fc.constantFrom('i', 'j', 'k'),
       back: fc.nat(2),
       repeated: fc.boolean(),
     }),
@@ -82,6 +92,7 @@ class History {
   async #step(each: Step): Promise<void> {
     if (each.do === 'advance') await this.#advance(each.ms)
     else if (each.do === 'begin') await this.#begin(each.id, each.fingerprint)
+    else if (each.do === 'abandon') await this.#abandon(each.id, each.back)
     else if ('back' in each) await this.#end(each.do, each.back)
     else await this.#expectSame(each.do, {}, this.#model[each.do]())
   }
@@ -99,6 +110,11 @@ class History {
       expected,
     )
     if (expected[0] === 'started') this.#tokens.push(Number(expected[1]))
+  }
+
+  async #abandon(id: string, back: number): Promise<void> {
+    const token = this.#tokens.at(-1 - (back % this.#tokens.length)) ?? 0
+    await this.#expectSame('abandon', { id, token }, this.#model.abandon(id, token))
   }
 
   async #end(what: 'complete' | 'extend' | 'release', back: number): Promise<void> {

@@ -65,8 +65,10 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
         end
       end
     elseif let == MOST_LET_IN then
-      tell_process(ticket, 'come ' .. ticket.id, how)
-      return 'served'
+      if tell_process(ticket, 'come ' .. ticket.id, how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
     elseif ticket.kind == 'b' then
       if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
         return 'served'

@@ -13,7 +13,7 @@ const lockAccess: CallsOf<LockAccess> = {
   extend: (lock) => lock.extend(1, '1m'),
   stand: (lock, ending) => lock.stand({ ...WAIT, ...ending }),
   abandon: (lock) => lock.abandon('nobody'),
-  keep: gives((lock) => lock.keep({ token: 1, expiresAtMs: 0, endsAt: 0 })),
+  keep: gives((lock) => lock.keep({ token: 1, expiresAtMs: 0, askedAt: 0, endsAt: 0 })),
 }
 
 const locks: readonly Group[] = [

@@ -1,4 +1,6 @@
 import type { Attempt, Once } from 'perilune'
+import { abandon } from '../../../src/generated/once.ts'
+import { Unit } from '../../../src/runtime/unit.ts'
 import { notKnownOf, type Place, reaches, type Step, type Use, type Work } from './use.ts'
 
 function steps({ redis, name }: Place): readonly Step[] {
@@ -45,10 +47,19 @@ function steps({ redis, name }: Place): readonly Step[] {
         return Promise.all([running, waiting])
       },
     ],
+    ['begin', 'refuses', async () => (await once.lend('left', { id: 'left' })).status],
+    ['abandon', 'serves', () => leave({ redis, name })],
+    ['inspect', 'serves', async () => (await once.inspect('left')).state],
     // Whether there was something to forget, a repetition cannot know.
     ['clear', 'serves', async () => void (await once.clear('b'))],
     ['find', 'serves', async () => once.find('b')],
   ]
+}
+
+/** As of one who has begun, and got no answer. */
+function leave({ redis, name }: Pick<Place, 'redis' | 'name'>): Promise<unknown> {
+  const unit = new Unit(redis.runtime, { structure: 'once', name, unit: 'left', since: '6.2.0' })
+  return unit.run(abandon, { id: 'left', token: 0, channel: unit.channel, sharded: unit.sharded })
 }
 
 async function attemptOf(once: Once<string>, key: string): Promise<Attempt<string>> {
