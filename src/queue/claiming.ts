@@ -54,7 +54,7 @@ export async function claimFitting<Payload>(
     const exchanged = await claim(left)
     const claimed = toClaimedJobs<Payload>(source, settling, exchanged)
     await giveBackIfClosed(source, claimed)
-    const jobs = await onlyFitting(source.checks, claimed)
+    const jobs = await onlyFitting(source, claimed, waiting.signal)
     if (jobs.length > 0 || claimed.length === 0) return { exchanged, jobs }
     left = { ...waiting, wait: `${Math.max(0, Math.floor(endsAt - performance.now()))}ms` }
   }

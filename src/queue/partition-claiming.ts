@@ -164,7 +164,8 @@ class Round {
         const acks = acksFor?.(source) ?? []
         const limit = this.#limit
         if (this.#signal?.aborted || (limit === 0 && acks.length === 0)) return null
-        return ask(source, { ...this.#terms, limit }, this.#worker, acks)
+        const turn = { worker: this.#worker, done: acks, signal: this.#signal }
+        return ask(source, { ...this.#terms, limit }, turn)
       },
       take: (asked) => this.#take(asked),
       fail: (error) => this.#failures.push(error),
@@ -206,12 +207,7 @@ async function giveBack(jobs: readonly ClaimedJob[]): Promise<void> {
 }
 
 /** Asks again as long as all that came does not fit. */
-async function ask(
-  source: Source,
-  terms: ClaimTerms,
-  worker: string,
-  done: readonly ClaimedJob[],
-): Promise<Asked> {
+async function ask(source: Source, terms: ClaimTerms, { worker, done, signal }: Turn): Promise<Asked> {
   const held = done.filter(({ isClaimed }) => isClaimed)
   let acks = held.map((job) => toAck(job, undefined, source))
   for (;;) {
@@ -220,7 +216,7 @@ async function ask(
     acks = []
     const claimed = toClaimedJobs(source, new Settler(source), exchanged)
     await giveBackIfClosed(source, claimed)
-    const jobs = await onlyFitting(source.checks, claimed)
+    const jobs = await onlyFitting(source, claimed, signal)
     if (jobs.length > 0 || (claimed.length === 0 && !isBehindOthers(exchanged))) {
       return { jobs, endsAtMs: exchanged.endsAtMs, recheckMs: exchanged.recheckMs }
     }
