@@ -206,10 +206,11 @@ async function giveBack(jobs: readonly ClaimedJob[]): Promise<void> {
   await Promise.allSettled(jobs.map((job) => job.release()))
 }
 
-/** Asks again as long as all that came does not fit. */
+/** Asks again as long as all that came does not fit, for as long as a call may take: then the others are asked first. */
 async function ask(source: Source, terms: ClaimTerms, { worker, done, signal }: Turn): Promise<Asked> {
   const held = done.filter(({ isClaimed }) => isClaimed)
   let acks = held.map((job) => toAck(job, undefined, source))
+  const looksUntil = performance.now() + source.unit.runtime.runner.deadlineMs
   for (;;) {
     const exchanged = await exchange(source, { ...terms, acks, worker: terms.limit > 0 ? worker : '' })
     for (const [at] of acks.entries()) held[at]?.noteAcked(exchanged.refused.get(at) ?? null)
@@ -217,9 +218,11 @@ async function ask(source: Source, terms: ClaimTerms, { worker, done, signal }: 
     const claimed = toClaimedJobs(source, new Settler(source), exchanged)
     await giveBackIfClosed(source, claimed)
     const jobs = await onlyFitting(source, claimed, signal)
+    const { endsAtMs, recheckMs } = exchanged
     if (jobs.length > 0 || (claimed.length === 0 && !isBehindOthers(exchanged))) {
-      return { jobs, endsAtMs: exchanged.endsAtMs, recheckMs: exchanged.recheckMs }
+      return { jobs, endsAtMs, recheckMs }
     }
+    if (performance.now() >= looksUntil) return { jobs, endsAtMs, recheckMs: 1 }
   }
 }
 

@@ -75,6 +75,17 @@ describe('a schema that never answers', () => {
     },
   )
 
+  test.each([undefined, 2])(
+    'holds up no claim in %s partitions for ever, though its job comes again and again',
+    async (partitions) => {
+      const { plain, queue } = await prepare(partitions)
+      await plain.enqueue('step', { n: 0 }, { maxAttempts: 1000, backoff: 'none' })
+
+      expect(await queue.claim({ wait: '100ms' })).toEqual([])
+      expect((await queue.lend()).jobs).toEqual([])
+    },
+  )
+
   test('lets the instance close: what was claimed is given back', async () => {
     const { redis, name, plain, queue } = await prepare()
     await plain.enqueueMany([0, 1].map((n) => ({ ...ONCE, payload: { n } })))
