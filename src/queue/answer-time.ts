@@ -4,7 +4,6 @@
 import type { Deadlines } from '../runtime/deadlines.ts'
 import { answered } from '../runtime/in-time.ts'
 import type { Runner } from '../runtime/runner.ts'
-import type { ClaimedJob } from './claimed-job.ts'
 
 export interface AnswerTime {
   readonly deadlineMs: number
@@ -17,9 +16,8 @@ export function timeOfWorker({ deadlineMs, lastDeadlines }: Runner): AnswerTime 
   return { deadlineMs, deadlines: lastDeadlines }
 }
 
-/** Of the jobs of one claim by hand: whoever claimed them needs the rest of their lease, and nobody extends it yet. */
-export function timeOfClaim({ deadlineMs, deadlines }: Runner, jobs: readonly ClaimedJob[]): AnswerTime {
-  const leftMs = jobs[0]?.remainingMs ?? 0
+/** Of a claim by hand with so much of its lease left: whoever claimed needs the rest, and nobody extends it yet. */
+export function timeOfClaim({ deadlineMs, deadlines }: Runner, leftMs: number): AnswerTime {
   return { deadlineMs: Math.min(deadlineMs, leftMs / 2), deadlines }
 }
 

@@ -89,7 +89,7 @@ async function judgeAll(
 ): Promise<(Misfit | null)[]> {
   if (checks === null) return jobs.map(undecodableIn)
   const { runner } = unit.runtime
-  const time = timeOfClaim(runner, jobs)
+  const time = timeOfClaim(runner, jobs[0]?.remainingMs ?? 0)
   try {
     const judging = jobs.map(async (job) => misfitOf(job, checks, time))
     const misfits = await unlessAborted(Promise.all(judging), signal)
