@@ -24,7 +24,7 @@ export function timeOfClaim({ deadlineMs, deadlines }: Runner, leftMs: number): 
 /** Null where none has come in this time. Rejects as the answer. */
 export function answeredIn<Value>(
   { deadlineMs, deadlines }: AnswerTime,
-  answer: PromiseLike<Value>,
+  answer: Value | PromiseLike<Value>,
 ): Promise<{ readonly value: Value } | null> {
   return answered(answer, performance.now() + deadlineMs, deadlines)
 }

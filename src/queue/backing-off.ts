@@ -41,7 +41,7 @@ export async function delayAfter(
   // Nothing follows the last attempt.
   if (backoff === null || job.attempt >= job.maxAttempts) return null
   try {
-    const answer = await answeredIn(time, Promise.resolve(backoff(error, job as ClaimedJob<never>)))
+    const answer = await answeredIn(time, backoff(error, job as ClaimedJob<never>))
     if (answer === null) throw new Error('the backoff has not answered in time')
     const said = answer.value
     if (said === null || said === undefined) return null

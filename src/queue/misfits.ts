@@ -74,8 +74,8 @@ export async function onlyFitting<Payload>(
   const insisting = new Insisting(() => undefined)
   const forget = source.unit.runtime.atClose(() => insisting.hurry())
   const told: Promise<void>[] = []
-  const tried = misfits.map((misfit, at) =>
-    misfit === null ? undefined : settleSoon(insisting, jobs[at] as ClaimedJob, misfit, told),
+  const tried = misfits.flatMap((misfit, at) =>
+    misfit === null ? [] : [settleSoon(insisting, jobs[at] as ClaimedJob, misfit, told)],
   )
   void Promise.all(told).then(forget)
   await Promise.all(tried)

@@ -68,14 +68,18 @@ export class PayloadChecks {
     if (schema === undefined) return undefined
     const validated = schema['~standard'].validate(payload)
     if (!isLate(validated)) return refuse(validated, path)
-    const late = answeredIn(this.#time, validated).then((told) => {
-      if (told === null)
-        throw new InvalidArgumentError(path, 'could not be checked: its schema has not answered in time')
-      refuse(told.value, path)
-    })
+    const late = this.#refuseLate(validated, path)
     // Where another payload is refused first, nobody waits for this one.
     late.catch(() => undefined)
     return late
+  }
+
+  async #refuseLate(validating: PromiseLike<Validated<unknown>>, path: string): Promise<void> {
+    const answer = await answeredIn(this.#time, validating)
+    if (answer === null) {
+      throw new InvalidArgumentError(path, 'could not be checked: its schema has not answered in time')
+    }
+    refuse(answer.value, path)
   }
 
   /**

@@ -22,15 +22,18 @@ const step: Schema<{ n: number }, { n: number }> = {
 
 async function prepare(partitions?: number) {
   const { redis, name } = await setup({ clock: 'real', deadline: '1s' })
-  const spread = partitions === undefined ? {} : { partitions }
-  const plain = redis.queue<Payloads>(name, spread)
-  return { redis, name, plain, queue: redis.queue(name, { ...spread, schemas: { step } }) }
+  const open = (options: { schemas?: { step: typeof step } } = {}): Queue<Payloads> => {
+    if (partitions === undefined) return redis.queue<Payloads>(name, options)
+    // What is called here is called alike.
+    return redis.queue<Payloads>(name, { partitions, ...options }) as unknown as Queue<Payloads>
+  }
+  return { redis, name, plain: open(), queue: open({ schemas: { step } }) }
 }
 
 const numbers = (jobs: readonly { payload: { n: number } }[]): number[] =>
   jobs.map(({ payload }) => payload.n)
 
-async function failures(queue: Pick<Queue<Payloads>, 'jobs'>): Promise<[string, number][]> {
+async function failures(queue: Queue<Payloads>): Promise<[string, number][]> {
   return (await queue.jobs.failures()).map(({ kind, count }) => [kind, count])
 }
 
@@ -55,8 +58,10 @@ describe('a schema that never answers', () => {
     const { jobs } = await queue.lend({ limit: 10, lease: '600ms' })
 
     expect(numbers(jobs)).toEqual([1])
-    const [{ id = '', token = 0 } = {}] = jobs
-    expect(await queue.settle.ack([{ id, token }])).toEqual([{ outcome: 'acked' }])
+    const [job] = jobs
+    expect(await queue.settle.ack([{ id: job?.id ?? '', token: job?.token ?? 0 }])).toEqual([
+      { outcome: 'acked' },
+    ])
   })
 
   test.each([undefined, 2])(
@@ -130,7 +135,7 @@ describe('a schema that never answers', () => {
     await expect(queue.enqueue('step', { n: 0 })).rejects.toThrow(
       'payload could not be checked: its schema has not answered in time',
     )
-    expect(await plain.settings.inspect()).toMatchObject({ enqueued: 0 })
+    expect(await plain.inspect()).toMatchObject({ enqueued: 0 })
   })
 })
 

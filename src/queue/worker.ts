@@ -266,14 +266,21 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     const judged = judge(job, this.#terms(job))
     if (judged === null) return this.#gatherings.add(handler, job)
     if (typeof judged === 'function') return void this.#work(job, Promise.resolve(judged))
+    void this.#joinLate(job, handler, judged)
+  }
+
+  async #joinLate(
+    job: ClaimedJob,
+    handler: BatchHandler<never>,
+    judging: Promise<Outcome | null>,
+  ): Promise<void> {
     this.#judged += 1
-    void judged.then((misfit) => {
-      this.#judged -= 1
-      if (misfit !== null) void this.#work(job, Promise.resolve(misfit))
-      else if (this.#state === 'running') this.#gatherings.add(handler, job)
-      else this.#beginBatch(handler, [job])
-      this.#beginIfFull()
-    })
+    const misfit = await judging
+    this.#judged -= 1
+    if (misfit !== null) void this.#work(job, Promise.resolve(misfit))
+    else if (this.#state === 'running') this.#gatherings.add(handler, job)
+    else this.#beginBatch(handler, [job])
+    this.#beginIfFull()
   }
 
   /** Those that were lost while they waited for others are left out. */

@@ -26,7 +26,7 @@ export function inTime<Value>(promise: Promise<Value>, by: number, deadlines: De
  * Rejects as the answer does before.
  */
 export function answered<Value>(
-  answer: PromiseLike<Value>,
+  answer: Value | PromiseLike<Value>,
   by: number,
   deadlines: Deadlines,
 ): Promise<{ readonly value: Value } | null> {
