@@ -20,6 +20,10 @@ const PROBLEMS: Readonly<Record<string, readonly [status: number, detail: string
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not come in whole in time.'],
   HPE_HEADER_OVERFLOW: [431, 'The header fields of the request are too large.'],
 }
+/** What Node says of a request that does not come in whole. */
+export const TOO_LATE: BrokenError = Object.assign(new Error('too late'), {
+  code: 'ERR_HTTP_REQUEST_TIMEOUT',
+} as const)
 const NO_HTTP = [400, 'This is no HTTP request.'] as const
 
 export class BrokenRequests {

@@ -13,8 +13,9 @@ import {
   LogController,
   type RawServerDefault,
 } from 'fastify'
+import { Bodies, boundBodies } from './bodies.ts'
 import { refuseOtherForms } from './body-forms.ts'
-import { BrokenRequests } from './broken-requests.ts'
+import { BrokenRequests, TOO_LATE } from './broken-requests.ts'
 import { carryOutInOrder } from './in-order.ts'
 import { refuseForeignPages } from './foreign-pages.ts'
 import { LEFT } from './left.ts'
@@ -69,6 +70,7 @@ export function createFastify(logLevel: string, { requestTimeoutMs = 30_000, uns
   refuseForeignPages(app)
   refuseOtherForms(app)
   passOverUnreadBodies(app, endConnectionsWhenClosing(app))
+  boundBodies(app, new Bodies({ giveUp: ({ socket }) => broken.answer(TOO_LATE, socket) }), shareOfRequest)
   takeBodiesAsBytes(app)
   app.setErrorHandler<FastifyError>(sendError)
   app.setNotFoundHandler((request, reply) =>

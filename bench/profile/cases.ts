@@ -168,7 +168,9 @@ export const CASES: Readonly<Record<string, Case>> = {
       }
       const ready = queue
         .enqueueMany(JOBS)
-        .then(() => queue.work(async () => 1, { concurrency: 50, onSettled }))
+        .then(() =>
+          queue.work(async ({ payload }) => (payload === 'x' ? 1 : 0), { concurrency: 50, onSettled }),
+        )
       return steps(1, async () => {
         await ready
         wanted += JOBS.length

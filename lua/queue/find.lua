@@ -1,10 +1,10 @@
 --[[
 Finds jobs by id. `state`: ready, scheduled, claimed, stopping, dead or done. `at_ms`: since when it is ready, until when
 it is scheduled, since when it is claimed, or when it ended. `failed_at_ms` is 0 for one that never failed. Unknown ones
-are left out. Of large jobs it tells no more behind 4 MiB: it has `looked` at so many of those wanted. `log` has the lines of their logs, by places counted from 0.
+are left out. Of large jobs, and long logs, it tells no more behind 4 MiB: it has `looked` at so many of those wanted. `log` has the lines of their logs, by places counted from 0.
 
 @returns found  now_ms:integer looked:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag] log:[at:integer at_ms:integer line:text]
-@cost    O(jobs), and 4 MiB of payloads
+@cost    O(jobs), and 4 MiB of payloads and logs
 @reads
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -40,7 +40,7 @@ for at = wanted_at, #wanted, 1 do
     local seq, record, run = find_job(jobs, ids, wanted[at])
     if seq then
       spend(budget, 1, tell_job(told, jobs, seq, record, run, queue.usual))
-      tell_log(log, jobs, seq, place)
+      spend(budget, 0, tell_log(log, jobs, seq, place))
       place = place + 1
     end
     looked = looked + 1

@@ -1,9 +1,10 @@
 --[[
 The parents of a job, and how they ended: `pending`, `done` with a result, `dead` with what they died of, `cancelled`, or
-`absent`, which is taken for done. Empty where it has none, or is not known.
+`absent`, which is taken for done. Empty where it has none, or is not known. Of large results it tells no more behind those that
+reach 4 MiB: only an empty answer tells that there are no more.
 
 @returns parents  parents:[queue:text id:text state:text result:bytes kind:text message:text]
-@cost    O(parents)
+@cost    O(parents), and 4 MiB of results
 @reads
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -13,7 +14,9 @@ local children = KEYS[4] -- sorted set: ref of a parent and child that waits for
 local parents = KEYS[5] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local id = ARGV[2] -- text: the job
+local after = tonumber(ARGV[3] or 0) -- integer: how many of its parents to pass over
 
+-- @include shared/budget
 -- @include shared/queue/state
 -- @include shared/queue/job
 -- @include shared/queue/run
@@ -30,13 +33,19 @@ end
 
 local seq = find_job(jobs, ids, id)
 local stored = seq and redis.call('HGET', jobs, 'd' .. seq)
-local told = {}
+local told, place, budget = {}, 0, budget_of(math.huge)
 if stored then
   for ref in each_ref(stored) do
+    place = place + 1
+    if not is_left(budget) then
+      break
+    end
     -- It has ended before, and was requeued: this child waits for it to end again.
     local waits = redis.call('ZSCORE', children, ref .. '\0' .. seq)
       and tonumber(redis.call('ZSCORE', parents, ref) or 1) > 0
-    tell_parent(told, jobs, ref, waits)
+    if place > after then
+      spend(budget, 1, tell_parent(told, jobs, ref, waits))
+    end
   end
 end
 return { 'parents', told }

@@ -2,10 +2,11 @@
 Tells recurring jobs: those named in `wanted`, as far as they are known; else, from place `after` on, those that are
 `short` of coming times, or all, by their next run. `next` is the place after the last one looked at, or -1 at the end.
 Places shift as runs come. `next_ms` is 0 for one that has ended, or that knows no coming time; `last_ms` is the run that
-spawned the last job, 0 for none, and `known_ms` the last time that is known.
+spawned the last job, 0 for none, and `known_ms` the last time that is known. Of large payloads there are no more behind those
+that reach 4 MiB, and `next` is the place behind them, also among those that are wanted.
 
 @returns page  now_ms:integer next:integer recurrences:[id:text next_ms:integer last_ms:integer last_job:integer runs:integer known_ms:integer short:flag every_ms:integer offset_ms:integer cron:text time_zone:text missed:integer limit:integer until_ms:integer name:text payload:bytes priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text till:text window_ms:integer trace:text tags:text]
-@cost    O(limit x known times)
+@cost    O(limit x known times), and 4 MiB of payloads
 @reads
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -19,6 +20,7 @@ local only_short = ARGV[4] == '1' -- flag: whether only those are told that are 
 local wanted, wanted_at = ARGV, 5 -- repeated (id:text): the recurring jobs
 
 -- @include shared/clock
+-- @include shared/budget
 -- @include shared/queue/state
 -- @include shared/queue/job
 -- @include shared/queue/read-recurrence
@@ -41,8 +43,12 @@ else
   ids = only_short and redis.call('ZRANGE', short, from, to) or redis.call('ZRANGE', recurring, from, to)
   next_place = #ids < limit and -1 or after + #ids
 end
-local told = {}
-for _, id in ipairs(ids) do
-  tell_recurrence(told, recurrences, id)
+local told, budget = {}, budget_of(math.huge)
+for at, id in ipairs(ids) do
+  spend(budget, 1, tell_recurrence(told, recurrences, id))
+  if not is_left(budget) then
+    next_place = (at < #ids or next_place ~= -1) and after + at or -1
+    break
+  end
 end
 return { 'page', math.floor(clock_us() / 1000), next_place, told }

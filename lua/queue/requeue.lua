@@ -6,7 +6,7 @@ more, and says `ready` or `claimed` of what it requeued. Where that takes long t
 for the next call.
 
 @returns requeued  outcomes:[outcome:text]
-@cost    O(jobs x log n), of at most 1,000 that change, and fewer with options and parents
+@cost    O(jobs x log n), of at most 1,000 that change, and fewer with options, parents and large results
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
@@ -25,7 +25,8 @@ local done = KEYS[14] -- sorted set: jobs that are done and kept -> when they en
 local idle = KEYS[15] -- sorted set: workers that wait -> their number
 local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> their number
 local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
-local listeners = KEYS[18] -- hash: who listens to events, where, and the number of the newest message
+local parents = KEYS[18] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local listeners = KEYS[19] -- hash: who listens to events, where, and the number of the newest message
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -71,6 +72,7 @@ local keys = {
   done = done,
   blocked = blocked,
   children = children,
+  parents = parents,
 }
 
 local queue = open_queue(meta, '', '')

@@ -3,7 +3,7 @@ Looks through the jobs of the queue, a part of them a call, for those of a name 
 marker for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
 
 @returns page  now_ms:integer next:text jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
-@cost    O(looked), about
+@cost    O(looked), about, and some more than 4 MiB of what is stored of jobs
 @reads
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -31,24 +31,36 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
--- Fewer where jobs are large: the server reads all that is stored of each.
-local stored_bytes = queue.ready + queue.scheduled + queue.blocked + queue.claimed + queue.dead + queue.done
-local mean_bytes = math.max(1, stored_bytes / math.max(1, redis.call('HLEN', jobs)))
-local fits = math.max(1, math.min(looked, math.floor(CALL_BYTES / mean_bytes)))
-local scanned = redis.call('HSCAN', jobs, after, 'COUNT', string.format('%d', fits))
-local fields, told = scanned[2], {}
-for at = 1, #fields, 2 do
-  local seq = fields[at]
-  -- Other entries of a job begin with a letter.
-  if string.find(seq, '^%d') then
-    local record = fields[at + 1]
-    local job = read_job(record, queue.usual)
-    local packed = redis.call('HGET', jobs, 'r' .. seq)
-    local run = packed and unpack_run(packed)
-    local named = name == '' or job.name == name
-    if named and (state == '' or state_of(run) == state) then
-      tell_job(told, jobs, seq, record, run, queue.usual)
-    end
+local told, cursor, bytes, left = {}, after, 0, looked
+
+-- How many entries to look at next: few at first, for how large they are is known only when the server has read them.
+local function next_step(step)
+  local seen = looked - left
+  local mean = seen > 0 and math.max(1, bytes / seen) or 1
+  return math.min(2 * step, left, math.floor((CALL_BYTES - bytes) / mean))
+end
+
+local function look_at(seq, record)
+  local job = read_job(record, queue.usual)
+  local packed = redis.call('HGET', jobs, 'r' .. seq)
+  local run = packed and unpack_run(packed)
+  if (name == '' or job.name == name) and (state == '' or state_of(run) == state) then
+    bytes = bytes + tell_job(told, jobs, seq, record, run, queue.usual)
   end
 end
-return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
+
+local step = math.min(2, looked)
+while step > 0 do
+  local scanned = redis.call('HSCAN', jobs, cursor, 'COUNT', string.format('%d', step))
+  local fields = scanned[2]
+  for at = 1, #fields, 2 do
+    bytes = bytes + #fields[at + 1]
+    -- Other entries of a job begin with a letter.
+    if string.find(fields[at], '^%d') then
+      look_at(fields[at], fields[at + 1])
+    end
+  end
+  cursor, left = scanned[1], left - math.max(step, #fields / 2)
+  step = cursor ~= '0' and next_step(step) or 0
+end
+return { 'page', math.floor(clock_us() / 1000), cursor, told }

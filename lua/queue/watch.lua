@@ -36,6 +36,7 @@ local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tel
 local wanted, wanted_at = ARGV, 5 -- repeated (id:text): the jobs
 
 -- @include shared/clock
+-- @include shared/bytes
 -- @include shared/tell
 -- @include shared/queue/state
 -- @include shared/queue/count-job
@@ -87,6 +88,8 @@ if queue.listened_ms > now_ms then
   queue.events = {}
 end
 local absent = {}
+-- What has ended is put out at once, from where it is stored.
+queue.copied = CALL_BYTES
 for at = wanted_at, #wanted, 1 do
   local seq = link_here(keys, queue, wanted[at])
   if seq then
@@ -95,6 +98,8 @@ for at = wanted_at, #wanted, 1 do
     absent[#absent + 1] = wanted[at]
   end
 end
+-- What calls before have left, for it was too large for them.
+queue.settling = queue.settling or redis.call('ZRANGE', parents, '0', '0', 'WITHSCORES')[2] == '0'
 if queue.settling then
   -- @include shared/queue/settle
   -- @include shared/queue/see-to-rest

@@ -57,6 +57,36 @@ describe('jobs', () => {
     expect(codeOf(await get(`${queue}/jobs/1`))).toEqual([404, 'not-found'])
   })
 
+  test.each([
+    ['a queue', ''],
+    ['a queue in partitions', '&partitions=3'],
+  ])('that are large are looked up in several requests, of %s', async (_, spread) => {
+    const queue = newQueue()
+    const partitions = spread.replace('&', '?')
+    const payload = 'x'.repeat(1_100_000)
+    const ids: string[] = []
+    for (let at = 0; at < 9; at += 1) {
+      ids.push(
+        ...idsIn(
+          await post(`${queue}/jobs${partitions}`, { jobs: [{ name: 'n', payload, group: `${at}` }] }),
+        ),
+      )
+    }
+
+    const found: string[] = []
+    const counts: number[] = []
+    for (let left = [...ids, 'nobody']; left.length > 0; ) {
+      const { json, text } = await get(`${queue}/find?ids=${left.join(',')}${spread}`)
+      expect(text.length).toBeLessThan(6_000_000)
+      found.push(...json.jobs.map(({ id }: { id: string }) => id))
+      counts.push(json.jobs.length)
+      left = json.left
+    }
+
+    expect(found.toSorted()).toEqual(ids.toSorted())
+    expect(counts[0]).toBeGreaterThanOrEqual(4)
+  })
+
   test('are looked up many at once, also by their own ids: those that are known', async () => {
     const queue = newQueue()
     const [a, own] = await enqueued(queue, { payload: { n: 1 } }, { id: 'own,1' })
@@ -67,7 +97,8 @@ describe('jobs', () => {
       { id: own, state: 'ready', log: [] },
       { id: a, payload: { n: 1 }, log: [{ line: 'seen' }] },
     ])
-    expect(Object.keys(json)).toEqual(['jobs'])
+    expect(Object.keys(json)).toEqual(['jobs', 'left'])
+    expect(json.left).toEqual([])
 
     await enqueued(queue, { id: 'a?b' }, { id: 'a' })
     expect((await get(`${queue}/find?ids=a?b`)).json.jobs.map(({ id }: { id: string }) => id)).toEqual([

@@ -95,7 +95,8 @@ function findMany(app: App, open: Open): void {
   const schema = {
     tags,
     summary: 'Look many up',
-    description: 'Those that are known, in the order of the ids.',
+    description:
+      'Those that are known, in the order of the ids, as far as they have 4 MiB together: `left` are the ids for another request.',
     params: NamePath,
     querystring: Finding,
     response: answers(foundJobs),
@@ -103,7 +104,7 @@ function findMany(app: App, open: Open): void {
   app.get('/queues/:name/find', { schema }, async (request, reply) => {
     // As they were written: an encoded comma is a part of an id.
     const ids = listOf(writtenQueryOf(request), 'ids') ?? []
-    const found = await open(request).jobs.findMany(ids)
+    const found = await open(request).jobs.findPage(ids)
     return reply.type('application/json').send(encodeFound(found))
   })
 }

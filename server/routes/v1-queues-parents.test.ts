@@ -116,10 +116,33 @@ describe('a job with parents', () => {
     expect((await get(`${queue}/jobs/${child}/parents`)).json.parents).toMatchObject([{ queue: null }])
   })
 
+  test('has large results in pages', async () => {
+    const queue = newQueue()
+    const ids: string[] = []
+    for (let at = 0; at < 6; at += 1) ids.push(await enqueue(queue))
+    const child = await enqueue(queue, { parents: ids })
+    const result = 'x'.repeat(1_100_000)
+    const { json: claimed } = await post(`${queue}/claims`, { limit: 6 })
+    for (const { id, token } of claimed.jobs) await post(`${queue}/ack`, { jobs: [{ id, token, result }] })
+
+    const first = await get(`${queue}/jobs/${child}/parents`)
+    const second = await get(`${queue}/jobs/${child}/parents?after=${first.json.next}`)
+
+    const seen = [...first.json.parents, ...second.json.parents]
+    expect(seen.map(({ id }: { id: string }) => id)).toEqual(ids)
+    expect(seen.every((parent: { result: string }) => parent.result === result)).toBe(true)
+    expect([first.json.parents.length, second.json.next]).toEqual([4, null])
+    expect(codeOf(await get(`${queue}/jobs/${child}/parents?after=x`))).toMatchObject([
+      400,
+      'invalid-argument',
+      undefined,
+    ])
+  })
+
   test('has none where it waits for nobody, and is unknown where there is no such job', async () => {
     const queue = newQueue()
     const id = await enqueue(queue)
-    expect((await get(`${queue}/jobs/${id}/parents`)).json).toEqual({ parents: [] })
+    expect((await get(`${queue}/jobs/${id}/parents`)).json).toEqual({ parents: [], next: null })
     expect(codeOf(await get(`${queue}/jobs/nobody/parents`))).toEqual([404, 'not-found', undefined])
   })
 })

@@ -8,7 +8,7 @@ import { strict } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
 import { Refusal } from '../v1/problem-documents.ts'
 import { outcome, parents } from '../v1/queues/answers.ts'
-import { JobPath, QueueQuery } from '../v1/queues/arguments.ts'
+import { JobPath, QueueQuery, spread, text } from '../v1/queues/arguments.ts'
 import { parentFor, parentSeen } from '../v1/queues/elsewhere.ts'
 import { encodeParents } from '../v1/queues/encode.ts'
 import { parentIds } from '../v1/queues/new-job.ts'
@@ -28,20 +28,25 @@ export function jobParents(app: App, parts: Parts, open: Open): void {
   changeParents(app, parts, open)
 }
 
+const Reading = Type.Object({ after: text('`next` of the page before.'), ...spread }, strict)
+
 function readParents(app: App, open: Open): void {
   const schema = {
     ...common,
+    querystring: Reading,
     summary: 'Read the parents',
-    description: 'With their results, for as long as the job is there.',
+    description:
+      'With their results, for as long as the job is there. A page ends behind the result with which they reach 4 MiB.',
     response: answers(parents, 404),
   }
   app.get(url, { schema }, async (request, reply) => {
     const { id } = request.params
     const { jobs } = open(request)
-    const found = await jobs.parents(id)
-    if (found.length === 0 && (await jobs.find(id)) === null) throw noJob(id)
-    const seen = found.map((parent) => parentSeen(request, parent))
-    return reply.type('application/json').send(encodeParents(seen))
+    const { partitions: _, ...options } = request.query
+    const found = await jobs.parentsPage(id, options)
+    if (found.parents.length === 0 && (await jobs.find(id)) === null) throw noJob(id)
+    const seen = found.parents.map((parent) => parentSeen(request, parent))
+    return reply.type('application/json').send(encodeParents(seen, found.next))
   })
 }
 

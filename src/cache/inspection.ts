@@ -44,7 +44,7 @@ export async function findValue<Value>(
 ): Promise<FoundValue<Value> | null> {
   // The server's time, where it is not known or was told long ago.
   if (source.runtime.clock.agedAt(performance.now())) await look(source, key, [])
-  const bytes = await source.shared.reads.get(valueKeyOf(source, key), source.terms.storeMs)
+  const bytes = await source.shared.values.get(valueKeyOf(source, key), source.terms.storeMs)
   if (bytes === null) return null
   const envelope = Envelope.read(bytes)
   if (envelope === null) return null

@@ -65,7 +65,7 @@ function wholeOf<Value>({ shared, terms, runtime }: Source<Value>, now: number):
 }
 
 async function read<Value>(source: Source<Value>, key: string, tags: readonly string[]): Promise<Seen> {
-  const reading = source.shared.reads.get(valueKeyOf(source, key), source.terms.storeMs)
+  const reading = source.shared.values.get(valueKeyOf(source, key), source.terms.storeMs)
   const whole = wholeOf(source, performance.now())
   if (whole === null || tags.length > 0) return readAround(source, key, tags, reading)
   return toSeen(source, await reading, { tags: whole, whole })

@@ -10,6 +10,7 @@ import { LocalLoads } from './local-loads.ts'
 import type { Joinable } from './outcome.ts'
 import { Reads } from './reads.ts'
 import { unitIn } from './units.ts'
+import { ValueReads } from './value-reads.ts'
 
 const MOST_QUIET = 10_000
 /** After Redis did not answer, loaders answer for so long without asking it. */
@@ -19,6 +20,7 @@ const known = new WeakMap<Runtime, Map<string, unknown>>()
 
 export class Shared<Value> {
   readonly reads: Reads
+  readonly values: ValueReads
   readonly generation: Generation
   /** By key: those that somebody may join. */
   readonly loads: Map<string, Joinable<Value>> = new Map()
@@ -33,7 +35,9 @@ export class Shared<Value> {
   private constructor(runtime: Runtime, name: string) {
     this.reads = new Reads(runtime)
     this.#unitOf = (key) => unitIn(runtime, name, key)
-    const key = `${runtime.prefix('cache', name)}:generation`
+    const place = runtime.prefix('cache', name)
+    this.values = new ValueReads(runtime, this.reads, place)
+    const key = `${place}:generation`
     this.generation = new Generation((withinMs) => this.reads.get(key, withinMs))
   }
 

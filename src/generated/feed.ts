@@ -1536,7 +1536,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: '0248fccf24e17a4f5da0239da7d012f9d750f836',
+    sha1: '768753c588071bc19d07337670b847fb4a1ef5c3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2682,17 +2682,16 @@ local function apply_retention(feed, keys, keep, now_us, most, added_bytes)
     bytes = keep.bytes == 0 and 0 or feed.bytes - keep.bytes,
     before = keep.ms == 0 and 0 or now_us - keep.ms * 1000,
   }
-  local upto = exact(surplus.before)
-  if surplus.bytes > 0 then
-    upto = '+'
-  elseif surplus.count > 0 then
-    upto = '+'
-    most = surplus.before > 0 and most or math.min(most, surplus.count)
-  end
-  if upto == '0' then
+  local is_too_much = surplus.bytes > 0 or surplus.count > 0
+  if not is_too_much and surplus.before == 0 then
     return
+  elseif surplus.bytes <= 0 and surplus.count > 0 and surplus.before == 0 then
+    most = math.min(most, surplus.count)
   end
+  -- Nothing behind it goes, and so nothing is read there.
   local guard = tonumber(redis.call('ZRANGE', keys.guards, '0', '0', 'WITHSCORES')[2] or math.huge)
+  local last = is_too_much and guard or math.min(surplus.before, guard)
+  local upto = last < math.huge and exact(last) or '+'
   local now_ms, most_bytes = math.floor(now_us / 1000), surplus.bytes - added_bytes
   local budget = budget_of(most, added_bytes)
   remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget, -math.huge)
@@ -2896,14 +2895,14 @@ return { 'appended', feed.epoch, first, created, duplicates }
     [1046, 'lua/shared/feed/remove.lua', 1],
     [1047, 'lua/shared/feed/remove.lua', 4],
     [1100, 'lua/shared/feed/retention.lua', 10],
-    [1162, 'lua/feed/append.lua', 159],
-    [1166, 'lua/shared/feed/compact.lua', 1],
-    [1171, 'lua/shared/budget.lua', 1],
-    [1174, 'lua/shared/budget.lua', 5],
-    [1194, 'lua/shared/feed/compact.lua', 9],
-    [1253, 'lua/feed/append.lua', 164],
-    [1263, 'lua/shared/feed/move-all.lua', 2],
-    [1283, 'lua/feed/append.lua', 175],
+    [1161, 'lua/feed/append.lua', 159],
+    [1165, 'lua/shared/feed/compact.lua', 1],
+    [1170, 'lua/shared/budget.lua', 1],
+    [1173, 'lua/shared/budget.lua', 5],
+    [1193, 'lua/shared/feed/compact.lua', 9],
+    [1252, 'lua/feed/append.lua', 164],
+    [1262, 'lua/shared/feed/move-all.lua', 2],
+    [1282, 'lua/feed/append.lua', 175],
   ],
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)

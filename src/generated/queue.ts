@@ -63,7 +63,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: 'e6bba0abaf834ceec0a09ece500c7ba8e8cf710a',
+    sha1: 'cd1ab7ba1ac651c4fd38923f9c30b273d842ea51',
     reads: false,
     bytes: true,
     source: `--[[
@@ -379,6 +379,9 @@ local TRACKED = 16
 local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
+
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -1391,42 +1394,42 @@ return {
     [277, 'lua/shared/queue/wide.lua', 1],
     [292, 'lua/shared/queue/note-due.lua', 1],
     [300, 'lua/shared/queue/flags.lua', 1],
-    [319, 'lua/shared/queue/note-alike.lua', 1],
-    [320, 'lua/shared/queue/bucket.lua', 1],
-    [332, 'lua/shared/queue/leave-notes.lua', 1],
-    [354, 'lua/shared/queue/fold.lua', 1],
-    [355, 'lua/shared/queue/statistics.lua', 1],
-    [588, 'lua/shared/queue/fold.lua', 3],
-    [599, 'lua/shared/queue/leave-notes.lua', 24],
-    [606, 'lua/shared/queue/note-alike.lua', 4],
-    [621, 'lua/shared/queue/plain.lua', 1],
-    [622, 'lua/shared/queue/plain-head.lua', 1],
-    [625, 'lua/shared/queue/plain-head.lua', 8],
-    [633, 'lua/shared/queue/plain.lua', 3],
-    [641, 'lua/shared/queue/is-behind.lua', 1],
-    [649, 'lua/shared/queue/plain.lua', 12],
-    [716, 'lua/shared/queue/note-spans.lua', 1],
-    [717, 'lua/shared/queue/note-spans.lua', 3],
-    [743, 'lua/shared/queue/plain.lua', 80],
-    [770, 'lua/shared/queue/note-spans.lua', 1],
-    [771, 'lua/shared/queue/note-spans.lua', 3],
-    [797, 'lua/shared/queue/plain.lua', 108],
-    [855, 'lua/queue/ack-and-claim-plain.lua', 48],
-    [887, 'lua/shared/tell.lua', 1],
-    [897, 'lua/shared/tell.lua', 15],
-    [940, 'lua/shared/queue/idle.lua', 1],
-    [1007, 'lua/shared/listening.lua', 1],
-    [1026, 'lua/shared/queue/idle.lua', 69],
-    [1150, 'lua/shared/queue/watch.lua', 1],
-    [1162, 'lua/shared/queue/wait-idle.lua', 1],
-    [1201, 'lua/queue/ack-and-claim-plain.lua', 84],
-    [1211, 'lua/shared/queue/note-time.lua', 1],
-    [1216, 'lua/queue/ack-and-claim-plain.lua', 95],
-    [1226, 'lua/shared/queue/publish-plain.lua', 1],
-    [1228, 'lua/shared/queue/spelled.lua', 1],
-    [1236, 'lua/shared/queue/send.lua', 1],
-    [1252, 'lua/shared/queue/publish-plain.lua', 5],
-    [1269, 'lua/queue/ack-and-claim-plain.lua', 106],
+    [322, 'lua/shared/queue/note-alike.lua', 1],
+    [323, 'lua/shared/queue/bucket.lua', 1],
+    [335, 'lua/shared/queue/leave-notes.lua', 1],
+    [357, 'lua/shared/queue/fold.lua', 1],
+    [358, 'lua/shared/queue/statistics.lua', 1],
+    [591, 'lua/shared/queue/fold.lua', 3],
+    [602, 'lua/shared/queue/leave-notes.lua', 24],
+    [609, 'lua/shared/queue/note-alike.lua', 4],
+    [624, 'lua/shared/queue/plain.lua', 1],
+    [625, 'lua/shared/queue/plain-head.lua', 1],
+    [628, 'lua/shared/queue/plain-head.lua', 8],
+    [636, 'lua/shared/queue/plain.lua', 3],
+    [644, 'lua/shared/queue/is-behind.lua', 1],
+    [652, 'lua/shared/queue/plain.lua', 12],
+    [719, 'lua/shared/queue/note-spans.lua', 1],
+    [720, 'lua/shared/queue/note-spans.lua', 3],
+    [746, 'lua/shared/queue/plain.lua', 80],
+    [773, 'lua/shared/queue/note-spans.lua', 1],
+    [774, 'lua/shared/queue/note-spans.lua', 3],
+    [800, 'lua/shared/queue/plain.lua', 108],
+    [858, 'lua/queue/ack-and-claim-plain.lua', 48],
+    [890, 'lua/shared/tell.lua', 1],
+    [900, 'lua/shared/tell.lua', 15],
+    [943, 'lua/shared/queue/idle.lua', 1],
+    [1010, 'lua/shared/listening.lua', 1],
+    [1029, 'lua/shared/queue/idle.lua', 69],
+    [1153, 'lua/shared/queue/watch.lua', 1],
+    [1165, 'lua/shared/queue/wait-idle.lua', 1],
+    [1204, 'lua/queue/ack-and-claim-plain.lua', 84],
+    [1214, 'lua/shared/queue/note-time.lua', 1],
+    [1219, 'lua/queue/ack-and-claim-plain.lua', 95],
+    [1229, 'lua/shared/queue/publish-plain.lua', 1],
+    [1231, 'lua/shared/queue/spelled.lua', 1],
+    [1239, 'lua/shared/queue/send.lua', 1],
+    [1255, 'lua/shared/queue/publish-plain.lua', 5],
+    [1272, 'lua/queue/ack-and-claim-plain.lua', 106],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
@@ -1534,7 +1537,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '8837550aa4af87ba217b905bf066fd62fd036b81',
+    sha1: 'cf0e3eeddf23dc458ebf20b9359575863089a0da',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2458,6 +2461,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -2533,7 +2539,7 @@ end
 --             r: runs nevertheless), how many it waits for, and its delay from then on
 --   y<ref>    how many jobs name that parent
 --   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
---             id, and its result or what it died of
+--             id, and its result (see also shared/queue/keep-end) or what it died of
 
 local function pack_end(letter, id, text)
   return struct.pack('>c1Hc0', letter, #id, id) .. text
@@ -2867,6 +2873,21 @@ end
 
 -- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
 local function erase_job(keys, queue, seq, job, run)
+  if run and run.state == 'f' and has_flag(run.flags, OWED) then
+-- What others are told of a job that is done and kept. Its result is copied for those who come to wait for it, but for what would be
+-- more than a call may read: that is told from where it is stored with the job, until this goes, or begins again.
+
+-- To be asked for before a job goes whose run says OWED. Changes its flags, which the caller writes where there still is a run.
+local function keep_end(keys, queue, seq, job, run)
+  run.flags = run.flags - OWED
+  if redis.call('HEXISTS', keys.jobs, 'y' .. seq) == 1 or redis.call('ZSCORE', keys.parents, seq) == '0' then
+    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    redis.call('HSET', keys.jobs, 'z' .. seq, pack_end('f', job.id == '' and seq or job.id, result))
+    queue.moved = (queue.moved or 0) + #result
+  end
+end
+    keep_end(keys, queue, seq, job, run)
+  end
   redis.call(
     'HDEL',
     keys.jobs,
@@ -2948,12 +2969,12 @@ end
 -- statistics are to know.
 -- What a call has noted for the statistics and counted.
 local function packed_notes(queue)
-  local packed = queue.noted or ''
+  local packed = { queue.noted }
   local counted = queue.counted or {}
   for _, key in ipairs(counted) do
-    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+    packed[#packed + 1] = struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
   end
-  return packed
+  return table.concat(packed)
 end
 
 local function tell_others(keys, queue, now_ms, how)
@@ -2977,21 +2998,34 @@ end
 -- All of them are gone some time after the last.
 local SPARE_MS = 3600000
 
--- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
-local function forget_old_results(results, count, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
-  local fields = {}
+-- Of the ends to which these fields belong those that are over: both fields of each.
+local function ends_over(results, sample, now_ms)
+  local fields, over = {}, {}
   for at = 1, #sample do
     fields[at] = 'u' .. string.sub(sample[at], 2)
   end
-  if #fields == 0 then
-    return
-  end
-  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+  for at, until_ms in ipairs(#fields > 0 and redis.call('HMGET', results, unpack(fields)) or {}) do
     if until_ms and tonumber(until_ms) <= now_ms then
-      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+      over[#over + 1] = fields[at]
+      over[#over + 1] = 'v' .. string.sub(fields[at], 2)
     end
+  end
+  return over
+end
+
+-- Ends that are over are dropped by sampling, as shared/drop-over does, which reads values: here those are results, of any size.
+-- Two are looked at for each that comes, so that as many go as come once half of all are over.
+local function forget_old_results(results, count, now_ms)
+  local left, size = 2 * count + 4, 8
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local over = ends_over(results, redis.pcall('HRANDFIELD', results, string.format('%d', size)), now_ms)
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', results, unpack(over))
+    left = left - math.abs(size)
+    size = -math.min(left, 1500)
   end
 end
 
@@ -3120,7 +3154,15 @@ end
 -- Jobs that are done. They are removed at once, unless the queue keeps some: then \`done\` holds them by when they
 -- ended, and their results stay with them.
 
--- Removes what is above the number kept, or older than it may be, or all where none is kept; at most so many.
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
+
+-- Removes what is above the number kept, or older than it may be, or all where none is kept; at most so many, and fewer where their
+-- results have to be kept for others.
 local function drop_done(keys, queue, settings, now_ms, most)
   local surplus = {}
   if settings.keep_ms > 0 then
@@ -3137,14 +3179,21 @@ local function drop_done(keys, queue, settings, now_ms, most)
     return
   end
   local stored = redis.call('HMGET', keys.jobs, unpack(fields_of(surplus)))
-  redis.call('ZREM', keys.done, unpack(surplus))
+  local gone = {}
   for at, seq in ipairs(surplus) do
+    if (queue.moved or 0) >= CALL_BYTES then
+      break
+    end
+    gone[at] = seq
     local record = stored[at * 2 - 1]
     if record then
       local run = unpack_run(stored[at * 2])
       queue.done = queue.done - run.size
       erase_job(keys, queue, seq, read_job(record, queue.usual), run)
     end
+  end
+  if #gone > 0 then
+    redis.call('ZREM', keys.done, unpack(gone))
   end
 end
 
@@ -3634,12 +3683,6 @@ if remembered then
 -- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
 -- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
 -- Such a job has a run from the beginning, for only the run knows its bytes.
--- A call reads or answers no more payloads behind the one with which they reach this.
-local CALL_BYTES = 4194304
-
--- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
--- of each, and can tell before it reads how many are too many.
-local INLINE_BYTES = 16384
 
 -- The payload of a job. \`flags\`: those of its run, 0: it has none.
 local function payload_of(jobs, seq, record, body_at, flags)
@@ -3955,35 +3998,39 @@ local function unpack_times(packed)
   return times
 end
 
--- The recurrence, or nil.
-local function read_recurrence(recurrences, id)
-  local stored = redis.call('HMGET', recurrences, 'd' .. id, 'j' .. id, 's' .. id, 't' .. id)
-  if not stored[1] then
-    return nil
-  end
-  local every_ms, offset_ms, cron, time_zone = struct.unpack('>ddHc0Hc0', stored[1])
-  local missed, limit, until_ms, window_ms, record_at = struct.unpack('>dddd', stored[2])
-  local next_ms, last_ms, last_job, runs, known_ms, complete = struct.unpack('>dddddB', stored[3])
+-- What is known of its runs, by its rule, progress and times as they are stored.
+local function unpack_runs(rule, progress, times)
+  local every_ms, offset_ms, cron, time_zone = struct.unpack('>ddHc0Hc0', rule)
+  local next_ms, last_ms, last_job, runs, known_ms, complete = struct.unpack('>dddddB', progress)
   return {
-    rule = stored[1],
-    template = stored[2],
+    rule = rule,
     every_ms = every_ms,
     offset_ms = offset_ms,
     cron = cron,
     time_zone = time_zone,
-    missed = missed,
-    limit = limit,
-    until_ms = until_ms,
-    window_ms = window_ms,
-    record = string.sub(stored[2], record_at),
     next_ms = next_ms,
     last_ms = last_ms,
     last_job = last_job,
     runs = runs,
     known_ms = known_ms,
     complete = complete == 1,
-    times = unpack_times(stored[4] or ''),
+    times = unpack_times(times or ''),
   }
+end
+
+-- The recurrence, or nil.
+local function read_recurrence(recurrences, id)
+  local stored = redis.call('HMGET', recurrences, 'd' .. id, 's' .. id, 't' .. id, 'j' .. id)
+  if not stored[1] then
+    return nil
+  end
+  local recurrence, template = unpack_runs(stored[1], stored[2], stored[3]), stored[4]
+  local missed, limit, until_ms, window_ms, record_at = struct.unpack('>dddd', template)
+  recurrence.template = template
+  recurrence.missed, recurrence.limit = missed, limit
+  recurrence.until_ms, recurrence.window_ms = until_ms, window_ms
+  recurrence.record = string.sub(template, record_at)
+  return recurrence
 end
 
 -- Whether its known times are behind others that nobody has supplied yet, because the clock has stepped back since they
@@ -4079,20 +4126,25 @@ end
 -- A recurrence whose next run is further away than twice that goes on by the clock as it is now: it runs whenever that
 -- shows one of its times, also a second time. Others only wait until the clock comes to their next run, so that what runs
 -- once a day does so once a day. Times of an expression are to be supplied again, also where all up to its end were known;
--- until they are, those that are known stay.
+-- until they are, those that are known stay. Answers how many bytes it has read of the job.
 local function go_on(keys, queue, id, now_ms)
+  -- Without its job, which may be large.
+  local stored = redis.call('HMGET', keys.recurrences, 'd' .. id, 's' .. id, 't' .. id)
+  local known = unpack_runs(stored[1], stored[2], stored[3])
+  local gap_ms = longest_gap(known)
+  if gap_ms == 0 or known.next_ms <= now_ms + 2 * gap_ms then
+    return 0
+  elseif known.every_ms == 0 and is_to_be_replaced(known) then
+    return 0
+  end
   local recurrence = read_recurrence(keys.recurrences, id)
-  local gap_ms = longest_gap(recurrence)
-  if gap_ms == 0 or recurrence.next_ms <= now_ms + 2 * gap_ms then
-    return
-  elseif recurrence.every_ms > 0 then
+  if recurrence.every_ms > 0 then
     recurrence.next_ms = next_interval(recurrence, now_ms)
-  elseif is_to_be_replaced(recurrence) then
-    return
   else
     recurrence.known_ms, recurrence.complete = now_ms, false
   end
   save_progress(keys, queue, id, recurrence)
+  return #recurrence.record
 end
 
 local function catch_up(keys, queue, settings, now_us)
@@ -4101,8 +4153,13 @@ local function catch_up(keys, queue, settings, now_us)
     look_at_held(keys, part_of(keys.held, now_ms), now_us)
   end
   if is_marked(queue, RECURRENCES) and not settings.paused then
+    -- The rest of them when it is the turn of this part again: those that go on are not far away any more.
+    local bytes = 0
     for _, id in ipairs(part_of(keys.recurring, now_ms)) do
-      go_on(keys, queue, id, now_ms)
+      bytes = bytes + go_on(keys, queue, id, now_ms)
+      if bytes >= CALL_BYTES then
+        break
+      end
     end
   end
 end
@@ -4120,12 +4177,6 @@ end
 -- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
 -- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
 -- Such a job has a run from the beginning, for only the run knows its bytes.
--- A call reads or answers no more payloads behind the one with which they reach this.
-local CALL_BYTES = 4194304
-
--- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
--- of each, and can tell before it reads how many are too many.
-local INLINE_BYTES = 16384
 
 -- The fields that hold the record of a job, its bytes, and the flags of its run.
 local function record_fields(queue, seq, head, payload)
@@ -4196,35 +4247,39 @@ local function unpack_times(packed)
   return times
 end
 
--- The recurrence, or nil.
-local function read_recurrence(recurrences, id)
-  local stored = redis.call('HMGET', recurrences, 'd' .. id, 'j' .. id, 's' .. id, 't' .. id)
-  if not stored[1] then
-    return nil
-  end
-  local every_ms, offset_ms, cron, time_zone = struct.unpack('>ddHc0Hc0', stored[1])
-  local missed, limit, until_ms, window_ms, record_at = struct.unpack('>dddd', stored[2])
-  local next_ms, last_ms, last_job, runs, known_ms, complete = struct.unpack('>dddddB', stored[3])
+-- What is known of its runs, by its rule, progress and times as they are stored.
+local function unpack_runs(rule, progress, times)
+  local every_ms, offset_ms, cron, time_zone = struct.unpack('>ddHc0Hc0', rule)
+  local next_ms, last_ms, last_job, runs, known_ms, complete = struct.unpack('>dddddB', progress)
   return {
-    rule = stored[1],
-    template = stored[2],
+    rule = rule,
     every_ms = every_ms,
     offset_ms = offset_ms,
     cron = cron,
     time_zone = time_zone,
-    missed = missed,
-    limit = limit,
-    until_ms = until_ms,
-    window_ms = window_ms,
-    record = string.sub(stored[2], record_at),
     next_ms = next_ms,
     last_ms = last_ms,
     last_job = last_job,
     runs = runs,
     known_ms = known_ms,
     complete = complete == 1,
-    times = unpack_times(stored[4] or ''),
+    times = unpack_times(times or ''),
   }
+end
+
+-- The recurrence, or nil.
+local function read_recurrence(recurrences, id)
+  local stored = redis.call('HMGET', recurrences, 'd' .. id, 's' .. id, 't' .. id, 'j' .. id)
+  if not stored[1] then
+    return nil
+  end
+  local recurrence, template = unpack_runs(stored[1], stored[2], stored[3]), stored[4]
+  local missed, limit, until_ms, window_ms, record_at = struct.unpack('>dddd', template)
+  recurrence.template = template
+  recurrence.missed, recurrence.limit = missed, limit
+  recurrence.until_ms, recurrence.window_ms = until_ms, window_ms
+  recurrence.record = string.sub(template, record_at)
+  return recurrence
 end
 
 -- Whether its known times are behind others that nobody has supplied yet, because the clock has stepped back since they
@@ -4574,7 +4629,8 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
 end
 
--- At most so many; the rest is due at once. Answers how many became ready.
+-- At most so many, and no more behind those with which the ends that were read and put out reach CALL_BYTES; the rest is due at
+-- once. Answers how many became ready.
 local function settle_children(keys, queue, now_us, most)
   local became_ready = 0
   while most > 0 do
@@ -4586,23 +4642,36 @@ local function settle_children(keys, queue, now_us, most)
     local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
     local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
     local letter, id, rest = unpack_end(ended)
+    queue.moved = (queue.moved or 0) + #ended
+    local told = 0
     for _, member in ipairs(members) do
       local child = string.sub(member, #ref + 2)
       redis.call('ZREM', keys.children, member)
+      told = told + 1
       if string.sub(child, 1, 1) == 'q' then
-        local target, asked = string.match(child, '^q(.*)\\1(.*)$')
-        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+-- What a child in another queue is to be told of an end.
+local function put_out_end(keys, queue, child, ref, letter, text, now_us)
+  local target, asked = string.match(child, '^q(.*)\\1(.*)$')
+  -- See shared/queue/keep-end.
+  local told = letter == 'f' and text == '' and redis.call('HGET', keys.jobs, 'o' .. ref) or text
+  put_out(keys, queue, target, 'e' .. pack_end(letter, asked, told), now_us)
+  queue.moved = queue.moved + #told
+end
+        put_out_end(keys, queue, child, ref, letter, string.sub(ended, rest), now_us)
+        if queue.moved >= CALL_BYTES then
+          break
+        end
       elseif settle_child(keys, queue, child, letter, id, now_us) then
         became_ready = became_ready + 1
       end
     end
-    if #members < most then
+    if told == #members and #members < most then
       redis.call('ZREM', keys.parents, ref)
       if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
         redis.call('HDEL', keys.jobs, 'z' .. ref)
       end
     end
-    most = most - 1 - #members
+    most = queue.moved < CALL_BYTES and most - 1 - told or 0
   end
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
@@ -4645,12 +4714,6 @@ if room > 0 then
 -- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
 -- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
 -- Such a job has a run from the beginning, for only the run knows its bytes.
--- A call reads or answers no more payloads behind the one with which they reach this.
-local CALL_BYTES = 4194304
-
--- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
--- of each, and can tell before it reads how many are too many.
-local INLINE_BYTES = 16384
 
 local function size_of(record, run)
   return run and run.size or #record
@@ -5094,131 +5157,134 @@ return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, re
     [822, 'lua/shared/queue/plain-head.lua', 8],
     [830, 'lua/shared/queue/job.lua', 14],
     [907, 'lua/shared/queue/flags.lua', 1],
-    [938, 'lua/shared/queue/run.lua', 1],
-    [985, 'lua/shared/queue/parents.lua', 1],
-    [1066, 'lua/shared/queue/parents.lua', 92],
-    [1080, 'lua/shared/queue/happened.lua', 1],
-    [1092, 'lua/shared/queue/names.lua', 1],
-    [1108, 'lua/shared/queue/names.lua', 27],
-    [1126, 'lua/shared/queue/groups.lua', 1],
-    [1172, 'lua/shared/queue/burst.lua', 1],
-    [1184, 'lua/shared/queue/groups.lua', 48],
-    [1255, 'lua/shared/queue/groups.lua', 130],
-    [1282, 'lua/shared/queue/ready.lua', 1],
-    [1289, 'lua/shared/queue/in-front.lua', 1],
-    [1291, 'lua/shared/queue/ready.lua', 9],
-    [1312, 'lua/shared/queue/ready.lua', 40],
-    [1318, 'lua/shared/queue/fields.lua', 1],
-    [1327, 'lua/shared/queue/end.lua', 1],
-    [1351, 'lua/shared/queue/leave-tags.lua', 1],
-    [1361, 'lua/shared/queue/end.lua', 26],
-    [1378, 'lua/shared/queue/note-end.lua', 1],
-    [1408, 'lua/shared/queue/tell-others.lua', 1],
-    [1410, 'lua/shared/queue/packed-notes.lua', 1],
-    [1411, 'lua/shared/queue/packed-notes.lua', 3],
-    [1419, 'lua/shared/queue/tell-others.lua', 4],
-    [1422, 'lua/shared/queue/result.lua', 1],
-    [1436, 'lua/shared/queue/tell-ends.lua', 1],
-    [1492, 'lua/shared/queue/tell-others.lua', 9],
-    [1495, 'lua/shared/queue/tell-others.lua', 13],
-    [1498, 'lua/shared/queue/publish.lua', 1],
-    [1499, 'lua/shared/queue/message.lua', 1],
-    [1509, 'lua/shared/queue/spelled.lua', 1],
-    [1517, 'lua/shared/queue/send.lua', 1],
-    [1533, 'lua/shared/queue/message.lua', 13],
-    [1556, 'lua/shared/queue/publish.lua', 3],
-    [1562, 'lua/shared/queue/tell-others.lua', 17],
-    [1565, 'lua/shared/queue/cancel.lua', 1],
-    [1573, 'lua/shared/queue/stop.lua', 1],
-    [1581, 'lua/shared/queue/finish.lua', 1],
-    [1682, 'lua/shared/queue/told.lua', 1],
-    [1697, 'lua/shared/queue/told.lua', 24],
-    [1701, 'lua/shared/queue/idle.lua', 1],
-    [1768, 'lua/shared/listening.lua', 1],
-    [1787, 'lua/shared/queue/idle.lua', 69],
-    [1911, 'lua/shared/queue/judge.lua', 1],
-    [1975, 'lua/shared/queue/next-due.lua', 1],
-    [2030, 'lua/queue/ack-and-claim.lua', 90],
-    [2079, 'lua/shared/queue/burst.lua', 1],
-    [2091, 'lua/queue/ack-and-claim.lua', 140],
-    [2095, 'lua/shared/queue/body.lua', 1],
-    [2098, 'lua/shared/bytes.lua', 1],
-    [2104, 'lua/shared/queue/body.lua', 7],
-    [2105, 'lua/shared/queue/body.lua', 27],
-    [2112, 'lua/shared/queue/claimed-before.lua', 1],
-    [2114, 'lua/shared/queue/tell-options.lua', 1],
-    [2126, 'lua/shared/queue/claimed-before.lua', 4],
-    [2166, 'lua/queue/ack-and-claim.lua', 146],
-    [2177, 'lua/shared/queue/carry-out-acks.lua', 1],
-    [2178, 'lua/shared/queue/carry-out-acks.lua', 5],
-    [2190, 'lua/queue/ack-and-claim.lua', 158],
-    [2197, 'lua/shared/queue/is-behind.lua', 1],
-    [2205, 'lua/queue/ack-and-claim.lua', 166],
-    [2208, 'lua/shared/queue/bring-due.lua', 1],
-    [2211, 'lua/shared/queue/entries.lua', 1],
-    [2229, 'lua/shared/queue/history.lua', 1],
-    [2243, 'lua/shared/queue/failure.lua', 1],
-    [2249, 'lua/shared/queue/note-failure.lua', 1],
-    [2253, 'lua/shared/queue/dead.lua', 1],
-    [2307, 'lua/shared/queue/bury-claimed.lua', 1],
-    [2314, 'lua/shared/queue/reclaim.lua', 1],
-    [2359, 'lua/shared/queue/due.lua', 1],
-    [2381, 'lua/shared/queue/bring-due.lua', 12],
-    [2385, 'lua/shared/queue/leave-short.lua', 1],
-    [2396, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2461, 'lua/shared/queue/recurrence.lua', 1],
-    [2510, 'lua/shared/queue/catch-up.lua', 1],
-    [2512, 'lua/shared/queue/next-interval.lua', 1],
-    [2517, 'lua/shared/queue/catch-up.lua', 4],
-    [2570, 'lua/shared/queue/bring-due.lua', 21],
-    [2576, 'lua/shared/queue/spawn.lua', 1],
-    [2581, 'lua/shared/queue/body.lua', 1],
-    [2584, 'lua/shared/bytes.lua', 1],
-    [2590, 'lua/shared/queue/body.lua', 7],
-    [2606, 'lua/shared/queue/number.lua', 1],
-    [2615, 'lua/shared/queue/enter-tags.lua', 1],
-    [2626, 'lua/shared/queue/leave-short.lua', 1],
-    [2637, 'lua/shared/queue/read-recurrence.lua', 1],
-    [2702, 'lua/shared/queue/recurrence.lua', 1],
-    [2751, 'lua/shared/queue/spawn.lua', 13],
-    [2852, 'lua/shared/queue/bring-due.lua', 28],
-    [2854, 'lua/shared/queue/look-again.lua', 1],
-    [2860, 'lua/shared/queue/bring-due.lua', 31],
-    [2862, 'lua/queue/ack-and-claim.lua', 170],
-    [2866, 'lua/shared/queue/settle.lua', 1],
-    [2867, 'lua/shared/queue/failure.lua', 1],
-    [2873, 'lua/shared/queue/dead.lua', 1],
-    [2927, 'lua/shared/queue/backoff.lua', 1],
-    [2929, 'lua/shared/queue/backoff.lua', 22],
-    [2948, 'lua/shared/queue/unblock.lua', 1],
-    [2954, 'lua/shared/queue/outbox.lua', 1],
-    [2965, 'lua/shared/queue/entries.lua', 1],
-    [2983, 'lua/shared/queue/history.lua', 1],
-    [2997, 'lua/shared/queue/settle.lua', 18],
-    [3071, 'lua/queue/ack-and-claim.lua', 175],
-    [3082, 'lua/shared/queue/watch.lua', 1],
-    [3094, 'lua/queue/ack-and-claim.lua', 187],
-    [3106, 'lua/shared/queue/body.lua', 1],
-    [3109, 'lua/shared/bytes.lua', 1],
-    [3115, 'lua/shared/queue/body.lua', 7],
-    [3116, 'lua/shared/queue/body.lua', 23],
-    [3127, 'lua/queue/ack-and-claim.lua', 200],
-    [3129, 'lua/shared/queue/take.lua', 1],
-    [3266, 'lua/shared/budget.lua', 1],
-    [3269, 'lua/shared/budget.lua', 5],
-    [3285, 'lua/shared/queue/take.lua', 139],
-    [3301, 'lua/shared/queue/bring-returned.lua', 1],
-    [3334, 'lua/shared/queue/take.lua', 156],
-    [3342, 'lua/queue/ack-and-claim.lua', 203],
-    [3346, 'lua/shared/queue/lease.lua', 1],
-    [3347, 'lua/shared/queue/tell-options.lua', 1],
-    [3359, 'lua/shared/queue/lease.lua', 3],
-    [3417, 'lua/queue/ack-and-claim.lua', 208],
-    [3439, 'lua/shared/queue/wait-idle.lua', 1],
-    [3478, 'lua/shared/queue/note-time.lua', 1],
-    [3483, 'lua/shared/queue/look-again.lua', 1],
-    [3489, 'lua/shared/queue/wait.lua', 3],
-    [3505, 'lua/queue/ack-and-claim.lua', 232],
+    [941, 'lua/shared/queue/run.lua', 1],
+    [988, 'lua/shared/queue/parents.lua', 1],
+    [1069, 'lua/shared/queue/parents.lua', 92],
+    [1083, 'lua/shared/queue/happened.lua', 1],
+    [1095, 'lua/shared/queue/names.lua', 1],
+    [1111, 'lua/shared/queue/names.lua', 27],
+    [1129, 'lua/shared/queue/groups.lua', 1],
+    [1175, 'lua/shared/queue/burst.lua', 1],
+    [1187, 'lua/shared/queue/groups.lua', 48],
+    [1258, 'lua/shared/queue/groups.lua', 130],
+    [1285, 'lua/shared/queue/ready.lua', 1],
+    [1292, 'lua/shared/queue/in-front.lua', 1],
+    [1294, 'lua/shared/queue/ready.lua', 9],
+    [1315, 'lua/shared/queue/ready.lua', 40],
+    [1321, 'lua/shared/queue/fields.lua', 1],
+    [1330, 'lua/shared/queue/end.lua', 1],
+    [1335, 'lua/shared/queue/keep-end.lua', 1],
+    [1347, 'lua/shared/queue/end.lua', 7],
+    [1369, 'lua/shared/queue/leave-tags.lua', 1],
+    [1379, 'lua/shared/queue/end.lua', 30],
+    [1396, 'lua/shared/queue/note-end.lua', 1],
+    [1426, 'lua/shared/queue/tell-others.lua', 1],
+    [1428, 'lua/shared/queue/packed-notes.lua', 1],
+    [1429, 'lua/shared/queue/packed-notes.lua', 3],
+    [1437, 'lua/shared/queue/tell-others.lua', 4],
+    [1440, 'lua/shared/queue/result.lua', 1],
+    [1454, 'lua/shared/queue/tell-ends.lua', 1],
+    [1523, 'lua/shared/queue/tell-others.lua', 9],
+    [1526, 'lua/shared/queue/tell-others.lua', 13],
+    [1529, 'lua/shared/queue/publish.lua', 1],
+    [1530, 'lua/shared/queue/message.lua', 1],
+    [1540, 'lua/shared/queue/spelled.lua', 1],
+    [1548, 'lua/shared/queue/send.lua', 1],
+    [1564, 'lua/shared/queue/message.lua', 13],
+    [1587, 'lua/shared/queue/publish.lua', 3],
+    [1593, 'lua/shared/queue/tell-others.lua', 17],
+    [1596, 'lua/shared/queue/cancel.lua', 1],
+    [1604, 'lua/shared/queue/stop.lua', 1],
+    [1612, 'lua/shared/queue/finish.lua', 1],
+    [1615, 'lua/shared/bytes.lua', 1],
+    [1621, 'lua/shared/queue/finish.lua', 5],
+    [1728, 'lua/shared/queue/told.lua', 1],
+    [1743, 'lua/shared/queue/told.lua', 24],
+    [1747, 'lua/shared/queue/idle.lua', 1],
+    [1814, 'lua/shared/listening.lua', 1],
+    [1833, 'lua/shared/queue/idle.lua', 69],
+    [1957, 'lua/shared/queue/judge.lua', 1],
+    [2021, 'lua/shared/queue/next-due.lua', 1],
+    [2076, 'lua/queue/ack-and-claim.lua', 90],
+    [2125, 'lua/shared/queue/burst.lua', 1],
+    [2137, 'lua/queue/ack-and-claim.lua', 140],
+    [2141, 'lua/shared/queue/body.lua', 1],
+    [2144, 'lua/shared/queue/body.lua', 7],
+    [2145, 'lua/shared/queue/body.lua', 27],
+    [2152, 'lua/shared/queue/claimed-before.lua', 1],
+    [2154, 'lua/shared/queue/tell-options.lua', 1],
+    [2166, 'lua/shared/queue/claimed-before.lua', 4],
+    [2206, 'lua/queue/ack-and-claim.lua', 146],
+    [2217, 'lua/shared/queue/carry-out-acks.lua', 1],
+    [2218, 'lua/shared/queue/carry-out-acks.lua', 5],
+    [2230, 'lua/queue/ack-and-claim.lua', 158],
+    [2237, 'lua/shared/queue/is-behind.lua', 1],
+    [2245, 'lua/queue/ack-and-claim.lua', 166],
+    [2248, 'lua/shared/queue/bring-due.lua', 1],
+    [2251, 'lua/shared/queue/entries.lua', 1],
+    [2269, 'lua/shared/queue/history.lua', 1],
+    [2283, 'lua/shared/queue/failure.lua', 1],
+    [2289, 'lua/shared/queue/note-failure.lua', 1],
+    [2293, 'lua/shared/queue/dead.lua', 1],
+    [2347, 'lua/shared/queue/bury-claimed.lua', 1],
+    [2354, 'lua/shared/queue/reclaim.lua', 1],
+    [2399, 'lua/shared/queue/due.lua', 1],
+    [2421, 'lua/shared/queue/bring-due.lua', 12],
+    [2425, 'lua/shared/queue/leave-short.lua', 1],
+    [2436, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2505, 'lua/shared/queue/recurrence.lua', 1],
+    [2554, 'lua/shared/queue/catch-up.lua', 1],
+    [2556, 'lua/shared/queue/next-interval.lua', 1],
+    [2561, 'lua/shared/queue/catch-up.lua', 5],
+    [2624, 'lua/shared/queue/bring-due.lua', 21],
+    [2630, 'lua/shared/queue/spawn.lua', 1],
+    [2635, 'lua/shared/queue/body.lua', 1],
+    [2638, 'lua/shared/queue/body.lua', 7],
+    [2654, 'lua/shared/queue/number.lua', 1],
+    [2663, 'lua/shared/queue/enter-tags.lua', 1],
+    [2674, 'lua/shared/queue/leave-short.lua', 1],
+    [2685, 'lua/shared/queue/read-recurrence.lua', 1],
+    [2754, 'lua/shared/queue/recurrence.lua', 1],
+    [2803, 'lua/shared/queue/spawn.lua', 13],
+    [2904, 'lua/shared/queue/bring-due.lua', 28],
+    [2906, 'lua/shared/queue/look-again.lua', 1],
+    [2912, 'lua/shared/queue/bring-due.lua', 31],
+    [2914, 'lua/queue/ack-and-claim.lua', 170],
+    [2918, 'lua/shared/queue/settle.lua', 1],
+    [2919, 'lua/shared/queue/failure.lua', 1],
+    [2925, 'lua/shared/queue/dead.lua', 1],
+    [2979, 'lua/shared/queue/backoff.lua', 1],
+    [2981, 'lua/shared/queue/backoff.lua', 22],
+    [3000, 'lua/shared/queue/unblock.lua', 1],
+    [3006, 'lua/shared/queue/outbox.lua', 1],
+    [3017, 'lua/shared/queue/entries.lua', 1],
+    [3035, 'lua/shared/queue/history.lua', 1],
+    [3049, 'lua/shared/queue/settle.lua', 19],
+    [3110, 'lua/shared/queue/put-out-end.lua', 1],
+    [3118, 'lua/shared/queue/settle.lua', 81],
+    [3137, 'lua/queue/ack-and-claim.lua', 175],
+    [3148, 'lua/shared/queue/watch.lua', 1],
+    [3160, 'lua/queue/ack-and-claim.lua', 187],
+    [3172, 'lua/shared/queue/body.lua', 1],
+    [3175, 'lua/shared/queue/body.lua', 7],
+    [3176, 'lua/shared/queue/body.lua', 23],
+    [3187, 'lua/queue/ack-and-claim.lua', 200],
+    [3189, 'lua/shared/queue/take.lua', 1],
+    [3326, 'lua/shared/budget.lua', 1],
+    [3329, 'lua/shared/budget.lua', 5],
+    [3345, 'lua/shared/queue/take.lua', 139],
+    [3361, 'lua/shared/queue/bring-returned.lua', 1],
+    [3394, 'lua/shared/queue/take.lua', 156],
+    [3402, 'lua/queue/ack-and-claim.lua', 203],
+    [3406, 'lua/shared/queue/lease.lua', 1],
+    [3407, 'lua/shared/queue/tell-options.lua', 1],
+    [3419, 'lua/shared/queue/lease.lua', 3],
+    [3477, 'lua/queue/ack-and-claim.lua', 208],
+    [3499, 'lua/shared/queue/wait-idle.lua', 1],
+    [3538, 'lua/shared/queue/note-time.lua', 1],
+    [3543, 'lua/shared/queue/look-again.lua', 1],
+    [3549, 'lua/shared/queue/wait.lua', 3],
+    [3565, 'lua/queue/ack-and-claim.lua', 232],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -5308,7 +5374,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: 'dda5a9383931a18f70fbd9282192939d7290dfa3',
+    sha1: '770388f15757281468930ad17b987043841cf2e0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6198,6 +6264,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -6291,12 +6360,12 @@ end
 -- statistics are to know.
 -- What a call has noted for the statistics and counted.
 local function packed_notes(queue)
-  local packed = queue.noted or ''
+  local packed = { queue.noted }
   local counted = queue.counted or {}
   for _, key in ipairs(counted) do
-    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+    packed[#packed + 1] = struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
   end
-  return packed
+  return table.concat(packed)
 end
 
 local function tell_others(keys, queue, now_ms, how)
@@ -6320,21 +6389,34 @@ end
 -- All of them are gone some time after the last.
 local SPARE_MS = 3600000
 
--- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
-local function forget_old_results(results, count, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
-  local fields = {}
+-- Of the ends to which these fields belong those that are over: both fields of each.
+local function ends_over(results, sample, now_ms)
+  local fields, over = {}, {}
   for at = 1, #sample do
     fields[at] = 'u' .. string.sub(sample[at], 2)
   end
-  if #fields == 0 then
-    return
-  end
-  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+  for at, until_ms in ipairs(#fields > 0 and redis.call('HMGET', results, unpack(fields)) or {}) do
     if until_ms and tonumber(until_ms) <= now_ms then
-      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+      over[#over + 1] = fields[at]
+      over[#over + 1] = 'v' .. string.sub(fields[at], 2)
     end
+  end
+  return over
+end
+
+-- Ends that are over are dropped by sampling, as shared/drop-over does, which reads values: here those are results, of any size.
+-- Two are looked at for each that comes, so that as many go as come once half of all are over.
+local function forget_old_results(results, count, now_ms)
+  local left, size = 2 * count + 4, 8
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local over = ends_over(results, redis.pcall('HRANDFIELD', results, string.format('%d', size)), now_ms)
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', results, unpack(over))
+    left = left - math.abs(size)
+    size = -math.min(left, 1500)
   end
 end
 
@@ -7148,7 +7230,7 @@ end
 --             r: runs nevertheless), how many it waits for, and its delay from then on
 --   y<ref>    how many jobs name that parent
 --   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
---             id, and its result or what it died of
+--             id, and its result (see also shared/queue/keep-end) or what it died of
 
 local function pack_end(letter, id, text)
   return struct.pack('>c1Hc0', letter, #id, id) .. text
@@ -7240,8 +7322,21 @@ local function link_here(keys, queue, id)
     return nil
   end
   if run and run.state == 'f' then
-    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
-    end_parent(keys, queue, seq, read_job(record).id, 'f', result)
+
+-- A parent that is done and kept. \`queue.copied\`: so many bytes of results this call has copied; see shared/queue/keep-end.
+local function link_done(keys, queue, seq, record, run)
+  local id, copied, result = read_job(record).id, queue.copied or 0, ''
+  if copied < CALL_BYTES then
+    result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    queue.copied = copied + #result
+  elseif not has_flag(run.flags, OWED) then
+    local flags = flagged(run.flags, OWED)
+    local packed = pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, flags, run.name)
+    redis.call('HSET', keys.jobs, 'r' .. seq, packed)
+  end
+  end_parent(keys, queue, seq, id, 'f', result)
+end
+    link_done(keys, queue, seq, record, run)
   elseif run and run.state == 'd' then
     local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
     end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\\0' .. message)
@@ -7327,6 +7422,21 @@ end
 
 -- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
 local function erase_job(keys, queue, seq, job, run)
+  if run and run.state == 'f' and has_flag(run.flags, OWED) then
+-- What others are told of a job that is done and kept. Its result is copied for those who come to wait for it, but for what would be
+-- more than a call may read: that is told from where it is stored with the job, until this goes, or begins again.
+
+-- To be asked for before a job goes whose run says OWED. Changes its flags, which the caller writes where there still is a run.
+local function keep_end(keys, queue, seq, job, run)
+  run.flags = run.flags - OWED
+  if redis.call('HEXISTS', keys.jobs, 'y' .. seq) == 1 or redis.call('ZSCORE', keys.parents, seq) == '0' then
+    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    redis.call('HSET', keys.jobs, 'z' .. seq, pack_end('f', job.id == '' and seq or job.id, result))
+    queue.moved = (queue.moved or 0) + #result
+  end
+end
+    keep_end(keys, queue, seq, job, run)
+  end
   redis.call(
     'HDEL',
     keys.jobs,
@@ -7403,7 +7513,9 @@ end
 -- Jobs that are done. They are removed at once, unless the queue keeps some: then \`done\` holds them by when they
 -- ended, and their results stay with them.
 
--- Removes what is above the number kept, or older than it may be, or all where none is kept; at most so many.
+
+-- Removes what is above the number kept, or older than it may be, or all where none is kept; at most so many, and fewer where their
+-- results have to be kept for others.
 local function drop_done(keys, queue, settings, now_ms, most)
   local surplus = {}
   if settings.keep_ms > 0 then
@@ -7420,14 +7532,21 @@ local function drop_done(keys, queue, settings, now_ms, most)
     return
   end
   local stored = redis.call('HMGET', keys.jobs, unpack(fields_of(surplus)))
-  redis.call('ZREM', keys.done, unpack(surplus))
+  local gone = {}
   for at, seq in ipairs(surplus) do
+    if (queue.moved or 0) >= CALL_BYTES then
+      break
+    end
+    gone[at] = seq
     local record = stored[at * 2 - 1]
     if record then
       local run = unpack_run(stored[at * 2])
       queue.done = queue.done - run.size
       erase_job(keys, queue, seq, read_job(record, queue.usual), run)
     end
+  end
+  if #gone > 0 then
+    redis.call('ZREM', keys.done, unpack(gone))
   end
 end
 
@@ -7975,7 +8094,8 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
 end
 
--- At most so many; the rest is due at once. Answers how many became ready.
+-- At most so many, and no more behind those with which the ends that were read and put out reach CALL_BYTES; the rest is due at
+-- once. Answers how many became ready.
 local function settle_children(keys, queue, now_us, most)
   local became_ready = 0
   while most > 0 do
@@ -7987,23 +8107,36 @@ local function settle_children(keys, queue, now_us, most)
     local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
     local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
     local letter, id, rest = unpack_end(ended)
+    queue.moved = (queue.moved or 0) + #ended
+    local told = 0
     for _, member in ipairs(members) do
       local child = string.sub(member, #ref + 2)
       redis.call('ZREM', keys.children, member)
+      told = told + 1
       if string.sub(child, 1, 1) == 'q' then
-        local target, asked = string.match(child, '^q(.*)\\1(.*)$')
-        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+-- What a child in another queue is to be told of an end.
+local function put_out_end(keys, queue, child, ref, letter, text, now_us)
+  local target, asked = string.match(child, '^q(.*)\\1(.*)$')
+  -- See shared/queue/keep-end.
+  local told = letter == 'f' and text == '' and redis.call('HGET', keys.jobs, 'o' .. ref) or text
+  put_out(keys, queue, target, 'e' .. pack_end(letter, asked, told), now_us)
+  queue.moved = queue.moved + #told
+end
+        put_out_end(keys, queue, child, ref, letter, string.sub(ended, rest), now_us)
+        if queue.moved >= CALL_BYTES then
+          break
+        end
       elseif settle_child(keys, queue, child, letter, id, now_us) then
         became_ready = became_ready + 1
       end
     end
-    if #members < most then
+    if told == #members and #members < most then
       redis.call('ZREM', keys.parents, ref)
       if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
         redis.call('HDEL', keys.jobs, 'z' .. ref)
       end
     end
-    most = most - 1 - #members
+    most = queue.moved < CALL_BYTES and most - 1 - told or 0
   end
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
@@ -8061,75 +8194,82 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [864, 'lua/shared/queue/body.lua', 1],
     [867, 'lua/shared/bytes.lua', 1],
     [873, 'lua/shared/queue/flags.lua', 1],
-    [904, 'lua/shared/queue/body.lua', 7],
-    [924, 'lua/shared/queue/happened.lua', 1],
-    [936, 'lua/shared/queue/enter-tags.lua', 1],
-    [947, 'lua/shared/queue/note-end.lua', 1],
-    [977, 'lua/shared/queue/tell-others.lua', 1],
-    [979, 'lua/shared/queue/packed-notes.lua', 1],
-    [980, 'lua/shared/queue/packed-notes.lua', 3],
-    [988, 'lua/shared/queue/tell-others.lua', 4],
-    [991, 'lua/shared/queue/result.lua', 1],
-    [1005, 'lua/shared/queue/tell-ends.lua', 1],
-    [1061, 'lua/shared/queue/tell-others.lua', 9],
-    [1064, 'lua/shared/queue/tell-others.lua', 13],
-    [1067, 'lua/shared/queue/publish.lua', 1],
-    [1068, 'lua/shared/queue/message.lua', 1],
-    [1078, 'lua/shared/queue/spelled.lua', 1],
-    [1086, 'lua/shared/queue/send.lua', 1],
-    [1102, 'lua/shared/queue/message.lua', 13],
-    [1125, 'lua/shared/queue/publish.lua', 3],
-    [1131, 'lua/shared/queue/tell-others.lua', 17],
-    [1134, 'lua/shared/queue/run.lua', 1],
-    [1181, 'lua/shared/queue/fields.lua', 1],
-    [1190, 'lua/shared/queue/names.lua', 1],
-    [1209, 'lua/shared/drop-over.lua', 1],
-    [1234, 'lua/shared/queue/names.lua', 21],
-    [1258, 'lua/shared/queue/groups.lua', 1],
-    [1304, 'lua/shared/queue/burst.lua', 1],
-    [1316, 'lua/shared/queue/groups.lua', 48],
-    [1408, 'lua/shared/queue/ready.lua', 1],
-    [1415, 'lua/shared/queue/in-front.lua', 1],
-    [1417, 'lua/shared/queue/ready.lua', 9],
-    [1448, 'lua/shared/queue/number.lua', 1],
-    [1457, 'lua/shared/queue/enqueue.lua', 1],
-    [1492, 'lua/shared/queue/replace.lua', 1],
-    [1553, 'lua/shared/queue/leave-tags.lua', 1],
-    [1563, 'lua/shared/queue/replace.lua', 63],
-    [1588, 'lua/shared/queue/idempotency.lua', 1],
-    [1602, 'lua/shared/queue/idle.lua', 1],
-    [1669, 'lua/shared/listening.lua', 1],
-    [1688, 'lua/shared/queue/idle.lua', 69],
-    [1779, 'lua/shared/queue/idle.lua', 171],
-    [1790, 'lua/shared/queue/find.lua', 1],
-    [1816, 'lua/shared/queue/failure.lua', 1],
-    [1826, 'lua/shared/queue/parents.lua', 1],
-    [1907, 'lua/shared/queue/parents.lua', 92],
-    [1921, 'lua/shared/queue/link.lua', 1],
-    [2013, 'lua/shared/queue/end.lua', 1],
-    [2037, 'lua/shared/queue/leave-tags.lua', 1],
-    [2047, 'lua/shared/queue/end.lua', 26],
-    [2064, 'lua/shared/queue/cancel.lua', 1],
-    [2072, 'lua/shared/queue/stop.lua', 1],
-    [2080, 'lua/shared/queue/judge-one.lua', 7],
-    [2090, 'lua/shared/queue/finish.lua', 1],
-    [2191, 'lua/shared/queue/freed.lua', 1],
-    [2200, 'lua/shared/queue/told.lua', 1],
-    [2215, 'lua/shared/queue/outbox.lua', 1],
-    [2226, 'lua/shared/queue/spec.lua', 1],
-    [2249, 'lua/shared/queue/spec.lua', 33],
-    [2335, 'lua/shared/queue/sweep.lua', 1],
-    [2412, 'lua/shared/queue/spec.lua', 120],
-    [2436, 'lua/queue/advance.lua', 89],
-    [2510, 'lua/shared/queue/settle.lua', 1],
-    [2511, 'lua/shared/queue/dead.lua', 1],
-    [2565, 'lua/shared/queue/backoff.lua', 1],
-    [2567, 'lua/shared/queue/backoff.lua', 22],
-    [2586, 'lua/shared/queue/unblock.lua', 1],
-    [2592, 'lua/shared/queue/entries.lua', 1],
-    [2610, 'lua/shared/queue/history.lua', 1],
-    [2624, 'lua/shared/queue/settle.lua', 18],
-    [2698, 'lua/queue/advance.lua', 164],
+    [907, 'lua/shared/queue/body.lua', 7],
+    [927, 'lua/shared/queue/happened.lua', 1],
+    [939, 'lua/shared/queue/enter-tags.lua', 1],
+    [950, 'lua/shared/queue/note-end.lua', 1],
+    [980, 'lua/shared/queue/tell-others.lua', 1],
+    [982, 'lua/shared/queue/packed-notes.lua', 1],
+    [983, 'lua/shared/queue/packed-notes.lua', 3],
+    [991, 'lua/shared/queue/tell-others.lua', 4],
+    [994, 'lua/shared/queue/result.lua', 1],
+    [1008, 'lua/shared/queue/tell-ends.lua', 1],
+    [1077, 'lua/shared/queue/tell-others.lua', 9],
+    [1080, 'lua/shared/queue/tell-others.lua', 13],
+    [1083, 'lua/shared/queue/publish.lua', 1],
+    [1084, 'lua/shared/queue/message.lua', 1],
+    [1094, 'lua/shared/queue/spelled.lua', 1],
+    [1102, 'lua/shared/queue/send.lua', 1],
+    [1118, 'lua/shared/queue/message.lua', 13],
+    [1141, 'lua/shared/queue/publish.lua', 3],
+    [1147, 'lua/shared/queue/tell-others.lua', 17],
+    [1150, 'lua/shared/queue/run.lua', 1],
+    [1197, 'lua/shared/queue/fields.lua', 1],
+    [1206, 'lua/shared/queue/names.lua', 1],
+    [1225, 'lua/shared/drop-over.lua', 1],
+    [1250, 'lua/shared/queue/names.lua', 21],
+    [1274, 'lua/shared/queue/groups.lua', 1],
+    [1320, 'lua/shared/queue/burst.lua', 1],
+    [1332, 'lua/shared/queue/groups.lua', 48],
+    [1424, 'lua/shared/queue/ready.lua', 1],
+    [1431, 'lua/shared/queue/in-front.lua', 1],
+    [1433, 'lua/shared/queue/ready.lua', 9],
+    [1464, 'lua/shared/queue/number.lua', 1],
+    [1473, 'lua/shared/queue/enqueue.lua', 1],
+    [1508, 'lua/shared/queue/replace.lua', 1],
+    [1569, 'lua/shared/queue/leave-tags.lua', 1],
+    [1579, 'lua/shared/queue/replace.lua', 63],
+    [1604, 'lua/shared/queue/idempotency.lua', 1],
+    [1618, 'lua/shared/queue/idle.lua', 1],
+    [1685, 'lua/shared/listening.lua', 1],
+    [1704, 'lua/shared/queue/idle.lua', 69],
+    [1795, 'lua/shared/queue/idle.lua', 171],
+    [1806, 'lua/shared/queue/find.lua', 1],
+    [1832, 'lua/shared/queue/failure.lua', 1],
+    [1842, 'lua/shared/queue/parents.lua', 1],
+    [1923, 'lua/shared/queue/parents.lua', 92],
+    [1937, 'lua/shared/queue/link.lua', 1],
+    [1946, 'lua/shared/queue/link-done.lua', 2],
+    [1960, 'lua/shared/queue/link.lua', 11],
+    [2042, 'lua/shared/queue/end.lua', 1],
+    [2047, 'lua/shared/queue/keep-end.lua', 1],
+    [2059, 'lua/shared/queue/end.lua', 7],
+    [2081, 'lua/shared/queue/leave-tags.lua', 1],
+    [2091, 'lua/shared/queue/end.lua', 30],
+    [2108, 'lua/shared/queue/cancel.lua', 1],
+    [2116, 'lua/shared/queue/stop.lua', 1],
+    [2124, 'lua/shared/queue/judge-one.lua', 7],
+    [2134, 'lua/shared/queue/finish.lua', 1],
+    [2137, 'lua/shared/queue/finish.lua', 5],
+    [2244, 'lua/shared/queue/freed.lua', 1],
+    [2253, 'lua/shared/queue/told.lua', 1],
+    [2268, 'lua/shared/queue/outbox.lua', 1],
+    [2279, 'lua/shared/queue/spec.lua', 1],
+    [2302, 'lua/shared/queue/spec.lua', 33],
+    [2388, 'lua/shared/queue/sweep.lua', 1],
+    [2465, 'lua/shared/queue/spec.lua', 120],
+    [2489, 'lua/queue/advance.lua', 89],
+    [2563, 'lua/shared/queue/settle.lua', 1],
+    [2564, 'lua/shared/queue/dead.lua', 1],
+    [2618, 'lua/shared/queue/backoff.lua', 1],
+    [2620, 'lua/shared/queue/backoff.lua', 22],
+    [2639, 'lua/shared/queue/unblock.lua', 1],
+    [2645, 'lua/shared/queue/entries.lua', 1],
+    [2663, 'lua/shared/queue/history.lua', 1],
+    [2677, 'lua/shared/queue/settle.lua', 19],
+    [2738, 'lua/shared/queue/put-out-end.lua', 1],
+    [2746, 'lua/shared/queue/settle.lua', 81],
+    [2765, 'lua/queue/advance.lua', 164],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -8343,7 +8483,7 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
 export const ask: Operation<AskArguments, AskAnswer> = {
   script: {
     name: 'queue/ask',
-    sha1: 'fc5ab2fdd44b75c04aaf415b5bae6c74b2ec3c3f',
+    sha1: '26f5bd0d400760f3abb02db5f2d488d5e8e81f78',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8624,6 +8764,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -8695,8 +8838,8 @@ return { 'asked', asked }
     [240, 'lua/shared/queue/save.lua', 58],
     [255, 'lua/shared/queue/save-call.lua', 1],
     [264, 'lua/shared/queue/flags.lua', 1],
-    [287, 'lua/shared/queue/note-due.lua', 1],
-    [295, 'lua/queue/ask.lua', 22],
+    [290, 'lua/shared/queue/note-due.lua', 1],
+    [298, 'lua/queue/ask.lua', 22],
   ],
   encode(args) {
     return [
@@ -8750,7 +8893,7 @@ export type AwaitEndAnswer =
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
   script: {
     name: 'queue/await-end',
-    sha1: '915bd05cac0c41952b31982aaae3b86c92bdaced',
+    sha1: '01cbe194ec8dc9068738fe77a08dfb1a5e1dbe4b',
     reads: false,
     bytes: true,
     source: `--[[
@@ -8988,6 +9131,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -9168,11 +9314,11 @@ return { 'waits', now_ms, tonumber(seq), own == '' and seq or own }
     [215, 'lua/shared/queue/failure.lua', 1],
     [217, 'lua/shared/queue/failure.lua', 7],
     [221, 'lua/shared/queue/flags.lua', 1],
-    [252, 'lua/shared/queue/flag-job.lua', 1],
-    [271, 'lua/shared/queue/find.lua', 1],
-    [297, 'lua/shared/queue/result.lua', 15],
-    [308, 'lua/shared/queue/waiters.lua', 1],
-    [372, 'lua/queue/await-end.lua', 34],
+    [255, 'lua/shared/queue/flag-job.lua', 1],
+    [274, 'lua/shared/queue/find.lua', 1],
+    [300, 'lua/shared/queue/result.lua', 15],
+    [311, 'lua/shared/queue/waiters.lua', 1],
+    [375, 'lua/queue/await-end.lua', 34],
   ],
   encode(args) {
     return [
@@ -9251,7 +9397,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: 'babd2e9490d1db96eb27de23e8008a887a461243',
+    sha1: 'a8163cb3da92317611458b67243d29a2a963e331',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10085,6 +10231,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -10160,7 +10309,7 @@ end
 --             r: runs nevertheless), how many it waits for, and its delay from then on
 --   y<ref>    how many jobs name that parent
 --   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
---             id, and its result or what it died of
+--             id, and its result (see also shared/queue/keep-end) or what it died of
 
 local function pack_end(letter, id, text)
   return struct.pack('>c1Hc0', letter, #id, id) .. text
@@ -10511,6 +10660,21 @@ end
 
 -- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
 local function erase_job(keys, queue, seq, job, run)
+  if run and run.state == 'f' and has_flag(run.flags, OWED) then
+-- What others are told of a job that is done and kept. Its result is copied for those who come to wait for it, but for what would be
+-- more than a call may read: that is told from where it is stored with the job, until this goes, or begins again.
+
+-- To be asked for before a job goes whose run says OWED. Changes its flags, which the caller writes where there still is a run.
+local function keep_end(keys, queue, seq, job, run)
+  run.flags = run.flags - OWED
+  if redis.call('HEXISTS', keys.jobs, 'y' .. seq) == 1 or redis.call('ZSCORE', keys.parents, seq) == '0' then
+    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    redis.call('HSET', keys.jobs, 'z' .. seq, pack_end('f', job.id == '' and seq or job.id, result))
+    queue.moved = (queue.moved or 0) + #result
+  end
+end
+    keep_end(keys, queue, seq, job, run)
+  end
   redis.call(
     'HDEL',
     keys.jobs,
@@ -10592,12 +10756,12 @@ end
 -- statistics are to know.
 -- What a call has noted for the statistics and counted.
 local function packed_notes(queue)
-  local packed = queue.noted or ''
+  local packed = { queue.noted }
   local counted = queue.counted or {}
   for _, key in ipairs(counted) do
-    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+    packed[#packed + 1] = struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
   end
-  return packed
+  return table.concat(packed)
 end
 
 local function tell_others(keys, queue, now_ms, how)
@@ -10621,21 +10785,34 @@ end
 -- All of them are gone some time after the last.
 local SPARE_MS = 3600000
 
--- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
-local function forget_old_results(results, count, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
-  local fields = {}
+-- Of the ends to which these fields belong those that are over: both fields of each.
+local function ends_over(results, sample, now_ms)
+  local fields, over = {}, {}
   for at = 1, #sample do
     fields[at] = 'u' .. string.sub(sample[at], 2)
   end
-  if #fields == 0 then
-    return
-  end
-  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+  for at, until_ms in ipairs(#fields > 0 and redis.call('HMGET', results, unpack(fields)) or {}) do
     if until_ms and tonumber(until_ms) <= now_ms then
-      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+      over[#over + 1] = fields[at]
+      over[#over + 1] = 'v' .. string.sub(fields[at], 2)
     end
+  end
+  return over
+end
+
+-- Ends that are over are dropped by sampling, as shared/drop-over does, which reads values: here those are results, of any size.
+-- Two are looked at for each that comes, so that as many go as come once half of all are over.
+local function forget_old_results(results, count, now_ms)
+  local left, size = 2 * count + 4, 8
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local over = ends_over(results, redis.pcall('HRANDFIELD', results, string.format('%d', size)), now_ms)
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', results, unpack(over))
+    left = left - math.abs(size)
+    size = -math.min(left, 1500)
   end
 end
 
@@ -11059,6 +11236,12 @@ note_spans(queue, 'b', ran, 2, 1, now_ms, 1)
 local freed = frees_others(queue) and 1 or 0
 if queue.settling then
 -- Telling children that their parents have ended; see shared/queue/parents.
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
 -- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
 -- never too late, perhaps too early: leases are extended, and jobs are done.
 
@@ -11176,7 +11359,8 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
 end
 
--- At most so many; the rest is due at once. Answers how many became ready.
+-- At most so many, and no more behind those with which the ends that were read and put out reach CALL_BYTES; the rest is due at
+-- once. Answers how many became ready.
 local function settle_children(keys, queue, now_us, most)
   local became_ready = 0
   while most > 0 do
@@ -11188,23 +11372,36 @@ local function settle_children(keys, queue, now_us, most)
     local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
     local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
     local letter, id, rest = unpack_end(ended)
+    queue.moved = (queue.moved or 0) + #ended
+    local told = 0
     for _, member in ipairs(members) do
       local child = string.sub(member, #ref + 2)
       redis.call('ZREM', keys.children, member)
+      told = told + 1
       if string.sub(child, 1, 1) == 'q' then
-        local target, asked = string.match(child, '^q(.*)\\1(.*)$')
-        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+-- What a child in another queue is to be told of an end.
+local function put_out_end(keys, queue, child, ref, letter, text, now_us)
+  local target, asked = string.match(child, '^q(.*)\\1(.*)$')
+  -- See shared/queue/keep-end.
+  local told = letter == 'f' and text == '' and redis.call('HGET', keys.jobs, 'o' .. ref) or text
+  put_out(keys, queue, target, 'e' .. pack_end(letter, asked, told), now_us)
+  queue.moved = queue.moved + #told
+end
+        put_out_end(keys, queue, child, ref, letter, string.sub(ended, rest), now_us)
+        if queue.moved >= CALL_BYTES then
+          break
+        end
       elseif settle_child(keys, queue, child, letter, id, now_us) then
         became_ready = became_ready + 1
       end
     end
-    if #members < most then
+    if told == #members and #members < most then
       redis.call('ZREM', keys.parents, ref)
       if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
         redis.call('HDEL', keys.jobs, 'z' .. ref)
       end
     end
-    most = most - 1 - #members
+    most = queue.moved < CALL_BYTES and most - 1 - told or 0
   end
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
@@ -11264,62 +11461,67 @@ return { 'buried', queue.chores, refused }
     [770, 'lua/shared/queue/job.lua', 14],
     [771, 'lua/shared/queue/job.lua', 45],
     [817, 'lua/shared/queue/flags.lua', 1],
-    [848, 'lua/shared/queue/run.lua', 1],
-    [895, 'lua/shared/queue/parents.lua', 1],
-    [976, 'lua/shared/queue/parents.lua', 92],
-    [990, 'lua/shared/queue/happened.lua', 1],
-    [1002, 'lua/shared/queue/entries.lua', 1],
-    [1020, 'lua/shared/queue/history.lua', 1],
-    [1034, 'lua/shared/queue/names.lua', 1],
-    [1037, 'lua/shared/queue/names.lua', 27],
-    [1055, 'lua/shared/queue/failure.lua', 1],
-    [1061, 'lua/shared/queue/groups.lua', 1],
-    [1107, 'lua/shared/queue/burst.lua', 1],
-    [1119, 'lua/shared/queue/groups.lua', 48],
-    [1190, 'lua/shared/queue/groups.lua', 130],
-    [1200, 'lua/shared/queue/dead.lua', 1],
-    [1254, 'lua/shared/queue/end.lua', 1],
-    [1278, 'lua/shared/queue/leave-tags.lua', 1],
-    [1288, 'lua/shared/queue/end.lua', 26],
-    [1305, 'lua/shared/queue/note-end.lua', 1],
-    [1335, 'lua/shared/queue/tell-others.lua', 1],
-    [1337, 'lua/shared/queue/packed-notes.lua', 1],
-    [1338, 'lua/shared/queue/packed-notes.lua', 3],
-    [1346, 'lua/shared/queue/tell-others.lua', 4],
-    [1349, 'lua/shared/queue/result.lua', 1],
-    [1363, 'lua/shared/queue/tell-ends.lua', 1],
-    [1419, 'lua/shared/queue/tell-others.lua', 9],
-    [1422, 'lua/shared/queue/tell-others.lua', 13],
-    [1425, 'lua/shared/queue/publish.lua', 1],
-    [1426, 'lua/shared/queue/message.lua', 1],
-    [1436, 'lua/shared/queue/spelled.lua', 1],
-    [1444, 'lua/shared/queue/send.lua', 1],
-    [1460, 'lua/shared/queue/message.lua', 13],
-    [1483, 'lua/shared/queue/publish.lua', 3],
-    [1489, 'lua/shared/queue/tell-others.lua', 17],
-    [1492, 'lua/shared/queue/cancel.lua', 1],
-    [1500, 'lua/shared/queue/stop.lua', 1],
-    [1508, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1515, 'lua/shared/queue/judge-one.lua', 7],
-    [1525, 'lua/shared/queue/told.lua', 1],
-    [1540, 'lua/shared/queue/idle.lua', 1],
-    [1607, 'lua/shared/listening.lua', 1],
-    [1626, 'lua/shared/queue/idle.lua', 69],
-    [1717, 'lua/shared/queue/idle.lua', 171],
-    [1728, 'lua/shared/queue/freed.lua', 1],
-    [1737, 'lua/queue/bury.lua', 74],
-    [1805, 'lua/shared/queue/settle.lua', 1],
-    [1806, 'lua/shared/queue/note-due.lua', 1],
-    [1814, 'lua/shared/queue/ready.lua', 1],
-    [1821, 'lua/shared/queue/in-front.lua', 1],
-    [1823, 'lua/shared/queue/ready.lua', 9],
-    [1844, 'lua/shared/queue/backoff.lua', 1],
-    [1846, 'lua/shared/queue/backoff.lua', 22],
-    [1865, 'lua/shared/queue/unblock.lua', 1],
-    [1871, 'lua/shared/queue/outbox.lua', 1],
-    [1882, 'lua/shared/queue/settle.lua', 18],
-    [1956, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1962, 'lua/queue/bury.lua', 144],
+    [851, 'lua/shared/queue/run.lua', 1],
+    [898, 'lua/shared/queue/parents.lua', 1],
+    [979, 'lua/shared/queue/parents.lua', 92],
+    [993, 'lua/shared/queue/happened.lua', 1],
+    [1005, 'lua/shared/queue/entries.lua', 1],
+    [1023, 'lua/shared/queue/history.lua', 1],
+    [1037, 'lua/shared/queue/names.lua', 1],
+    [1040, 'lua/shared/queue/names.lua', 27],
+    [1058, 'lua/shared/queue/failure.lua', 1],
+    [1064, 'lua/shared/queue/groups.lua', 1],
+    [1110, 'lua/shared/queue/burst.lua', 1],
+    [1122, 'lua/shared/queue/groups.lua', 48],
+    [1193, 'lua/shared/queue/groups.lua', 130],
+    [1203, 'lua/shared/queue/dead.lua', 1],
+    [1257, 'lua/shared/queue/end.lua', 1],
+    [1262, 'lua/shared/queue/keep-end.lua', 1],
+    [1274, 'lua/shared/queue/end.lua', 7],
+    [1296, 'lua/shared/queue/leave-tags.lua', 1],
+    [1306, 'lua/shared/queue/end.lua', 30],
+    [1323, 'lua/shared/queue/note-end.lua', 1],
+    [1353, 'lua/shared/queue/tell-others.lua', 1],
+    [1355, 'lua/shared/queue/packed-notes.lua', 1],
+    [1356, 'lua/shared/queue/packed-notes.lua', 3],
+    [1364, 'lua/shared/queue/tell-others.lua', 4],
+    [1367, 'lua/shared/queue/result.lua', 1],
+    [1381, 'lua/shared/queue/tell-ends.lua', 1],
+    [1450, 'lua/shared/queue/tell-others.lua', 9],
+    [1453, 'lua/shared/queue/tell-others.lua', 13],
+    [1456, 'lua/shared/queue/publish.lua', 1],
+    [1457, 'lua/shared/queue/message.lua', 1],
+    [1467, 'lua/shared/queue/spelled.lua', 1],
+    [1475, 'lua/shared/queue/send.lua', 1],
+    [1491, 'lua/shared/queue/message.lua', 13],
+    [1514, 'lua/shared/queue/publish.lua', 3],
+    [1520, 'lua/shared/queue/tell-others.lua', 17],
+    [1523, 'lua/shared/queue/cancel.lua', 1],
+    [1531, 'lua/shared/queue/stop.lua', 1],
+    [1539, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1546, 'lua/shared/queue/judge-one.lua', 7],
+    [1556, 'lua/shared/queue/told.lua', 1],
+    [1571, 'lua/shared/queue/idle.lua', 1],
+    [1638, 'lua/shared/listening.lua', 1],
+    [1657, 'lua/shared/queue/idle.lua', 69],
+    [1748, 'lua/shared/queue/idle.lua', 171],
+    [1759, 'lua/shared/queue/freed.lua', 1],
+    [1768, 'lua/queue/bury.lua', 74],
+    [1836, 'lua/shared/queue/settle.lua', 1],
+    [1837, 'lua/shared/bytes.lua', 1],
+    [1843, 'lua/shared/queue/note-due.lua', 1],
+    [1851, 'lua/shared/queue/ready.lua', 1],
+    [1858, 'lua/shared/queue/in-front.lua', 1],
+    [1860, 'lua/shared/queue/ready.lua', 9],
+    [1881, 'lua/shared/queue/backoff.lua', 1],
+    [1883, 'lua/shared/queue/backoff.lua', 22],
+    [1902, 'lua/shared/queue/unblock.lua', 1],
+    [1908, 'lua/shared/queue/outbox.lua', 1],
+    [1919, 'lua/shared/queue/settle.lua', 19],
+    [1980, 'lua/shared/queue/put-out-end.lua', 1],
+    [1988, 'lua/shared/queue/settle.lua', 81],
+    [2007, 'lua/shared/queue/see-to-rest.lua', 1],
+    [2013, 'lua/queue/bury.lua', 144],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -11384,7 +11586,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: '069673b387b1d2cac41182810007141bb03deceb',
+    sha1: 'af05fa2b0f68c97c7dddff0e8fb87d47895e17ba',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11797,6 +11999,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -11859,7 +12064,7 @@ end
 --             r: runs nevertheless), how many it waits for, and its delay from then on
 --   y<ref>    how many jobs name that parent
 --   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
---             id, and its result or what it died of
+--             id, and its result (see also shared/queue/keep-end) or what it died of
 
 local function pack_end(letter, id, text)
   return struct.pack('>c1Hc0', letter, #id, id) .. text
@@ -12270,6 +12475,21 @@ end
 
 -- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
 local function erase_job(keys, queue, seq, job, run)
+  if run and run.state == 'f' and has_flag(run.flags, OWED) then
+-- What others are told of a job that is done and kept. Its result is copied for those who come to wait for it, but for what would be
+-- more than a call may read: that is told from where it is stored with the job, until this goes, or begins again.
+
+-- To be asked for before a job goes whose run says OWED. Changes its flags, which the caller writes where there still is a run.
+local function keep_end(keys, queue, seq, job, run)
+  run.flags = run.flags - OWED
+  if redis.call('HEXISTS', keys.jobs, 'y' .. seq) == 1 or redis.call('ZSCORE', keys.parents, seq) == '0' then
+    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    redis.call('HSET', keys.jobs, 'z' .. seq, pack_end('f', job.id == '' and seq or job.id, result))
+    queue.moved = (queue.moved or 0) + #result
+  end
+end
+    keep_end(keys, queue, seq, job, run)
+  end
   redis.call(
     'HDEL',
     keys.jobs,
@@ -12618,12 +12838,12 @@ end
   end
 end
 local function packed_notes(queue)
-  local packed = queue.noted or ''
+  local packed = { queue.noted }
   local counted = queue.counted or {}
   for _, key in ipairs(counted) do
-    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+    packed[#packed + 1] = struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
   end
-  return packed
+  return table.concat(packed)
 end
 
 local function tell_others(keys, queue, now_ms, how)
@@ -12647,21 +12867,34 @@ end
 -- All of them are gone some time after the last.
 local SPARE_MS = 3600000
 
--- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
-local function forget_old_results(results, count, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
-  local fields = {}
+-- Of the ends to which these fields belong those that are over: both fields of each.
+local function ends_over(results, sample, now_ms)
+  local fields, over = {}, {}
   for at = 1, #sample do
     fields[at] = 'u' .. string.sub(sample[at], 2)
   end
-  if #fields == 0 then
-    return
-  end
-  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+  for at, until_ms in ipairs(#fields > 0 and redis.call('HMGET', results, unpack(fields)) or {}) do
     if until_ms and tonumber(until_ms) <= now_ms then
-      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+      over[#over + 1] = fields[at]
+      over[#over + 1] = 'v' .. string.sub(fields[at], 2)
     end
+  end
+  return over
+end
+
+-- Ends that are over are dropped by sampling, as shared/drop-over does, which reads values: here those are results, of any size.
+-- Two are looked at for each that comes, so that as many go as come once half of all are over.
+local function forget_old_results(results, count, now_ms)
+  local left, size = 2 * count + 4, 8
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local over = ends_over(results, redis.pcall('HRANDFIELD', results, string.format('%d', size)), now_ms)
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', results, unpack(over))
+    left = left - math.abs(size)
+    size = -math.min(left, 1500)
   end
 end
 
@@ -12798,11 +13031,11 @@ local STATES = {
 }
 
 -- Calls on many jobs end behind the one that reaches this, and the others are for the next call: 2 for a job, 4 for one with
--- options, and 1 for each of its parents.
+-- options, and 1 for each of its parents; or where they have moved as many bytes as a call may.
 local MOST_WORK = 2000
 
 local function may_displace_more(queue)
-  return (queue.work or 0) < MOST_WORK
+  return (queue.work or 0) < MOST_WORK and (queue.moved or 0) < CALL_BYTES
 end
 
 -- Takes a job that is not claimed from where it stands, whatever its state.
@@ -13178,7 +13411,8 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
 end
 
--- At most so many; the rest is due at once. Answers how many became ready.
+-- At most so many, and no more behind those with which the ends that were read and put out reach CALL_BYTES; the rest is due at
+-- once. Answers how many became ready.
 local function settle_children(keys, queue, now_us, most)
   local became_ready = 0
   while most > 0 do
@@ -13190,23 +13424,36 @@ local function settle_children(keys, queue, now_us, most)
     local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
     local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
     local letter, id, rest = unpack_end(ended)
+    queue.moved = (queue.moved or 0) + #ended
+    local told = 0
     for _, member in ipairs(members) do
       local child = string.sub(member, #ref + 2)
       redis.call('ZREM', keys.children, member)
+      told = told + 1
       if string.sub(child, 1, 1) == 'q' then
-        local target, asked = string.match(child, '^q(.*)\\1(.*)$')
-        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+-- What a child in another queue is to be told of an end.
+local function put_out_end(keys, queue, child, ref, letter, text, now_us)
+  local target, asked = string.match(child, '^q(.*)\\1(.*)$')
+  -- See shared/queue/keep-end.
+  local told = letter == 'f' and text == '' and redis.call('HGET', keys.jobs, 'o' .. ref) or text
+  put_out(keys, queue, target, 'e' .. pack_end(letter, asked, told), now_us)
+  queue.moved = queue.moved + #told
+end
+        put_out_end(keys, queue, child, ref, letter, string.sub(ended, rest), now_us)
+        if queue.moved >= CALL_BYTES then
+          break
+        end
       elseif settle_child(keys, queue, child, letter, id, now_us) then
         became_ready = became_ready + 1
       end
     end
-    if #members < most then
+    if told == #members and #members < most then
       redis.call('ZREM', keys.parents, ref)
       if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
         redis.call('HDEL', keys.jobs, 'z' .. ref)
       end
     end
-    most = most - 1 - #members
+    most = queue.moved < CALL_BYTES and most - 1 - told or 0
   end
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
@@ -13337,67 +13584,72 @@ return { 'cancelled', queue.chores, outcomes }
     [387, 'lua/shared/queue/body.lua', 1],
     [390, 'lua/shared/bytes.lua', 1],
     [396, 'lua/shared/queue/flags.lua', 1],
-    [427, 'lua/shared/queue/body.lua', 7],
-    [428, 'lua/shared/queue/body.lua', 23],
-    [432, 'lua/shared/queue/run.lua', 1],
-    [461, 'lua/shared/queue/parents.lua', 1],
-    [542, 'lua/shared/queue/parents.lua', 92],
-    [556, 'lua/shared/queue/happened.lua', 1],
-    [568, 'lua/shared/queue/entries.lua', 1],
-    [586, 'lua/shared/queue/history.lua', 1],
-    [600, 'lua/shared/queue/names.lua', 1],
-    [603, 'lua/shared/queue/names.lua', 27],
-    [621, 'lua/shared/queue/failure.lua', 1],
-    [631, 'lua/shared/queue/groups.lua', 1],
-    [677, 'lua/shared/queue/burst.lua', 1],
-    [689, 'lua/shared/queue/groups.lua', 48],
-    [771, 'lua/shared/queue/ready.lua', 1],
-    [778, 'lua/shared/queue/in-front.lua', 1],
-    [780, 'lua/shared/queue/ready.lua', 9],
-    [811, 'lua/shared/queue/dead.lua', 1],
-    [880, 'lua/shared/queue/end.lua', 1],
-    [904, 'lua/shared/queue/leave-tags.lua', 1],
-    [914, 'lua/shared/queue/end.lua', 26],
-    [924, 'lua/shared/queue/note-end.lua', 1],
-    [954, 'lua/shared/queue/tell-others.lua', 1],
-    [956, 'lua/shared/queue/packed-notes.lua', 1],
-    [957, 'lua/shared/queue/leave-notes.lua', 1],
-    [979, 'lua/shared/queue/fold.lua', 1],
-    [980, 'lua/shared/queue/statistics.lua', 1],
-    [1213, 'lua/shared/queue/fold.lua', 3],
-    [1224, 'lua/shared/queue/leave-notes.lua', 24],
-    [1231, 'lua/shared/queue/packed-notes.lua', 3],
-    [1239, 'lua/shared/queue/tell-others.lua', 4],
-    [1242, 'lua/shared/queue/result.lua', 1],
-    [1256, 'lua/shared/queue/tell-ends.lua', 1],
-    [1312, 'lua/shared/queue/tell-others.lua', 9],
-    [1315, 'lua/shared/queue/tell-others.lua', 13],
-    [1318, 'lua/shared/queue/publish.lua', 1],
-    [1319, 'lua/shared/queue/message.lua', 1],
-    [1329, 'lua/shared/queue/spelled.lua', 1],
-    [1337, 'lua/shared/queue/send.lua', 1],
-    [1353, 'lua/shared/queue/message.lua', 13],
-    [1376, 'lua/shared/queue/publish.lua', 3],
-    [1382, 'lua/shared/queue/tell-others.lua', 17],
-    [1385, 'lua/shared/queue/find.lua', 1],
-    [1411, 'lua/shared/queue/displace.lua', 1],
-    [1439, 'lua/shared/queue/idle.lua', 1],
-    [1506, 'lua/shared/listening.lua', 1],
-    [1525, 'lua/shared/queue/idle.lua', 69],
-    [1616, 'lua/shared/queue/idle.lua', 171],
-    [1627, 'lua/queue/cancel.lua', 69],
-    [1696, 'lua/shared/queue/settle.lua', 1],
-    [1697, 'lua/shared/queue/note-due.lua', 1],
-    [1705, 'lua/shared/queue/backoff.lua', 1],
-    [1707, 'lua/shared/queue/backoff.lua', 22],
-    [1726, 'lua/shared/queue/unblock.lua', 1],
-    [1732, 'lua/shared/queue/outbox.lua', 1],
-    [1743, 'lua/shared/queue/cancel.lua', 1],
-    [1751, 'lua/shared/queue/settle.lua', 18],
-    [1825, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1831, 'lua/queue/cancel.lua', 140],
-    [1844, 'lua/shared/queue/sweep.lua', 1],
-    [1921, 'lua/queue/cancel.lua', 154],
+    [430, 'lua/shared/queue/body.lua', 7],
+    [431, 'lua/shared/queue/body.lua', 23],
+    [435, 'lua/shared/queue/run.lua', 1],
+    [464, 'lua/shared/queue/parents.lua', 1],
+    [545, 'lua/shared/queue/parents.lua', 92],
+    [559, 'lua/shared/queue/happened.lua', 1],
+    [571, 'lua/shared/queue/entries.lua', 1],
+    [589, 'lua/shared/queue/history.lua', 1],
+    [603, 'lua/shared/queue/names.lua', 1],
+    [606, 'lua/shared/queue/names.lua', 27],
+    [624, 'lua/shared/queue/failure.lua', 1],
+    [634, 'lua/shared/queue/groups.lua', 1],
+    [680, 'lua/shared/queue/burst.lua', 1],
+    [692, 'lua/shared/queue/groups.lua', 48],
+    [774, 'lua/shared/queue/ready.lua', 1],
+    [781, 'lua/shared/queue/in-front.lua', 1],
+    [783, 'lua/shared/queue/ready.lua', 9],
+    [814, 'lua/shared/queue/dead.lua', 1],
+    [883, 'lua/shared/queue/end.lua', 1],
+    [888, 'lua/shared/queue/keep-end.lua', 1],
+    [900, 'lua/shared/queue/end.lua', 7],
+    [922, 'lua/shared/queue/leave-tags.lua', 1],
+    [932, 'lua/shared/queue/end.lua', 30],
+    [942, 'lua/shared/queue/note-end.lua', 1],
+    [972, 'lua/shared/queue/tell-others.lua', 1],
+    [974, 'lua/shared/queue/packed-notes.lua', 1],
+    [975, 'lua/shared/queue/leave-notes.lua', 1],
+    [997, 'lua/shared/queue/fold.lua', 1],
+    [998, 'lua/shared/queue/statistics.lua', 1],
+    [1231, 'lua/shared/queue/fold.lua', 3],
+    [1242, 'lua/shared/queue/leave-notes.lua', 24],
+    [1249, 'lua/shared/queue/packed-notes.lua', 3],
+    [1257, 'lua/shared/queue/tell-others.lua', 4],
+    [1260, 'lua/shared/queue/result.lua', 1],
+    [1274, 'lua/shared/queue/tell-ends.lua', 1],
+    [1343, 'lua/shared/queue/tell-others.lua', 9],
+    [1346, 'lua/shared/queue/tell-others.lua', 13],
+    [1349, 'lua/shared/queue/publish.lua', 1],
+    [1350, 'lua/shared/queue/message.lua', 1],
+    [1360, 'lua/shared/queue/spelled.lua', 1],
+    [1368, 'lua/shared/queue/send.lua', 1],
+    [1384, 'lua/shared/queue/message.lua', 13],
+    [1407, 'lua/shared/queue/publish.lua', 3],
+    [1413, 'lua/shared/queue/tell-others.lua', 17],
+    [1416, 'lua/shared/queue/find.lua', 1],
+    [1442, 'lua/shared/queue/displace.lua', 1],
+    [1444, 'lua/shared/queue/displace.lua', 4],
+    [1470, 'lua/shared/queue/idle.lua', 1],
+    [1537, 'lua/shared/listening.lua', 1],
+    [1556, 'lua/shared/queue/idle.lua', 69],
+    [1647, 'lua/shared/queue/idle.lua', 171],
+    [1658, 'lua/queue/cancel.lua', 69],
+    [1727, 'lua/shared/queue/settle.lua', 1],
+    [1728, 'lua/shared/queue/note-due.lua', 1],
+    [1736, 'lua/shared/queue/backoff.lua', 1],
+    [1738, 'lua/shared/queue/backoff.lua', 22],
+    [1757, 'lua/shared/queue/unblock.lua', 1],
+    [1763, 'lua/shared/queue/outbox.lua', 1],
+    [1774, 'lua/shared/queue/cancel.lua', 1],
+    [1782, 'lua/shared/queue/settle.lua', 19],
+    [1843, 'lua/shared/queue/put-out-end.lua', 1],
+    [1851, 'lua/shared/queue/settle.lua', 81],
+    [1870, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1876, 'lua/queue/cancel.lua', 140],
+    [1889, 'lua/shared/queue/sweep.lua', 1],
+    [1966, 'lua/queue/cancel.lua', 154],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -13451,7 +13703,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: '39894f1e32617c32997e8c4adb87d3f68f8ea19d',
+    sha1: 'bd2c6f784fdb7e7653bd1fd62477597237b55b22',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13862,6 +14114,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -14156,12 +14411,12 @@ end
   end
 end
 local function packed_notes(queue)
-  local packed = queue.noted or ''
+  local packed = { queue.noted }
   local counted = queue.counted or {}
   for _, key in ipairs(counted) do
-    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+    packed[#packed + 1] = struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
   end
-  return packed
+  return table.concat(packed)
 end
 
 local function tell_others(keys, queue, now_ms, how)
@@ -14185,21 +14440,34 @@ end
 -- All of them are gone some time after the last.
 local SPARE_MS = 3600000
 
--- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
-local function forget_old_results(results, count, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
-  local fields = {}
+-- Of the ends to which these fields belong those that are over: both fields of each.
+local function ends_over(results, sample, now_ms)
+  local fields, over = {}, {}
   for at = 1, #sample do
     fields[at] = 'u' .. string.sub(sample[at], 2)
   end
-  if #fields == 0 then
-    return
-  end
-  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+  for at, until_ms in ipairs(#fields > 0 and redis.call('HMGET', results, unpack(fields)) or {}) do
     if until_ms and tonumber(until_ms) <= now_ms then
-      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+      over[#over + 1] = fields[at]
+      over[#over + 1] = 'v' .. string.sub(fields[at], 2)
     end
+  end
+  return over
+end
+
+-- Ends that are over are dropped by sampling, as shared/drop-over does, which reads values: here those are results, of any size.
+-- Two are looked at for each that comes, so that as many go as come once half of all are over.
+local function forget_old_results(results, count, now_ms)
+  local left, size = 2 * count + 4, 8
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local over = ends_over(results, redis.pcall('HRANDFIELD', results, string.format('%d', size)), now_ms)
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', results, unpack(over))
+    left = left - math.abs(size)
+    size = -math.min(left, 1500)
   end
 end
 
@@ -14569,7 +14837,7 @@ end
 --             r: runs nevertheless), how many it waits for, and its delay from then on
 --   y<ref>    how many jobs name that parent
 --   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
---             id, and its result or what it died of
+--             id, and its result (see also shared/queue/keep-end) or what it died of
 
 local function pack_end(letter, id, text)
   return struct.pack('>c1Hc0', letter, #id, id) .. text
@@ -14661,8 +14929,27 @@ local function link_here(keys, queue, id)
     return nil
   end
   if run and run.state == 'f' then
-    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
-    end_parent(keys, queue, seq, read_job(record).id, 'f', result)
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
+
+-- A parent that is done and kept. \`queue.copied\`: so many bytes of results this call has copied; see shared/queue/keep-end.
+local function link_done(keys, queue, seq, record, run)
+  local id, copied, result = read_job(record).id, queue.copied or 0, ''
+  if copied < CALL_BYTES then
+    result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    queue.copied = copied + #result
+  elseif not has_flag(run.flags, OWED) then
+    local flags = flagged(run.flags, OWED)
+    local packed = pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, flags, run.name)
+    redis.call('HSET', keys.jobs, 'r' .. seq, packed)
+  end
+  end_parent(keys, queue, seq, id, 'f', result)
+end
+    link_done(keys, queue, seq, record, run)
   elseif run and run.state == 'd' then
     local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
     end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\\0' .. message)
@@ -15027,6 +15314,12 @@ then
 end
 if queue.settling then
 -- Telling children that their parents have ended; see shared/queue/parents.
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
 -- Dead jobs: \`dead\` by when they died, \`failed\` by the number of the kind of their last failure. The kinds, in a hash:
 -- under its name '<number> <count> <first_ms> <last_ms> <job> <message>', of the newest dead job.
 
@@ -15085,6 +15378,21 @@ end
 
 -- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
 local function erase_job(keys, queue, seq, job, run)
+  if run and run.state == 'f' and has_flag(run.flags, OWED) then
+-- What others are told of a job that is done and kept. Its result is copied for those who come to wait for it, but for what would be
+-- more than a call may read: that is told from where it is stored with the job, until this goes, or begins again.
+
+-- To be asked for before a job goes whose run says OWED. Changes its flags, which the caller writes where there still is a run.
+local function keep_end(keys, queue, seq, job, run)
+  run.flags = run.flags - OWED
+  if redis.call('HEXISTS', keys.jobs, 'y' .. seq) == 1 or redis.call('ZSCORE', keys.parents, seq) == '0' then
+    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    redis.call('HSET', keys.jobs, 'z' .. seq, pack_end('f', job.id == '' and seq or job.id, result))
+    queue.moved = (queue.moved or 0) + #result
+  end
+end
+    keep_end(keys, queue, seq, job, run)
+  end
   redis.call(
     'HDEL',
     keys.jobs,
@@ -15259,7 +15567,8 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
 end
 
--- At most so many; the rest is due at once. Answers how many became ready.
+-- At most so many, and no more behind those with which the ends that were read and put out reach CALL_BYTES; the rest is due at
+-- once. Answers how many became ready.
 local function settle_children(keys, queue, now_us, most)
   local became_ready = 0
   while most > 0 do
@@ -15271,23 +15580,36 @@ local function settle_children(keys, queue, now_us, most)
     local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
     local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
     local letter, id, rest = unpack_end(ended)
+    queue.moved = (queue.moved or 0) + #ended
+    local told = 0
     for _, member in ipairs(members) do
       local child = string.sub(member, #ref + 2)
       redis.call('ZREM', keys.children, member)
+      told = told + 1
       if string.sub(child, 1, 1) == 'q' then
-        local target, asked = string.match(child, '^q(.*)\\1(.*)$')
-        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+-- What a child in another queue is to be told of an end.
+local function put_out_end(keys, queue, child, ref, letter, text, now_us)
+  local target, asked = string.match(child, '^q(.*)\\1(.*)$')
+  -- See shared/queue/keep-end.
+  local told = letter == 'f' and text == '' and redis.call('HGET', keys.jobs, 'o' .. ref) or text
+  put_out(keys, queue, target, 'e' .. pack_end(letter, asked, told), now_us)
+  queue.moved = queue.moved + #told
+end
+        put_out_end(keys, queue, child, ref, letter, string.sub(ended, rest), now_us)
+        if queue.moved >= CALL_BYTES then
+          break
+        end
       elseif settle_child(keys, queue, child, letter, id, now_us) then
         became_ready = became_ready + 1
       end
     end
-    if #members < most then
+    if told == #members and #members < most then
       redis.call('ZREM', keys.parents, ref)
       if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
         redis.call('HDEL', keys.jobs, 'z' .. ref)
       end
     end
-    most = most - 1 - #members
+    most = queue.moved < CALL_BYTES and most - 1 - told or 0
   end
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
@@ -15337,63 +15659,71 @@ return { 'changed', left, queue.chores }
     [347, 'lua/shared/queue/job.lua', 14],
     [348, 'lua/shared/queue/job.lua', 45],
     [394, 'lua/shared/queue/flags.lua', 1],
-    [425, 'lua/shared/queue/tell-others.lua', 1],
-    [427, 'lua/shared/queue/packed-notes.lua', 1],
-    [428, 'lua/shared/queue/leave-notes.lua', 1],
-    [450, 'lua/shared/queue/fold.lua', 1],
-    [451, 'lua/shared/queue/statistics.lua', 1],
-    [684, 'lua/shared/queue/fold.lua', 3],
-    [695, 'lua/shared/queue/leave-notes.lua', 24],
-    [702, 'lua/shared/queue/packed-notes.lua', 3],
-    [710, 'lua/shared/queue/tell-others.lua', 4],
-    [713, 'lua/shared/queue/result.lua', 1],
-    [727, 'lua/shared/queue/tell-ends.lua', 1],
-    [783, 'lua/shared/queue/tell-others.lua', 9],
-    [786, 'lua/shared/queue/tell-others.lua', 13],
-    [789, 'lua/shared/queue/publish.lua', 1],
-    [790, 'lua/shared/queue/message.lua', 1],
-    [800, 'lua/shared/queue/spelled.lua', 1],
-    [808, 'lua/shared/queue/send.lua', 1],
-    [824, 'lua/shared/queue/message.lua', 13],
-    [847, 'lua/shared/queue/publish.lua', 3],
-    [853, 'lua/shared/queue/tell-others.lua', 17],
-    [856, 'lua/shared/queue/run.lua', 1],
-    [885, 'lua/shared/queue/names.lua', 1],
-    [888, 'lua/shared/queue/names.lua', 27],
-    [906, 'lua/shared/queue/failure.lua', 1],
-    [916, 'lua/shared/queue/groups.lua', 1],
-    [962, 'lua/shared/queue/burst.lua', 1],
-    [974, 'lua/shared/queue/groups.lua', 48],
-    [1045, 'lua/shared/queue/ready.lua', 1],
-    [1052, 'lua/shared/queue/in-front.lua', 1],
-    [1054, 'lua/shared/queue/ready.lua', 9],
-    [1075, 'lua/shared/queue/find.lua', 1],
-    [1104, 'lua/shared/queue/parents.lua', 1],
-    [1185, 'lua/shared/queue/parents.lua', 92],
-    [1199, 'lua/shared/queue/link.lua', 1],
-    [1231, 'lua/shared/queue/relink.lua', 1],
-    [1301, 'lua/shared/queue/backoff.lua', 1],
-    [1303, 'lua/shared/queue/backoff.lua', 22],
-    [1322, 'lua/shared/queue/unblock.lua', 1],
-    [1328, 'lua/shared/queue/idle.lua', 1],
-    [1395, 'lua/shared/listening.lua', 1],
-    [1414, 'lua/shared/queue/idle.lua', 69],
-    [1505, 'lua/shared/queue/idle.lua', 171],
-    [1516, 'lua/queue/change-parents.lua', 65],
-    [1573, 'lua/shared/queue/settle.lua', 1],
-    [1574, 'lua/shared/queue/dead.lua', 1],
-    [1628, 'lua/shared/queue/end.lua', 1],
-    [1652, 'lua/shared/queue/leave-tags.lua', 1],
-    [1662, 'lua/shared/queue/end.lua', 26],
-    [1672, 'lua/shared/queue/outbox.lua', 1],
-    [1683, 'lua/shared/queue/entries.lua', 1],
-    [1701, 'lua/shared/queue/history.lua', 1],
-    [1715, 'lua/shared/queue/happened.lua', 1],
-    [1727, 'lua/shared/queue/note-end.lua', 1],
-    [1757, 'lua/shared/queue/cancel.lua', 1],
-    [1765, 'lua/shared/queue/settle.lua', 18],
-    [1839, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1845, 'lua/queue/change-parents.lua', 124],
+    [428, 'lua/shared/queue/tell-others.lua', 1],
+    [430, 'lua/shared/queue/packed-notes.lua', 1],
+    [431, 'lua/shared/queue/leave-notes.lua', 1],
+    [453, 'lua/shared/queue/fold.lua', 1],
+    [454, 'lua/shared/queue/statistics.lua', 1],
+    [687, 'lua/shared/queue/fold.lua', 3],
+    [698, 'lua/shared/queue/leave-notes.lua', 24],
+    [705, 'lua/shared/queue/packed-notes.lua', 3],
+    [713, 'lua/shared/queue/tell-others.lua', 4],
+    [716, 'lua/shared/queue/result.lua', 1],
+    [730, 'lua/shared/queue/tell-ends.lua', 1],
+    [799, 'lua/shared/queue/tell-others.lua', 9],
+    [802, 'lua/shared/queue/tell-others.lua', 13],
+    [805, 'lua/shared/queue/publish.lua', 1],
+    [806, 'lua/shared/queue/message.lua', 1],
+    [816, 'lua/shared/queue/spelled.lua', 1],
+    [824, 'lua/shared/queue/send.lua', 1],
+    [840, 'lua/shared/queue/message.lua', 13],
+    [863, 'lua/shared/queue/publish.lua', 3],
+    [869, 'lua/shared/queue/tell-others.lua', 17],
+    [872, 'lua/shared/queue/run.lua', 1],
+    [901, 'lua/shared/queue/names.lua', 1],
+    [904, 'lua/shared/queue/names.lua', 27],
+    [922, 'lua/shared/queue/failure.lua', 1],
+    [932, 'lua/shared/queue/groups.lua', 1],
+    [978, 'lua/shared/queue/burst.lua', 1],
+    [990, 'lua/shared/queue/groups.lua', 48],
+    [1061, 'lua/shared/queue/ready.lua', 1],
+    [1068, 'lua/shared/queue/in-front.lua', 1],
+    [1070, 'lua/shared/queue/ready.lua', 9],
+    [1091, 'lua/shared/queue/find.lua', 1],
+    [1120, 'lua/shared/queue/parents.lua', 1],
+    [1201, 'lua/shared/queue/parents.lua', 92],
+    [1215, 'lua/shared/queue/link.lua', 1],
+    [1224, 'lua/shared/bytes.lua', 1],
+    [1230, 'lua/shared/queue/link-done.lua', 2],
+    [1244, 'lua/shared/queue/link.lua', 11],
+    [1266, 'lua/shared/queue/relink.lua', 1],
+    [1336, 'lua/shared/queue/backoff.lua', 1],
+    [1338, 'lua/shared/queue/backoff.lua', 22],
+    [1357, 'lua/shared/queue/unblock.lua', 1],
+    [1363, 'lua/shared/queue/idle.lua', 1],
+    [1430, 'lua/shared/listening.lua', 1],
+    [1449, 'lua/shared/queue/idle.lua', 69],
+    [1540, 'lua/shared/queue/idle.lua', 171],
+    [1551, 'lua/queue/change-parents.lua', 65],
+    [1608, 'lua/shared/queue/settle.lua', 1],
+    [1609, 'lua/shared/bytes.lua', 1],
+    [1615, 'lua/shared/queue/dead.lua', 1],
+    [1669, 'lua/shared/queue/end.lua', 1],
+    [1674, 'lua/shared/queue/keep-end.lua', 1],
+    [1686, 'lua/shared/queue/end.lua', 7],
+    [1708, 'lua/shared/queue/leave-tags.lua', 1],
+    [1718, 'lua/shared/queue/end.lua', 30],
+    [1728, 'lua/shared/queue/outbox.lua', 1],
+    [1739, 'lua/shared/queue/entries.lua', 1],
+    [1757, 'lua/shared/queue/history.lua', 1],
+    [1771, 'lua/shared/queue/happened.lua', 1],
+    [1783, 'lua/shared/queue/note-end.lua', 1],
+    [1813, 'lua/shared/queue/cancel.lua', 1],
+    [1821, 'lua/shared/queue/settle.lua', 19],
+    [1882, 'lua/shared/queue/put-out-end.lua', 1],
+    [1890, 'lua/shared/queue/settle.lua', 81],
+    [1909, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1915, 'lua/queue/change-parents.lua', 124],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -17494,7 +17824,7 @@ export type DeliveredAnswer =
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
   script: {
     name: 'queue/delivered',
-    sha1: '258ce02a859abde5238798fc7104107d025a9373',
+    sha1: '4ce7dcfad778454ead08972a6270265b4ece2bd5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17683,6 +18013,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -17716,7 +18049,7 @@ return { 'delivered' }
     [142, 'lua/shared/queue/save-awaited.lua', 1],
     [157, 'lua/shared/queue/save.lua', 58],
     [172, 'lua/shared/queue/flags.lua', 1],
-    [195, 'lua/queue/delivered.lua', 16],
+    [198, 'lua/queue/delivered.lua', 16],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.numbers.length)
@@ -17834,7 +18167,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: 'e7b44513d54d5387361b469cd9f7717f42f895bc',
+    sha1: '131489be4632a84b61a1f75a48188f529d9a2d87',
     reads: false,
     bytes: false,
     source: `--[[
@@ -18801,6 +19134,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -18952,6 +19288,9 @@ local TRACKED = 16
 local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
+
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -19198,25 +19537,25 @@ return { 'enqueued', first }
     [923, 'lua/shared/queue/idle.lua', 171],
     [934, 'lua/shared/queue/run.lua', 1],
     [950, 'lua/shared/queue/flags.lua', 1],
-    [969, 'lua/shared/queue/note-due.lua', 1],
-    [977, 'lua/shared/queue/note-alike.lua', 1],
-    [978, 'lua/shared/queue/bucket.lua', 1],
-    [990, 'lua/shared/queue/note-alike.lua', 4],
-    [1005, 'lua/shared/queue/hand-over.lua', 16],
-    [1058, 'lua/queue/enqueue-alike.lua', 86],
-    [1083, 'lua/shared/queue/run.lua', 1],
-    [1099, 'lua/shared/queue/body.lua', 1],
-    [1102, 'lua/shared/queue/flags.lua', 1],
-    [1121, 'lua/shared/queue/marks.lua', 1],
-    [1137, 'lua/shared/queue/body.lua', 7],
-    [1153, 'lua/shared/queue/job.lua', 1],
-    [1165, 'lua/shared/queue/job.lua', 14],
-    [1242, 'lua/queue/enqueue-alike.lua', 114],
-    [1263, 'lua/shared/queue/publish-plain.lua', 1],
-    [1265, 'lua/shared/queue/spelled.lua', 1],
-    [1273, 'lua/shared/queue/send.lua', 1],
-    [1289, 'lua/shared/queue/publish-plain.lua', 5],
-    [1306, 'lua/queue/enqueue-alike.lua', 136],
+    [972, 'lua/shared/queue/note-due.lua', 1],
+    [980, 'lua/shared/queue/note-alike.lua', 1],
+    [981, 'lua/shared/queue/bucket.lua', 1],
+    [993, 'lua/shared/queue/note-alike.lua', 4],
+    [1008, 'lua/shared/queue/hand-over.lua', 16],
+    [1061, 'lua/queue/enqueue-alike.lua', 86],
+    [1086, 'lua/shared/queue/run.lua', 1],
+    [1102, 'lua/shared/queue/body.lua', 1],
+    [1105, 'lua/shared/queue/flags.lua', 1],
+    [1127, 'lua/shared/queue/marks.lua', 1],
+    [1143, 'lua/shared/queue/body.lua', 7],
+    [1159, 'lua/shared/queue/job.lua', 1],
+    [1171, 'lua/shared/queue/job.lua', 14],
+    [1248, 'lua/queue/enqueue-alike.lua', 114],
+    [1269, 'lua/shared/queue/publish-plain.lua', 1],
+    [1271, 'lua/shared/queue/spelled.lua', 1],
+    [1279, 'lua/shared/queue/send.lua', 1],
+    [1295, 'lua/shared/queue/publish-plain.lua', 5],
+    [1312, 'lua/queue/enqueue-alike.lua', 136],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.payloads.length)
@@ -19293,7 +19632,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'c3b0abb4b550474a8c77be776810a99136fd5c8e',
+    sha1: '6fabc7645865b16e340ff40fcd03d3d46b191b99',
     reads: false,
     bytes: false,
     source: `--[[
@@ -19887,6 +20226,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -20201,12 +20543,12 @@ end
   end
 end
 local function packed_notes(queue)
-  local packed = queue.noted or ''
+  local packed = { queue.noted }
   local counted = queue.counted or {}
   for _, key in ipairs(counted) do
-    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+    packed[#packed + 1] = struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
   end
-  return packed
+  return table.concat(packed)
 end
 
 local function tell_others(keys, queue, now_ms, how)
@@ -20230,21 +20572,34 @@ end
 -- All of them are gone some time after the last.
 local SPARE_MS = 3600000
 
--- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
-local function forget_old_results(results, count, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
-  local fields = {}
+-- Of the ends to which these fields belong those that are over: both fields of each.
+local function ends_over(results, sample, now_ms)
+  local fields, over = {}, {}
   for at = 1, #sample do
     fields[at] = 'u' .. string.sub(sample[at], 2)
   end
-  if #fields == 0 then
-    return
-  end
-  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+  for at, until_ms in ipairs(#fields > 0 and redis.call('HMGET', results, unpack(fields)) or {}) do
     if until_ms and tonumber(until_ms) <= now_ms then
-      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+      over[#over + 1] = fields[at]
+      over[#over + 1] = 'v' .. string.sub(fields[at], 2)
     end
+  end
+  return over
+end
+
+-- Ends that are over are dropped by sampling, as shared/drop-over does, which reads values: here those are results, of any size.
+-- Two are looked at for each that comes, so that as many go as come once half of all are over.
+local function forget_old_results(results, count, now_ms)
+  local left, size = 2 * count + 4, 8
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local over = ends_over(results, redis.pcall('HRANDFIELD', results, string.format('%d', size)), now_ms)
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', results, unpack(over))
+    left = left - math.abs(size)
+    size = -math.min(left, 1500)
   end
 end
 
@@ -21044,7 +21399,7 @@ end
 --             r: runs nevertheless), how many it waits for, and its delay from then on
 --   y<ref>    how many jobs name that parent
 --   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
---             id, and its result or what it died of
+--             id, and its result (see also shared/queue/keep-end) or what it died of
 
 local function pack_end(letter, id, text)
   return struct.pack('>c1Hc0', letter, #id, id) .. text
@@ -21136,8 +21491,21 @@ local function link_here(keys, queue, id)
     return nil
   end
   if run and run.state == 'f' then
-    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
-    end_parent(keys, queue, seq, read_job(record).id, 'f', result)
+
+-- A parent that is done and kept. \`queue.copied\`: so many bytes of results this call has copied; see shared/queue/keep-end.
+local function link_done(keys, queue, seq, record, run)
+  local id, copied, result = read_job(record).id, queue.copied or 0, ''
+  if copied < CALL_BYTES then
+    result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    queue.copied = copied + #result
+  elseif not has_flag(run.flags, OWED) then
+    local flags = flagged(run.flags, OWED)
+    local packed = pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, flags, run.name)
+    redis.call('HSET', keys.jobs, 'r' .. seq, packed)
+  end
+  end_parent(keys, queue, seq, id, 'f', result)
+end
+    link_done(keys, queue, seq, record, run)
   elseif run and run.state == 'd' then
     local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
     end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\\0' .. message)
@@ -21223,6 +21591,21 @@ end
 
 -- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
 local function erase_job(keys, queue, seq, job, run)
+  if run and run.state == 'f' and has_flag(run.flags, OWED) then
+-- What others are told of a job that is done and kept. Its result is copied for those who come to wait for it, but for what would be
+-- more than a call may read: that is told from where it is stored with the job, until this goes, or begins again.
+
+-- To be asked for before a job goes whose run says OWED. Changes its flags, which the caller writes where there still is a run.
+local function keep_end(keys, queue, seq, job, run)
+  run.flags = run.flags - OWED
+  if redis.call('HEXISTS', keys.jobs, 'y' .. seq) == 1 or redis.call('ZSCORE', keys.parents, seq) == '0' then
+    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    redis.call('HSET', keys.jobs, 'z' .. seq, pack_end('f', job.id == '' and seq or job.id, result))
+    queue.moved = (queue.moved or 0) + #result
+  end
+end
+    keep_end(keys, queue, seq, job, run)
+  end
   redis.call(
     'HDEL',
     keys.jobs,
@@ -21756,7 +22139,8 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
 end
 
--- At most so many; the rest is due at once. Answers how many became ready.
+-- At most so many, and no more behind those with which the ends that were read and put out reach CALL_BYTES; the rest is due at
+-- once. Answers how many became ready.
 local function settle_children(keys, queue, now_us, most)
   local became_ready = 0
   while most > 0 do
@@ -21768,23 +22152,36 @@ local function settle_children(keys, queue, now_us, most)
     local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
     local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
     local letter, id, rest = unpack_end(ended)
+    queue.moved = (queue.moved or 0) + #ended
+    local told = 0
     for _, member in ipairs(members) do
       local child = string.sub(member, #ref + 2)
       redis.call('ZREM', keys.children, member)
+      told = told + 1
       if string.sub(child, 1, 1) == 'q' then
-        local target, asked = string.match(child, '^q(.*)\\1(.*)$')
-        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+-- What a child in another queue is to be told of an end.
+local function put_out_end(keys, queue, child, ref, letter, text, now_us)
+  local target, asked = string.match(child, '^q(.*)\\1(.*)$')
+  -- See shared/queue/keep-end.
+  local told = letter == 'f' and text == '' and redis.call('HGET', keys.jobs, 'o' .. ref) or text
+  put_out(keys, queue, target, 'e' .. pack_end(letter, asked, told), now_us)
+  queue.moved = queue.moved + #told
+end
+        put_out_end(keys, queue, child, ref, letter, string.sub(ended, rest), now_us)
+        if queue.moved >= CALL_BYTES then
+          break
+        end
       elseif settle_child(keys, queue, child, letter, id, now_us) then
         became_ready = became_ready + 1
       end
     end
-    if #members < most then
+    if told == #members and #members < most then
       redis.call('ZREM', keys.parents, ref)
       if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
         redis.call('HDEL', keys.jobs, 'z' .. ref)
       end
     end
-    most = most - 1 - #members
+    most = queue.moved < CALL_BYTES and most - 1 - told or 0
   end
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
@@ -21829,75 +22226,81 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [568, 'lua/shared/queue/body.lua', 1],
     [571, 'lua/shared/bytes.lua', 1],
     [577, 'lua/shared/queue/flags.lua', 1],
-    [608, 'lua/shared/queue/body.lua', 7],
-    [628, 'lua/shared/queue/tell-others.lua', 1],
-    [630, 'lua/shared/queue/packed-notes.lua', 1],
-    [631, 'lua/shared/queue/leave-notes.lua', 1],
-    [653, 'lua/shared/queue/fold.lua', 1],
-    [654, 'lua/shared/queue/statistics.lua', 1],
-    [887, 'lua/shared/queue/fold.lua', 3],
-    [898, 'lua/shared/queue/leave-notes.lua', 24],
-    [905, 'lua/shared/queue/packed-notes.lua', 3],
-    [913, 'lua/shared/queue/tell-others.lua', 4],
-    [916, 'lua/shared/queue/result.lua', 1],
-    [930, 'lua/shared/queue/tell-ends.lua', 1],
-    [986, 'lua/shared/queue/tell-others.lua', 9],
-    [989, 'lua/shared/queue/tell-others.lua', 13],
-    [992, 'lua/shared/queue/publish.lua', 1],
-    [993, 'lua/shared/queue/message.lua', 1],
-    [1003, 'lua/shared/queue/spelled.lua', 1],
-    [1011, 'lua/shared/queue/send.lua', 1],
-    [1027, 'lua/shared/queue/message.lua', 13],
-    [1050, 'lua/shared/queue/publish.lua', 3],
-    [1056, 'lua/shared/queue/tell-others.lua', 17],
-    [1059, 'lua/shared/queue/run.lua', 1],
-    [1088, 'lua/shared/queue/happened.lua', 1],
-    [1100, 'lua/shared/queue/names.lua', 1],
-    [1119, 'lua/shared/drop-over.lua', 1],
-    [1144, 'lua/shared/queue/names.lua', 21],
-    [1168, 'lua/shared/queue/groups.lua', 1],
-    [1214, 'lua/shared/queue/burst.lua', 1],
-    [1226, 'lua/shared/queue/groups.lua', 48],
-    [1308, 'lua/shared/queue/ready.lua', 1],
-    [1315, 'lua/shared/queue/in-front.lua', 1],
-    [1317, 'lua/shared/queue/ready.lua', 9],
-    [1348, 'lua/shared/queue/number.lua', 1],
-    [1357, 'lua/shared/queue/enter-tags.lua', 1],
-    [1368, 'lua/shared/queue/enqueue.lua', 1],
-    [1403, 'lua/shared/queue/replace.lua', 1],
-    [1464, 'lua/shared/queue/leave-tags.lua', 1],
-    [1474, 'lua/shared/queue/replace.lua', 63],
-    [1499, 'lua/shared/queue/idempotency.lua', 1],
-    [1513, 'lua/shared/queue/idle.lua', 1],
-    [1580, 'lua/shared/listening.lua', 1],
-    [1599, 'lua/shared/queue/idle.lua', 69],
-    [1690, 'lua/shared/queue/idle.lua', 171],
-    [1701, 'lua/shared/queue/find.lua', 1],
-    [1727, 'lua/shared/queue/failure.lua', 1],
-    [1737, 'lua/shared/queue/parents.lua', 1],
-    [1818, 'lua/shared/queue/parents.lua', 92],
-    [1832, 'lua/shared/queue/link.lua', 1],
-    [1924, 'lua/shared/queue/end.lua', 1],
-    [1948, 'lua/shared/queue/leave-tags.lua', 1],
-    [1958, 'lua/shared/queue/end.lua', 26],
-    [1968, 'lua/shared/queue/spec.lua', 1],
-    [2086, 'lua/shared/queue/sweep.lua', 1],
-    [2163, 'lua/shared/queue/spec.lua', 120],
-    [2177, 'lua/queue/enqueue.lua', 83],
-    [2215, 'lua/shared/take-up.lua', 1],
-    [2230, 'lua/queue/enqueue.lua', 122],
-    [2257, 'lua/shared/queue/settle.lua', 1],
-    [2258, 'lua/shared/queue/dead.lua', 1],
-    [2312, 'lua/shared/queue/backoff.lua', 1],
-    [2314, 'lua/shared/queue/backoff.lua', 22],
-    [2333, 'lua/shared/queue/unblock.lua', 1],
-    [2339, 'lua/shared/queue/outbox.lua', 1],
-    [2350, 'lua/shared/queue/entries.lua', 1],
-    [2368, 'lua/shared/queue/history.lua', 1],
-    [2382, 'lua/shared/queue/note-end.lua', 1],
-    [2412, 'lua/shared/queue/cancel.lua', 1],
-    [2420, 'lua/shared/queue/settle.lua', 18],
-    [2494, 'lua/queue/enqueue.lua', 150],
+    [611, 'lua/shared/queue/body.lua', 7],
+    [631, 'lua/shared/queue/tell-others.lua', 1],
+    [633, 'lua/shared/queue/packed-notes.lua', 1],
+    [634, 'lua/shared/queue/leave-notes.lua', 1],
+    [656, 'lua/shared/queue/fold.lua', 1],
+    [657, 'lua/shared/queue/statistics.lua', 1],
+    [890, 'lua/shared/queue/fold.lua', 3],
+    [901, 'lua/shared/queue/leave-notes.lua', 24],
+    [908, 'lua/shared/queue/packed-notes.lua', 3],
+    [916, 'lua/shared/queue/tell-others.lua', 4],
+    [919, 'lua/shared/queue/result.lua', 1],
+    [933, 'lua/shared/queue/tell-ends.lua', 1],
+    [1002, 'lua/shared/queue/tell-others.lua', 9],
+    [1005, 'lua/shared/queue/tell-others.lua', 13],
+    [1008, 'lua/shared/queue/publish.lua', 1],
+    [1009, 'lua/shared/queue/message.lua', 1],
+    [1019, 'lua/shared/queue/spelled.lua', 1],
+    [1027, 'lua/shared/queue/send.lua', 1],
+    [1043, 'lua/shared/queue/message.lua', 13],
+    [1066, 'lua/shared/queue/publish.lua', 3],
+    [1072, 'lua/shared/queue/tell-others.lua', 17],
+    [1075, 'lua/shared/queue/run.lua', 1],
+    [1104, 'lua/shared/queue/happened.lua', 1],
+    [1116, 'lua/shared/queue/names.lua', 1],
+    [1135, 'lua/shared/drop-over.lua', 1],
+    [1160, 'lua/shared/queue/names.lua', 21],
+    [1184, 'lua/shared/queue/groups.lua', 1],
+    [1230, 'lua/shared/queue/burst.lua', 1],
+    [1242, 'lua/shared/queue/groups.lua', 48],
+    [1324, 'lua/shared/queue/ready.lua', 1],
+    [1331, 'lua/shared/queue/in-front.lua', 1],
+    [1333, 'lua/shared/queue/ready.lua', 9],
+    [1364, 'lua/shared/queue/number.lua', 1],
+    [1373, 'lua/shared/queue/enter-tags.lua', 1],
+    [1384, 'lua/shared/queue/enqueue.lua', 1],
+    [1419, 'lua/shared/queue/replace.lua', 1],
+    [1480, 'lua/shared/queue/leave-tags.lua', 1],
+    [1490, 'lua/shared/queue/replace.lua', 63],
+    [1515, 'lua/shared/queue/idempotency.lua', 1],
+    [1529, 'lua/shared/queue/idle.lua', 1],
+    [1596, 'lua/shared/listening.lua', 1],
+    [1615, 'lua/shared/queue/idle.lua', 69],
+    [1706, 'lua/shared/queue/idle.lua', 171],
+    [1717, 'lua/shared/queue/find.lua', 1],
+    [1743, 'lua/shared/queue/failure.lua', 1],
+    [1753, 'lua/shared/queue/parents.lua', 1],
+    [1834, 'lua/shared/queue/parents.lua', 92],
+    [1848, 'lua/shared/queue/link.lua', 1],
+    [1857, 'lua/shared/queue/link-done.lua', 2],
+    [1871, 'lua/shared/queue/link.lua', 11],
+    [1953, 'lua/shared/queue/end.lua', 1],
+    [1958, 'lua/shared/queue/keep-end.lua', 1],
+    [1970, 'lua/shared/queue/end.lua', 7],
+    [1992, 'lua/shared/queue/leave-tags.lua', 1],
+    [2002, 'lua/shared/queue/end.lua', 30],
+    [2012, 'lua/shared/queue/spec.lua', 1],
+    [2130, 'lua/shared/queue/sweep.lua', 1],
+    [2207, 'lua/shared/queue/spec.lua', 120],
+    [2221, 'lua/queue/enqueue.lua', 83],
+    [2259, 'lua/shared/take-up.lua', 1],
+    [2274, 'lua/queue/enqueue.lua', 122],
+    [2301, 'lua/shared/queue/settle.lua', 1],
+    [2302, 'lua/shared/queue/dead.lua', 1],
+    [2356, 'lua/shared/queue/backoff.lua', 1],
+    [2358, 'lua/shared/queue/backoff.lua', 22],
+    [2377, 'lua/shared/queue/unblock.lua', 1],
+    [2383, 'lua/shared/queue/outbox.lua', 1],
+    [2394, 'lua/shared/queue/entries.lua', 1],
+    [2412, 'lua/shared/queue/history.lua', 1],
+    [2426, 'lua/shared/queue/note-end.lua', 1],
+    [2456, 'lua/shared/queue/cancel.lua', 1],
+    [2464, 'lua/shared/queue/settle.lua', 19],
+    [2525, 'lua/shared/queue/put-out-end.lua', 1],
+    [2533, 'lua/shared/queue/settle.lua', 81],
+    [2552, 'lua/queue/enqueue.lua', 150],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
@@ -22488,23 +22891,23 @@ function readLogOfFindFound(part: Reply | undefined): ({ readonly at: number; re
 }
 
 /**
- * Finds jobs by id. `state`: ready, scheduled, claimed, stopping, dead or done. `at_ms`: since when it is ready, until when it is scheduled, since when it is claimed, or when it ended. `failed_at_ms` is 0 for one that never failed. Unknown ones are left out. Of large jobs it tells no more behind 4 MiB: it has `looked` at so many of those wanted. `log` has the lines of their logs, by places counted from 0.
+ * Finds jobs by id. `state`: ready, scheduled, claimed, stopping, dead or done. `at_ms`: since when it is ready, until when it is scheduled, since when it is claimed, or when it ended. `failed_at_ms` is 0 for one that never failed. Unknown ones are left out. Of large jobs, and long logs, it tells no more behind 4 MiB: it has `looked` at so many of those wanted. `log` has the lines of their logs, by places counted from 0.
  *
- * Cost: O(jobs), and 4 MiB of payloads.
+ * Cost: O(jobs), and 4 MiB of payloads and logs.
  */
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'queue/find',
-    sha1: '4e548b0da478fd48b821e22aacf2787066d8a920',
+    sha1: 'ee81d52f89ecbfacea57fdf5d56a624d2cbbe0d6',
     reads: true,
     bytes: true,
     source: `--[[
 Finds jobs by id. \`state\`: ready, scheduled, claimed, stopping, dead or done. \`at_ms\`: since when it is ready, until when
 it is scheduled, since when it is claimed, or when it ended. \`failed_at_ms\` is 0 for one that never failed. Unknown ones
-are left out. Of large jobs it tells no more behind 4 MiB: it has \`looked\` at so many of those wanted. \`log\` has the lines of their logs, by places counted from 0.
+are left out. Of large jobs, and long logs, it tells no more behind 4 MiB: it has \`looked\` at so many of those wanted. \`log\` has the lines of their logs, by places counted from 0.
 
 @returns found  now_ms:integer looked:integer jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag] log:[at:integer at_ms:integer line:text]
-@cost    O(jobs), and 4 MiB of payloads
+@cost    O(jobs), and 4 MiB of payloads and logs
 @reads
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -22718,6 +23121,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -22854,14 +23260,16 @@ local function list_entries(packed)
   end
   return entries, struct.unpack('>I4', packed) - #entries
 end
--- Appends the lines of a job's log to a list: the place of the job, when, and what; see shared/queue/log.
+-- Appends the lines of a job's log to a list: the place of the job, when, and what; see shared/queue/log. Answers its bytes.
 local function tell_log(told, jobs, seq, place)
-  for _, entry in ipairs((list_entries(redis.call('HGET', jobs, 'l' .. seq)))) do
+  local packed = redis.call('HGET', jobs, 'l' .. seq)
+  for _, entry in ipairs((list_entries(packed))) do
     local at_ms, line_at = struct.unpack('>d', entry)
     told[#told + 1] = place
     told[#told + 1] = at_ms
     told[#told + 1] = string.sub(entry, line_at)
   end
+  return packed and #packed or 0
 end
 
 local queue = open_queue(meta, codec, '')
@@ -22878,7 +23286,7 @@ for at = wanted_at, #wanted, 1 do
     local seq, record, run = find_job(jobs, ids, wanted[at])
     if seq then
       spend(budget, 1, tell_job(told, jobs, seq, record, run, queue.usual))
-      tell_log(log, jobs, seq, place)
+      spend(budget, 0, tell_log(log, jobs, seq, place))
       place = place + 1
     end
     looked = looked + 1
@@ -22902,17 +23310,17 @@ return { 'found', math.floor(clock_us() / 1000), looked, told, log }
     [157, 'lua/shared/queue/job.lua', 45],
     [203, 'lua/shared/queue/body.lua', 1],
     [206, 'lua/shared/queue/flags.lua', 1],
-    [229, 'lua/shared/queue/marks.lua', 1],
-    [236, 'lua/shared/queue/body.lua', 23],
-    [247, 'lua/shared/queue/run.lua', 1],
-    [259, 'lua/shared/queue/run.lua', 17],
-    [272, 'lua/shared/queue/failure.lua', 1],
-    [274, 'lua/shared/queue/failure.lua', 7],
-    [278, 'lua/shared/queue/find.lua', 1],
-    [307, 'lua/shared/queue/tell-job.lua', 1],
-    [344, 'lua/shared/queue/list-entries.lua', 1],
-    [357, 'lua/shared/queue/tell-log.lua', 1],
-    [366, 'lua/queue/find.lua', 28],
+    [232, 'lua/shared/queue/marks.lua', 1],
+    [239, 'lua/shared/queue/body.lua', 23],
+    [250, 'lua/shared/queue/run.lua', 1],
+    [262, 'lua/shared/queue/run.lua', 17],
+    [275, 'lua/shared/queue/failure.lua', 1],
+    [277, 'lua/shared/queue/failure.lua', 7],
+    [281, 'lua/shared/queue/find.lua', 1],
+    [310, 'lua/shared/queue/tell-job.lua', 1],
+    [347, 'lua/shared/queue/list-entries.lua', 1],
+    [360, 'lua/shared/queue/tell-log.lua', 1],
+    [371, 'lua/queue/find.lua', 28],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -23540,7 +23948,7 @@ function readJobsOfListFailedPage(part: Reply | undefined): ({ readonly number: 
 export const listFailed: Operation<ListFailedArguments, ListFailedAnswer> = {
   script: {
     name: 'queue/list-failed',
-    sha1: 'bddf17dc04d38f5685fee5d488701776e22c12fd',
+    sha1: '782565d3b4a839778e7e37e76c13690aee832cd3',
     reads: true,
     bytes: true,
     source: `--[[
@@ -23745,6 +24153,9 @@ local TRACKED = 16
 local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
+
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -23967,22 +24378,22 @@ return { 'page', math.floor(clock_us() / 1000), next_number, told }
     [180, 'lua/shared/queue/body.lua', 1],
     [183, 'lua/shared/bytes.lua', 1],
     [189, 'lua/shared/queue/flags.lua', 1],
-    [212, 'lua/shared/queue/marks.lua', 1],
-    [219, 'lua/shared/queue/body.lua', 23],
-    [230, 'lua/shared/queue/run.lua', 1],
-    [242, 'lua/shared/queue/run.lua', 17],
-    [255, 'lua/shared/queue/failure.lua', 1],
-    [257, 'lua/shared/queue/failure.lua', 7],
-    [261, 'lua/shared/queue/find.lua', 1],
-    [263, 'lua/shared/queue/find.lua', 16],
-    [277, 'lua/shared/queue/tell-page.lua', 1],
-    [278, 'lua/shared/budget.lua', 1],
-    [281, 'lua/shared/budget.lua', 5],
-    [297, 'lua/shared/queue/fields.lua', 1],
-    [306, 'lua/shared/queue/tell-job.lua', 1],
-    [343, 'lua/shared/queue/tell-page.lua', 5],
-    [364, 'lua/shared/queue/page-of-kind.lua', 1],
-    [395, 'lua/queue/list-failed.lua', 28],
+    [215, 'lua/shared/queue/marks.lua', 1],
+    [222, 'lua/shared/queue/body.lua', 23],
+    [233, 'lua/shared/queue/run.lua', 1],
+    [245, 'lua/shared/queue/run.lua', 17],
+    [258, 'lua/shared/queue/failure.lua', 1],
+    [260, 'lua/shared/queue/failure.lua', 7],
+    [264, 'lua/shared/queue/find.lua', 1],
+    [266, 'lua/shared/queue/find.lua', 16],
+    [280, 'lua/shared/queue/tell-page.lua', 1],
+    [281, 'lua/shared/budget.lua', 1],
+    [284, 'lua/shared/budget.lua', 5],
+    [300, 'lua/shared/queue/fields.lua', 1],
+    [309, 'lua/shared/queue/tell-job.lua', 1],
+    [346, 'lua/shared/queue/tell-page.lua', 5],
+    [367, 'lua/shared/queue/page-of-kind.lua', 1],
+    [398, 'lua/queue/list-failed.lua', 28],
   ],
   encode(args) {
     return [
@@ -24039,7 +24450,7 @@ function readJobsOfListPage(part: Reply | undefined): ({ readonly number: number
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'queue/list',
-    sha1: '4d96384ccc328b27a2ef44baf2e8f72803807d61',
+    sha1: '24ccc0a22e7150510a2ca567872060dc1376cceb',
     reads: true,
     bytes: true,
     source: `--[[
@@ -24251,6 +24662,9 @@ local TRACKED = 16
 local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
+
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
 
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
@@ -24514,24 +24928,24 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
     [187, 'lua/shared/queue/body.lua', 1],
     [190, 'lua/shared/bytes.lua', 1],
     [196, 'lua/shared/queue/flags.lua', 1],
-    [219, 'lua/shared/queue/marks.lua', 1],
-    [226, 'lua/shared/queue/body.lua', 23],
-    [237, 'lua/shared/queue/run.lua', 1],
-    [249, 'lua/shared/queue/run.lua', 17],
-    [262, 'lua/shared/queue/failure.lua', 1],
-    [264, 'lua/shared/queue/failure.lua', 7],
-    [268, 'lua/shared/queue/find.lua', 1],
-    [270, 'lua/shared/queue/find.lua', 16],
-    [284, 'lua/shared/queue/tell-page.lua', 1],
-    [285, 'lua/shared/budget.lua', 1],
-    [288, 'lua/shared/budget.lua', 5],
-    [304, 'lua/shared/queue/fields.lua', 1],
-    [313, 'lua/shared/queue/tell-job.lua', 1],
-    [350, 'lua/shared/queue/tell-page.lua', 5],
-    [371, 'lua/shared/queue/ready-page.lua', 1],
-    [372, 'lua/shared/queue/in-front.lua', 1],
-    [374, 'lua/shared/queue/ready-page.lua', 3],
-    [402, 'lua/queue/list.lua', 35],
+    [222, 'lua/shared/queue/marks.lua', 1],
+    [229, 'lua/shared/queue/body.lua', 23],
+    [240, 'lua/shared/queue/run.lua', 1],
+    [252, 'lua/shared/queue/run.lua', 17],
+    [265, 'lua/shared/queue/failure.lua', 1],
+    [267, 'lua/shared/queue/failure.lua', 7],
+    [271, 'lua/shared/queue/find.lua', 1],
+    [273, 'lua/shared/queue/find.lua', 16],
+    [287, 'lua/shared/queue/tell-page.lua', 1],
+    [288, 'lua/shared/budget.lua', 1],
+    [291, 'lua/shared/budget.lua', 5],
+    [307, 'lua/shared/queue/fields.lua', 1],
+    [316, 'lua/shared/queue/tell-job.lua', 1],
+    [353, 'lua/shared/queue/tell-page.lua', 5],
+    [374, 'lua/shared/queue/ready-page.lua', 1],
+    [375, 'lua/shared/queue/in-front.lua', 1],
+    [377, 'lua/shared/queue/ready-page.lua', 3],
+    [405, 'lua/queue/list.lua', 35],
   ],
   encode(args) {
     return [
@@ -24890,7 +25304,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'queue/note',
-    sha1: 'dd3df9a5f40ffcec3d0c1f42133a857e180b43da',
+    sha1: 'd11190cda22f1ee8e8e7943c8b5e0cb7b477cb00',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25227,6 +25641,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -25464,19 +25881,19 @@ return { 'noted', refused }
     [261, 'lua/shared/queue/run.lua', 1],
     [308, 'lua/shared/queue/happened.lua', 1],
     [320, 'lua/shared/queue/flags.lua', 1],
-    [351, 'lua/shared/queue/flag-job.lua', 1],
-    [370, 'lua/shared/queue/entries.lua', 1],
-    [388, 'lua/shared/queue/log.lua', 1],
-    [400, 'lua/shared/queue/find.lua', 1],
-    [426, 'lua/shared/queue/told.lua', 1],
-    [441, 'lua/queue/note.lua', 32],
-    [482, 'lua/shared/queue/publish.lua', 1],
-    [483, 'lua/shared/queue/message.lua', 1],
-    [493, 'lua/shared/queue/spelled.lua', 1],
-    [501, 'lua/shared/queue/send.lua', 1],
-    [517, 'lua/shared/queue/message.lua', 13],
-    [540, 'lua/shared/queue/publish.lua', 3],
-    [546, 'lua/queue/note.lua', 74],
+    [354, 'lua/shared/queue/flag-job.lua', 1],
+    [373, 'lua/shared/queue/entries.lua', 1],
+    [391, 'lua/shared/queue/log.lua', 1],
+    [403, 'lua/shared/queue/find.lua', 1],
+    [429, 'lua/shared/queue/told.lua', 1],
+    [444, 'lua/queue/note.lua', 32],
+    [485, 'lua/shared/queue/publish.lua', 1],
+    [486, 'lua/shared/queue/message.lua', 1],
+    [496, 'lua/shared/queue/spelled.lua', 1],
+    [504, 'lua/shared/queue/send.lua', 1],
+    [520, 'lua/shared/queue/message.lua', 13],
+    [543, 'lua/shared/queue/publish.lua', 3],
+    [549, 'lua/queue/note.lua', 74],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -25623,6 +26040,8 @@ export interface ParentsArguments {
   readonly codec: string
   /** the job */
   readonly id: string
+  /** how many of its parents to pass over */
+  readonly after: number
 }
 
 export type ParentsAnswer =
@@ -25638,22 +26057,23 @@ function readParentsOfParentsParents(part: Reply | undefined): ({ readonly queue
 }
 
 /**
- * The parents of a job, and how they ended: `pending`, `done` with a result, `dead` with what they died of, `cancelled`, or `absent`, which is taken for done. Empty where it has none, or is not known.
+ * The parents of a job, and how they ended: `pending`, `done` with a result, `dead` with what they died of, `cancelled`, or `absent`, which is taken for done. Empty where it has none, or is not known. Of large results it tells no more behind those that reach 4 MiB: only an empty answer tells that there are no more.
  *
- * Cost: O(parents).
+ * Cost: O(parents), and 4 MiB of results.
  */
 export const parents: Operation<ParentsArguments, ParentsAnswer> = {
   script: {
     name: 'queue/parents',
-    sha1: 'd21ac83817fe1f84e2dc7a819f1603319d828c2e',
+    sha1: '32b653fe8fb15b145433c8f2762bf31b24d39ff3',
     reads: true,
     bytes: true,
     source: `--[[
 The parents of a job, and how they ended: \`pending\`, \`done\` with a result, \`dead\` with what they died of, \`cancelled\`, or
-\`absent\`, which is taken for done. Empty where it has none, or is not known.
+\`absent\`, which is taken for done. Empty where it has none, or is not known. Of large results it tells no more behind those that
+reach 4 MiB: only an empty answer tells that there are no more.
 
 @returns parents  parents:[queue:text id:text state:text result:bytes kind:text message:text]
-@cost    O(parents)
+@cost    O(parents), and 4 MiB of results
 @reads
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -25663,6 +26083,32 @@ local children = KEYS[4] -- sorted set: ref of a parent and child that waits for
 local parents = KEYS[5] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local id = ARGV[2] -- text: the job
+local after = tonumber(ARGV[3] or 0) -- integer: how many of its parents to pass over
+
+-- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
+-- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
+-- one at least, which is progress, and on no more than CALL_BYTES and one element.
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
+
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
+end
+
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
 
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
@@ -25890,7 +26336,7 @@ end
 
 local ENDS = { f = 'done', d = 'dead', x = 'cancelled', a = 'absent' }
 
--- \`waits\`: it has not ended for this child.
+-- \`waits\`: it has not ended for this child. Answers how many bytes there are of what it left.
 local function tell_parent(told, jobs, ref, waits)
   local name, id = split_ref(jobs, ref)
   local state, result, kind, message = 'pending', '', '', ''
@@ -25899,7 +26345,8 @@ local function tell_parent(told, jobs, ref, waits)
     local letter, own, text_at = struct.unpack('>c1Hc0', packed)
     state, id = ENDS[letter], own
     if letter == 'f' then
-      result = string.sub(packed, text_at)
+      -- See shared/queue/keep-end.
+      result = #packed < text_at and redis.call('HGET', jobs, 'o' .. ref) or string.sub(packed, text_at)
     elseif letter == 'd' then
       kind, message = string.match(string.sub(packed, text_at), '^([^%z]*)%z(.*)$')
     end
@@ -25907,6 +26354,7 @@ local function tell_parent(told, jobs, ref, waits)
   for _, part in ipairs({ name, id, state, result, kind, message }) do
     told[#told + 1] = part
   end
+  return #result + #message
 end
 
 local queue = open_queue(meta, codec, '')
@@ -25919,13 +26367,19 @@ end
 
 local seq = find_job(jobs, ids, id)
 local stored = seq and redis.call('HGET', jobs, 'd' .. seq)
-local told = {}
+local told, place, budget = {}, 0, budget_of(math.huge)
 if stored then
   for ref in each_ref(stored) do
+    place = place + 1
+    if not is_left(budget) then
+      break
+    end
     -- It has ended before, and was requeued: this child waits for it to end again.
     local waits = redis.call('ZSCORE', children, ref .. '\\0' .. seq)
       and tonumber(redis.call('ZSCORE', parents, ref) or 1) > 0
-    tell_parent(told, jobs, ref, waits)
+    if place > after then
+      spend(budget, 1, tell_parent(told, jobs, ref, waits))
+    end
   end
 end
 return { 'parents', told }
@@ -25934,23 +26388,27 @@ return { 'parents', told }
   parts: ['meta', 'jobs', 'ids', 'children', 'parents'],
   lines: [
     [1, 'lua/queue/parents.lua', 1],
-    [17, 'lua/shared/queue/state.lua', 1],
-    [103, 'lua/shared/queue/job.lua', 1],
-    [115, 'lua/shared/queue/plain-head.lua', 1],
-    [118, 'lua/shared/queue/plain-head.lua', 8],
-    [126, 'lua/shared/queue/job.lua', 14],
-    [127, 'lua/shared/queue/job.lua', 45],
-    [173, 'lua/shared/queue/run.lua', 1],
-    [185, 'lua/shared/queue/run.lua', 17],
-    [198, 'lua/shared/queue/find.lua', 1],
-    [224, 'lua/shared/queue/refs.lua', 1],
-    [261, 'lua/queue/parents.lua', 22],
+    [19, 'lua/shared/budget.lua', 1],
+    [22, 'lua/shared/bytes.lua', 1],
+    [28, 'lua/shared/budget.lua', 5],
+    [44, 'lua/shared/queue/state.lua', 1],
+    [130, 'lua/shared/queue/job.lua', 1],
+    [142, 'lua/shared/queue/plain-head.lua', 1],
+    [145, 'lua/shared/queue/plain-head.lua', 8],
+    [153, 'lua/shared/queue/job.lua', 14],
+    [154, 'lua/shared/queue/job.lua', 45],
+    [200, 'lua/shared/queue/run.lua', 1],
+    [212, 'lua/shared/queue/run.lua', 17],
+    [225, 'lua/shared/queue/find.lua', 1],
+    [251, 'lua/shared/queue/refs.lua', 1],
+    [290, 'lua/queue/parents.lua', 25],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.codec,
       args.id,
-    ]
+      args.after,
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -26196,7 +26654,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '19a9ac55f0357e075da5982df7d4b18efa2c28a2',
+    sha1: '9ae6f00f0356ab0a5485f38dd37ed6c9766ddba0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -26705,6 +27163,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -27042,12 +27503,12 @@ end
   end
 end
 local function packed_notes(queue)
-  local packed = queue.noted or ''
+  local packed = { queue.noted }
   local counted = queue.counted or {}
   for _, key in ipairs(counted) do
-    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+    packed[#packed + 1] = struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
   end
-  return packed
+  return table.concat(packed)
 end
 
 local function tell_others(keys, queue, now_ms, how)
@@ -27071,21 +27532,34 @@ end
 -- All of them are gone some time after the last.
 local SPARE_MS = 3600000
 
--- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
-local function forget_old_results(results, count, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
-  local fields = {}
+-- Of the ends to which these fields belong those that are over: both fields of each.
+local function ends_over(results, sample, now_ms)
+  local fields, over = {}, {}
   for at = 1, #sample do
     fields[at] = 'u' .. string.sub(sample[at], 2)
   end
-  if #fields == 0 then
-    return
-  end
-  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+  for at, until_ms in ipairs(#fields > 0 and redis.call('HMGET', results, unpack(fields)) or {}) do
     if until_ms and tonumber(until_ms) <= now_ms then
-      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+      over[#over + 1] = fields[at]
+      over[#over + 1] = 'v' .. string.sub(fields[at], 2)
     end
+  end
+  return over
+end
+
+-- Ends that are over are dropped by sampling, as shared/drop-over does, which reads values: here those are results, of any size.
+-- Two are looked at for each that comes, so that as many go as come once half of all are over.
+local function forget_old_results(results, count, now_ms)
+  local left, size = 2 * count + 4, 8
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local over = ends_over(results, redis.pcall('HRANDFIELD', results, string.format('%d', size)), now_ms)
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', results, unpack(over))
+    left = left - math.abs(size)
+    size = -math.min(left, 1500)
   end
 end
 
@@ -27841,7 +28315,7 @@ end
 --             r: runs nevertheless), how many it waits for, and its delay from then on
 --   y<ref>    how many jobs name that parent
 --   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
---             id, and its result or what it died of
+--             id, and its result (see also shared/queue/keep-end) or what it died of
 
 local function pack_end(letter, id, text)
   return struct.pack('>c1Hc0', letter, #id, id) .. text
@@ -27943,8 +28417,21 @@ local function link_here(keys, queue, id)
     return nil
   end
   if run and run.state == 'f' then
-    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
-    end_parent(keys, queue, seq, read_job(record).id, 'f', result)
+
+-- A parent that is done and kept. \`queue.copied\`: so many bytes of results this call has copied; see shared/queue/keep-end.
+local function link_done(keys, queue, seq, record, run)
+  local id, copied, result = read_job(record).id, queue.copied or 0, ''
+  if copied < CALL_BYTES then
+    result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    queue.copied = copied + #result
+  elseif not has_flag(run.flags, OWED) then
+    local flags = flagged(run.flags, OWED)
+    local packed = pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, flags, run.name)
+    redis.call('HSET', keys.jobs, 'r' .. seq, packed)
+  end
+  end_parent(keys, queue, seq, id, 'f', result)
+end
+    link_done(keys, queue, seq, record, run)
   elseif run and run.state == 'd' then
     local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
     end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\\0' .. message)
@@ -28030,6 +28517,21 @@ end
 
 -- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
 local function erase_job(keys, queue, seq, job, run)
+  if run and run.state == 'f' and has_flag(run.flags, OWED) then
+-- What others are told of a job that is done and kept. Its result is copied for those who come to wait for it, but for what would be
+-- more than a call may read: that is told from where it is stored with the job, until this goes, or begins again.
+
+-- To be asked for before a job goes whose run says OWED. Changes its flags, which the caller writes where there still is a run.
+local function keep_end(keys, queue, seq, job, run)
+  run.flags = run.flags - OWED
+  if redis.call('HEXISTS', keys.jobs, 'y' .. seq) == 1 or redis.call('ZSCORE', keys.parents, seq) == '0' then
+    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    redis.call('HSET', keys.jobs, 'z' .. seq, pack_end('f', job.id == '' and seq or job.id, result))
+    queue.moved = (queue.moved or 0) + #result
+  end
+end
+    keep_end(keys, queue, seq, job, run)
+  end
   redis.call(
     'HDEL',
     keys.jobs,
@@ -28578,7 +29080,8 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
 end
 
--- At most so many; the rest is due at once. Answers how many became ready.
+-- At most so many, and no more behind those with which the ends that were read and put out reach CALL_BYTES; the rest is due at
+-- once. Answers how many became ready.
 local function settle_children(keys, queue, now_us, most)
   local became_ready = 0
   while most > 0 do
@@ -28590,23 +29093,36 @@ local function settle_children(keys, queue, now_us, most)
     local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
     local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
     local letter, id, rest = unpack_end(ended)
+    queue.moved = (queue.moved or 0) + #ended
+    local told = 0
     for _, member in ipairs(members) do
       local child = string.sub(member, #ref + 2)
       redis.call('ZREM', keys.children, member)
+      told = told + 1
       if string.sub(child, 1, 1) == 'q' then
-        local target, asked = string.match(child, '^q(.*)\\1(.*)$')
-        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+-- What a child in another queue is to be told of an end.
+local function put_out_end(keys, queue, child, ref, letter, text, now_us)
+  local target, asked = string.match(child, '^q(.*)\\1(.*)$')
+  -- See shared/queue/keep-end.
+  local told = letter == 'f' and text == '' and redis.call('HGET', keys.jobs, 'o' .. ref) or text
+  put_out(keys, queue, target, 'e' .. pack_end(letter, asked, told), now_us)
+  queue.moved = queue.moved + #told
+end
+        put_out_end(keys, queue, child, ref, letter, string.sub(ended, rest), now_us)
+        if queue.moved >= CALL_BYTES then
+          break
+        end
       elseif settle_child(keys, queue, child, letter, id, now_us) then
         became_ready = became_ready + 1
       end
     end
-    if #members < most then
+    if told == #members and #members < most then
       redis.call('ZREM', keys.parents, ref)
       if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
         redis.call('HDEL', keys.jobs, 'z' .. ref)
       end
     end
-    most = most - 1 - #members
+    most = queue.moved < CALL_BYTES and most - 1 - told or 0
   end
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
@@ -28644,76 +29160,82 @@ return { 'received', queue.chores }
     [483, 'lua/shared/queue/body.lua', 1],
     [486, 'lua/shared/bytes.lua', 1],
     [492, 'lua/shared/queue/flags.lua', 1],
-    [523, 'lua/shared/queue/body.lua', 7],
-    [543, 'lua/shared/queue/happened.lua', 1],
-    [555, 'lua/shared/queue/enter-tags.lua', 1],
-    [566, 'lua/shared/queue/tell-others.lua', 1],
-    [568, 'lua/shared/queue/packed-notes.lua', 1],
-    [569, 'lua/shared/queue/leave-notes.lua', 1],
-    [591, 'lua/shared/queue/fold.lua', 1],
-    [592, 'lua/shared/queue/statistics.lua', 1],
-    [825, 'lua/shared/queue/fold.lua', 3],
-    [836, 'lua/shared/queue/leave-notes.lua', 24],
-    [843, 'lua/shared/queue/packed-notes.lua', 3],
-    [851, 'lua/shared/queue/tell-others.lua', 4],
-    [854, 'lua/shared/queue/result.lua', 1],
-    [868, 'lua/shared/queue/tell-ends.lua', 1],
-    [924, 'lua/shared/queue/tell-others.lua', 9],
-    [927, 'lua/shared/queue/tell-others.lua', 13],
-    [930, 'lua/shared/queue/publish.lua', 1],
-    [931, 'lua/shared/queue/message.lua', 1],
-    [941, 'lua/shared/queue/spelled.lua', 1],
-    [949, 'lua/shared/queue/send.lua', 1],
-    [965, 'lua/shared/queue/message.lua', 13],
-    [988, 'lua/shared/queue/publish.lua', 3],
-    [994, 'lua/shared/queue/tell-others.lua', 17],
-    [997, 'lua/shared/queue/run.lua', 1],
-    [1026, 'lua/shared/queue/names.lua', 1],
-    [1045, 'lua/shared/drop-over.lua', 1],
-    [1070, 'lua/shared/queue/names.lua', 21],
-    [1094, 'lua/shared/queue/groups.lua', 1],
-    [1140, 'lua/shared/queue/burst.lua', 1],
-    [1152, 'lua/shared/queue/groups.lua', 48],
-    [1234, 'lua/shared/queue/ready.lua', 1],
-    [1241, 'lua/shared/queue/in-front.lua', 1],
-    [1243, 'lua/shared/queue/ready.lua', 9],
-    [1274, 'lua/shared/queue/number.lua', 1],
-    [1283, 'lua/shared/queue/enqueue.lua', 1],
-    [1318, 'lua/shared/queue/replace.lua', 1],
-    [1320, 'lua/shared/queue/replace.lua', 24],
-    [1358, 'lua/shared/queue/leave-tags.lua', 1],
-    [1368, 'lua/shared/queue/replace.lua', 63],
-    [1393, 'lua/shared/queue/idempotency.lua', 1],
-    [1407, 'lua/shared/queue/idle.lua', 1],
-    [1474, 'lua/shared/listening.lua', 1],
-    [1493, 'lua/shared/queue/idle.lua', 69],
-    [1584, 'lua/shared/queue/idle.lua', 171],
-    [1595, 'lua/shared/queue/find.lua', 1],
-    [1621, 'lua/shared/queue/failure.lua', 1],
-    [1631, 'lua/shared/queue/parents.lua', 1],
-    [1736, 'lua/shared/queue/link.lua', 1],
-    [1828, 'lua/shared/queue/end.lua', 1],
-    [1852, 'lua/shared/queue/leave-tags.lua', 1],
-    [1862, 'lua/shared/queue/end.lua', 26],
-    [1872, 'lua/shared/queue/spec.lua', 1],
-    [1990, 'lua/shared/queue/sweep.lua', 1],
-    [2067, 'lua/shared/queue/spec.lua', 120],
-    [2081, 'lua/shared/queue/spec.lua', 144],
-    [2088, 'lua/queue/receive.lua', 77],
-    [2127, 'lua/shared/take-up.lua', 1],
-    [2142, 'lua/queue/receive.lua', 117],
-    [2176, 'lua/shared/queue/settle.lua', 1],
-    [2177, 'lua/shared/queue/dead.lua', 1],
-    [2231, 'lua/shared/queue/backoff.lua', 1],
-    [2233, 'lua/shared/queue/backoff.lua', 22],
-    [2252, 'lua/shared/queue/unblock.lua', 1],
-    [2258, 'lua/shared/queue/outbox.lua', 1],
-    [2269, 'lua/shared/queue/entries.lua', 1],
-    [2287, 'lua/shared/queue/history.lua', 1],
-    [2301, 'lua/shared/queue/note-end.lua', 1],
-    [2331, 'lua/shared/queue/cancel.lua', 1],
-    [2339, 'lua/shared/queue/settle.lua', 18],
-    [2413, 'lua/queue/receive.lua', 152],
+    [526, 'lua/shared/queue/body.lua', 7],
+    [546, 'lua/shared/queue/happened.lua', 1],
+    [558, 'lua/shared/queue/enter-tags.lua', 1],
+    [569, 'lua/shared/queue/tell-others.lua', 1],
+    [571, 'lua/shared/queue/packed-notes.lua', 1],
+    [572, 'lua/shared/queue/leave-notes.lua', 1],
+    [594, 'lua/shared/queue/fold.lua', 1],
+    [595, 'lua/shared/queue/statistics.lua', 1],
+    [828, 'lua/shared/queue/fold.lua', 3],
+    [839, 'lua/shared/queue/leave-notes.lua', 24],
+    [846, 'lua/shared/queue/packed-notes.lua', 3],
+    [854, 'lua/shared/queue/tell-others.lua', 4],
+    [857, 'lua/shared/queue/result.lua', 1],
+    [871, 'lua/shared/queue/tell-ends.lua', 1],
+    [940, 'lua/shared/queue/tell-others.lua', 9],
+    [943, 'lua/shared/queue/tell-others.lua', 13],
+    [946, 'lua/shared/queue/publish.lua', 1],
+    [947, 'lua/shared/queue/message.lua', 1],
+    [957, 'lua/shared/queue/spelled.lua', 1],
+    [965, 'lua/shared/queue/send.lua', 1],
+    [981, 'lua/shared/queue/message.lua', 13],
+    [1004, 'lua/shared/queue/publish.lua', 3],
+    [1010, 'lua/shared/queue/tell-others.lua', 17],
+    [1013, 'lua/shared/queue/run.lua', 1],
+    [1042, 'lua/shared/queue/names.lua', 1],
+    [1061, 'lua/shared/drop-over.lua', 1],
+    [1086, 'lua/shared/queue/names.lua', 21],
+    [1110, 'lua/shared/queue/groups.lua', 1],
+    [1156, 'lua/shared/queue/burst.lua', 1],
+    [1168, 'lua/shared/queue/groups.lua', 48],
+    [1250, 'lua/shared/queue/ready.lua', 1],
+    [1257, 'lua/shared/queue/in-front.lua', 1],
+    [1259, 'lua/shared/queue/ready.lua', 9],
+    [1290, 'lua/shared/queue/number.lua', 1],
+    [1299, 'lua/shared/queue/enqueue.lua', 1],
+    [1334, 'lua/shared/queue/replace.lua', 1],
+    [1336, 'lua/shared/queue/replace.lua', 24],
+    [1374, 'lua/shared/queue/leave-tags.lua', 1],
+    [1384, 'lua/shared/queue/replace.lua', 63],
+    [1409, 'lua/shared/queue/idempotency.lua', 1],
+    [1423, 'lua/shared/queue/idle.lua', 1],
+    [1490, 'lua/shared/listening.lua', 1],
+    [1509, 'lua/shared/queue/idle.lua', 69],
+    [1600, 'lua/shared/queue/idle.lua', 171],
+    [1611, 'lua/shared/queue/find.lua', 1],
+    [1637, 'lua/shared/queue/failure.lua', 1],
+    [1647, 'lua/shared/queue/parents.lua', 1],
+    [1752, 'lua/shared/queue/link.lua', 1],
+    [1761, 'lua/shared/queue/link-done.lua', 2],
+    [1775, 'lua/shared/queue/link.lua', 11],
+    [1857, 'lua/shared/queue/end.lua', 1],
+    [1862, 'lua/shared/queue/keep-end.lua', 1],
+    [1874, 'lua/shared/queue/end.lua', 7],
+    [1896, 'lua/shared/queue/leave-tags.lua', 1],
+    [1906, 'lua/shared/queue/end.lua', 30],
+    [1916, 'lua/shared/queue/spec.lua', 1],
+    [2034, 'lua/shared/queue/sweep.lua', 1],
+    [2111, 'lua/shared/queue/spec.lua', 120],
+    [2125, 'lua/shared/queue/spec.lua', 144],
+    [2132, 'lua/queue/receive.lua', 77],
+    [2171, 'lua/shared/take-up.lua', 1],
+    [2186, 'lua/queue/receive.lua', 117],
+    [2220, 'lua/shared/queue/settle.lua', 1],
+    [2221, 'lua/shared/queue/dead.lua', 1],
+    [2275, 'lua/shared/queue/backoff.lua', 1],
+    [2277, 'lua/shared/queue/backoff.lua', 22],
+    [2296, 'lua/shared/queue/unblock.lua', 1],
+    [2302, 'lua/shared/queue/outbox.lua', 1],
+    [2313, 'lua/shared/queue/entries.lua', 1],
+    [2331, 'lua/shared/queue/history.lua', 1],
+    [2345, 'lua/shared/queue/note-end.lua', 1],
+    [2375, 'lua/shared/queue/cancel.lua', 1],
+    [2383, 'lua/shared/queue/settle.lua', 19],
+    [2444, 'lua/shared/queue/put-out-end.lua', 1],
+    [2452, 'lua/shared/queue/settle.lua', 81],
+    [2471, 'lua/queue/receive.lua', 152],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -28823,7 +29345,7 @@ export type RecurAnswer =
 export const recur: Operation<RecurArguments, RecurAnswer> = {
   script: {
     name: 'queue/recur',
-    sha1: 'a1a5fea1bf3f0d40a9144916839223bbb751a10c',
+    sha1: '007a5e45ed2d26b5b1cc03a283582468f3883c3c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29203,35 +29725,39 @@ local function unpack_times(packed)
   return times
 end
 
--- The recurrence, or nil.
-local function read_recurrence(recurrences, id)
-  local stored = redis.call('HMGET', recurrences, 'd' .. id, 'j' .. id, 's' .. id, 't' .. id)
-  if not stored[1] then
-    return nil
-  end
-  local every_ms, offset_ms, cron, time_zone = struct.unpack('>ddHc0Hc0', stored[1])
-  local missed, limit, until_ms, window_ms, record_at = struct.unpack('>dddd', stored[2])
-  local next_ms, last_ms, last_job, runs, known_ms, complete = struct.unpack('>dddddB', stored[3])
+-- What is known of its runs, by its rule, progress and times as they are stored.
+local function unpack_runs(rule, progress, times)
+  local every_ms, offset_ms, cron, time_zone = struct.unpack('>ddHc0Hc0', rule)
+  local next_ms, last_ms, last_job, runs, known_ms, complete = struct.unpack('>dddddB', progress)
   return {
-    rule = stored[1],
-    template = stored[2],
+    rule = rule,
     every_ms = every_ms,
     offset_ms = offset_ms,
     cron = cron,
     time_zone = time_zone,
-    missed = missed,
-    limit = limit,
-    until_ms = until_ms,
-    window_ms = window_ms,
-    record = string.sub(stored[2], record_at),
     next_ms = next_ms,
     last_ms = last_ms,
     last_job = last_job,
     runs = runs,
     known_ms = known_ms,
     complete = complete == 1,
-    times = unpack_times(stored[4] or ''),
+    times = unpack_times(times or ''),
   }
+end
+
+-- The recurrence, or nil.
+local function read_recurrence(recurrences, id)
+  local stored = redis.call('HMGET', recurrences, 'd' .. id, 's' .. id, 't' .. id, 'j' .. id)
+  if not stored[1] then
+    return nil
+  end
+  local recurrence, template = unpack_runs(stored[1], stored[2], stored[3]), stored[4]
+  local missed, limit, until_ms, window_ms, record_at = struct.unpack('>dddd', template)
+  recurrence.template = template
+  recurrence.missed, recurrence.limit = missed, limit
+  recurrence.until_ms, recurrence.window_ms = until_ms, window_ms
+  recurrence.record = string.sub(template, record_at)
+  return recurrence
 end
 
 -- Whether its known times are behind others that nobody has supplied yet, because the clock has stepped back since they
@@ -29628,20 +30154,20 @@ return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 
     [314, 'lua/shared/queue/job.lua', 15],
     [344, 'lua/shared/queue/leave-short.lua', 1],
     [355, 'lua/shared/queue/read-recurrence.lua', 1],
-    [420, 'lua/shared/queue/recurrence.lua', 1],
-    [469, 'lua/shared/queue/begin-recurrence.lua', 1],
-    [470, 'lua/shared/queue/next-interval.lua', 1],
-    [475, 'lua/shared/queue/begin-recurrence.lua', 3],
-    [512, 'lua/shared/queue/idle.lua', 1],
-    [579, 'lua/shared/listening.lua', 1],
-    [598, 'lua/shared/queue/idle.lua', 69],
-    [689, 'lua/shared/queue/idle.lua', 171],
-    [700, 'lua/shared/queue/note-run.lua', 1],
-    [707, 'lua/shared/queue/note-time.lua', 1],
-    [712, 'lua/shared/queue/moves-of.lua', 1],
-    [717, 'lua/queue/recur.lua', 64],
-    [731, 'lua/shared/take-up.lua', 1],
-    [746, 'lua/queue/recur.lua', 79],
+    [424, 'lua/shared/queue/recurrence.lua', 1],
+    [473, 'lua/shared/queue/begin-recurrence.lua', 1],
+    [474, 'lua/shared/queue/next-interval.lua', 1],
+    [479, 'lua/shared/queue/begin-recurrence.lua', 3],
+    [516, 'lua/shared/queue/idle.lua', 1],
+    [583, 'lua/shared/listening.lua', 1],
+    [602, 'lua/shared/queue/idle.lua', 69],
+    [693, 'lua/shared/queue/idle.lua', 171],
+    [704, 'lua/shared/queue/note-run.lua', 1],
+    [711, 'lua/shared/queue/note-time.lua', 1],
+    [716, 'lua/shared/queue/moves-of.lua', 1],
+    [721, 'lua/queue/recur.lua', 64],
+    [735, 'lua/shared/take-up.lua', 1],
+    [750, 'lua/queue/recur.lua', 79],
   ],
   encode(args) {
     return withoutDefaults([
@@ -29722,24 +30248,25 @@ function readRecurrencesOfRecurrencesPage(part: Reply | undefined): ({ readonly 
 }
 
 /**
- * Tells recurring jobs: those named in `wanted`, as far as they are known; else, from place `after` on, those that are `short` of coming times, or all, by their next run. `next` is the place after the last one looked at, or -1 at the end. Places shift as runs come. `next_ms` is 0 for one that has ended, or that knows no coming time; `last_ms` is the run that spawned the last job, 0 for none, and `known_ms` the last time that is known.
+ * Tells recurring jobs: those named in `wanted`, as far as they are known; else, from place `after` on, those that are `short` of coming times, or all, by their next run. `next` is the place after the last one looked at, or -1 at the end. Places shift as runs come. `next_ms` is 0 for one that has ended, or that knows no coming time; `last_ms` is the run that spawned the last job, 0 for none, and `known_ms` the last time that is known. Of large payloads there are no more behind those that reach 4 MiB, and `next` is the place behind them, also among those that are wanted.
  *
- * Cost: O(limit x known times).
+ * Cost: O(limit x known times), and 4 MiB of payloads.
  */
 export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
   script: {
     name: 'queue/recurrences',
-    sha1: 'fa0337d94b38175f8d7d7be6eb7927807e6b3522',
+    sha1: 'a865f0b31e02eb1523401067d34863713503fa6f',
     reads: true,
     bytes: true,
     source: `--[[
 Tells recurring jobs: those named in \`wanted\`, as far as they are known; else, from place \`after\` on, those that are
 \`short\` of coming times, or all, by their next run. \`next\` is the place after the last one looked at, or -1 at the end.
 Places shift as runs come. \`next_ms\` is 0 for one that has ended, or that knows no coming time; \`last_ms\` is the run that
-spawned the last job, 0 for none, and \`known_ms\` the last time that is known.
+spawned the last job, 0 for none, and \`known_ms\` the last time that is known. Of large payloads there are no more behind those
+that reach 4 MiB, and \`next\` is the place behind them, also among those that are wanted.
 
 @returns page  now_ms:integer next:integer recurrences:[id:text next_ms:integer last_ms:integer last_job:integer runs:integer known_ms:integer short:flag every_ms:integer offset_ms:integer cron:text time_zone:text missed:integer limit:integer until_ms:integer name:text payload:bytes priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text till:text window_ms:integer trace:text tags:text]
-@cost    O(limit x known times)
+@cost    O(limit x known times), and 4 MiB of payloads
 @reads
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -29758,6 +30285,31 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
+-- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
+-- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
+-- one at least, which is progress, and on no more than CALL_BYTES and one element.
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
+
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
+end
+
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
 --                    which those who know only 1 would take for none
@@ -29937,35 +30489,39 @@ local function unpack_times(packed)
   return times
 end
 
--- The recurrence, or nil.
-local function read_recurrence(recurrences, id)
-  local stored = redis.call('HMGET', recurrences, 'd' .. id, 'j' .. id, 's' .. id, 't' .. id)
-  if not stored[1] then
-    return nil
-  end
-  local every_ms, offset_ms, cron, time_zone = struct.unpack('>ddHc0Hc0', stored[1])
-  local missed, limit, until_ms, window_ms, record_at = struct.unpack('>dddd', stored[2])
-  local next_ms, last_ms, last_job, runs, known_ms, complete = struct.unpack('>dddddB', stored[3])
+-- What is known of its runs, by its rule, progress and times as they are stored.
+local function unpack_runs(rule, progress, times)
+  local every_ms, offset_ms, cron, time_zone = struct.unpack('>ddHc0Hc0', rule)
+  local next_ms, last_ms, last_job, runs, known_ms, complete = struct.unpack('>dddddB', progress)
   return {
-    rule = stored[1],
-    template = stored[2],
+    rule = rule,
     every_ms = every_ms,
     offset_ms = offset_ms,
     cron = cron,
     time_zone = time_zone,
-    missed = missed,
-    limit = limit,
-    until_ms = until_ms,
-    window_ms = window_ms,
-    record = string.sub(stored[2], record_at),
     next_ms = next_ms,
     last_ms = last_ms,
     last_job = last_job,
     runs = runs,
     known_ms = known_ms,
     complete = complete == 1,
-    times = unpack_times(stored[4] or ''),
+    times = unpack_times(times or ''),
   }
+end
+
+-- The recurrence, or nil.
+local function read_recurrence(recurrences, id)
+  local stored = redis.call('HMGET', recurrences, 'd' .. id, 's' .. id, 't' .. id, 'j' .. id)
+  if not stored[1] then
+    return nil
+  end
+  local recurrence, template = unpack_runs(stored[1], stored[2], stored[3]), stored[4]
+  local missed, limit, until_ms, window_ms, record_at = struct.unpack('>dddd', template)
+  recurrence.template = template
+  recurrence.missed, recurrence.limit = missed, limit
+  recurrence.until_ms, recurrence.window_ms = until_ms, window_ms
+  recurrence.record = string.sub(template, record_at)
+  return recurrence
 end
 
 -- Whether its known times are behind others that nobody has supplied yet, because the clock has stepped back since they
@@ -29979,11 +30535,11 @@ local function is_short(recurrence)
     and not recurrence.complete
     and (recurrence.is_held or #recurrence.times < SHORT or is_to_be_replaced(recurrence))
 end
--- Everything that is known of a recurrence, appended to a list.
+-- Everything that is known of a recurrence, appended to a list. Answers its bytes.
 local function tell_recurrence(told, recurrences, id)
   local recurrence = read_recurrence(recurrences, id)
   if not recurrence then
-    return
+    return 0
   end
   local job = read_job(recurrence.record)
   local parts = {
@@ -30020,6 +30576,7 @@ local function tell_recurrence(told, recurrences, id)
   for _, part in ipairs(parts) do
     told[#told + 1] = part
   end
+  return #recurrence.record
 end
 
 local queue = open_queue(meta, codec, '')
@@ -30039,9 +30596,13 @@ else
   ids = only_short and redis.call('ZRANGE', short, from, to) or redis.call('ZRANGE', recurring, from, to)
   next_place = #ids < limit and -1 or after + #ids
 end
-local told = {}
-for _, id in ipairs(ids) do
-  tell_recurrence(told, recurrences, id)
+local told, budget = {}, budget_of(math.huge)
+for at, id in ipairs(ids) do
+  spend(budget, 1, tell_recurrence(told, recurrences, id))
+  if not is_left(budget) then
+    next_place = (at < #ids or next_place ~= -1) and after + at or -1
+    break
+  end
 end
 return { 'page', math.floor(clock_us() / 1000), next_place, told }
 `,
@@ -30049,16 +30610,19 @@ return { 'page', math.floor(clock_us() / 1000), next_place, told }
   parts: ['meta', 'recurrences', 'recurring', 'short'],
   lines: [
     [1, 'lua/queue/recurrences.lua', 1],
-    [21, 'lua/shared/clock.lua', 1],
-    [27, 'lua/shared/queue/state.lua', 1],
-    [113, 'lua/shared/queue/job.lua', 1],
-    [125, 'lua/shared/queue/plain-head.lua', 1],
-    [128, 'lua/shared/queue/plain-head.lua', 8],
-    [136, 'lua/shared/queue/job.lua', 14],
-    [137, 'lua/shared/queue/job.lua', 45],
-    [183, 'lua/shared/queue/read-recurrence.lua', 1],
-    [248, 'lua/shared/queue/tell-recurrence.lua', 1],
-    [290, 'lua/queue/recurrences.lua', 26],
+    [22, 'lua/shared/clock.lua', 1],
+    [28, 'lua/shared/budget.lua', 1],
+    [31, 'lua/shared/bytes.lua', 1],
+    [37, 'lua/shared/budget.lua', 5],
+    [53, 'lua/shared/queue/state.lua', 1],
+    [139, 'lua/shared/queue/job.lua', 1],
+    [151, 'lua/shared/queue/plain-head.lua', 1],
+    [154, 'lua/shared/queue/plain-head.lua', 8],
+    [162, 'lua/shared/queue/job.lua', 14],
+    [163, 'lua/shared/queue/job.lua', 45],
+    [209, 'lua/shared/queue/read-recurrence.lua', 1],
+    [278, 'lua/shared/queue/tell-recurrence.lua', 1],
+    [321, 'lua/queue/recurrences.lua', 28],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
@@ -30123,7 +30687,7 @@ export type RefillAnswer =
 export const refill: Operation<RefillArguments, RefillAnswer> = {
   script: {
     name: 'queue/refill',
-    sha1: '6e6fcac0d6fd8f09f8150ca21cfcf4dc1ec0d73e',
+    sha1: '79e20a56f3738a7f7eb60ebae493e6b048718eff',
     reads: false,
     bytes: false,
     source: `--[[
@@ -30423,35 +30987,39 @@ local function unpack_times(packed)
   return times
 end
 
--- The recurrence, or nil.
-local function read_recurrence(recurrences, id)
-  local stored = redis.call('HMGET', recurrences, 'd' .. id, 'j' .. id, 's' .. id, 't' .. id)
-  if not stored[1] then
-    return nil
-  end
-  local every_ms, offset_ms, cron, time_zone = struct.unpack('>ddHc0Hc0', stored[1])
-  local missed, limit, until_ms, window_ms, record_at = struct.unpack('>dddd', stored[2])
-  local next_ms, last_ms, last_job, runs, known_ms, complete = struct.unpack('>dddddB', stored[3])
+-- What is known of its runs, by its rule, progress and times as they are stored.
+local function unpack_runs(rule, progress, times)
+  local every_ms, offset_ms, cron, time_zone = struct.unpack('>ddHc0Hc0', rule)
+  local next_ms, last_ms, last_job, runs, known_ms, complete = struct.unpack('>dddddB', progress)
   return {
-    rule = stored[1],
-    template = stored[2],
+    rule = rule,
     every_ms = every_ms,
     offset_ms = offset_ms,
     cron = cron,
     time_zone = time_zone,
-    missed = missed,
-    limit = limit,
-    until_ms = until_ms,
-    window_ms = window_ms,
-    record = string.sub(stored[2], record_at),
     next_ms = next_ms,
     last_ms = last_ms,
     last_job = last_job,
     runs = runs,
     known_ms = known_ms,
     complete = complete == 1,
-    times = unpack_times(stored[4] or ''),
+    times = unpack_times(times or ''),
   }
+end
+
+-- The recurrence, or nil.
+local function read_recurrence(recurrences, id)
+  local stored = redis.call('HMGET', recurrences, 'd' .. id, 's' .. id, 't' .. id, 'j' .. id)
+  if not stored[1] then
+    return nil
+  end
+  local recurrence, template = unpack_runs(stored[1], stored[2], stored[3]), stored[4]
+  local missed, limit, until_ms, window_ms, record_at = struct.unpack('>dddd', template)
+  recurrence.template = template
+  recurrence.missed, recurrence.limit = missed, limit
+  recurrence.until_ms, recurrence.window_ms = until_ms, window_ms
+  recurrence.record = string.sub(template, record_at)
+  return recurrence
 end
 
 -- Whether its known times are behind others that nobody has supplied yet, because the clock has stepped back since they
@@ -30763,13 +31331,13 @@ return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrenc
     [256, 'lua/shared/queue/note-due.lua', 1],
     [264, 'lua/shared/queue/leave-short.lua', 1],
     [275, 'lua/shared/queue/read-recurrence.lua', 1],
-    [340, 'lua/shared/queue/recurrence.lua', 1],
-    [389, 'lua/shared/queue/idle.lua', 1],
-    [456, 'lua/shared/listening.lua', 1],
-    [475, 'lua/shared/queue/idle.lua', 69],
-    [566, 'lua/shared/queue/idle.lua', 171],
-    [577, 'lua/shared/queue/note-run.lua', 1],
-    [584, 'lua/queue/refill.lua', 38],
+    [344, 'lua/shared/queue/recurrence.lua', 1],
+    [393, 'lua/shared/queue/idle.lua', 1],
+    [460, 'lua/shared/listening.lua', 1],
+    [479, 'lua/shared/queue/idle.lua', 69],
+    [570, 'lua/shared/queue/idle.lua', 171],
+    [581, 'lua/shared/queue/note-run.lua', 1],
+    [588, 'lua/queue/refill.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -30844,7 +31412,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: 'fc1ac4d12c4621b1ae50d53b172853a66ce721de',
+    sha1: '304c0db790757112e42b833c9201f33abdfc0061',
     reads: false,
     bytes: false,
     source: `--[[
@@ -31358,6 +31926,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -31433,7 +32004,7 @@ end
 --             r: runs nevertheless), how many it waits for, and its delay from then on
 --   y<ref>    how many jobs name that parent
 --   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
---             id, and its result or what it died of
+--             id, and its result (see also shared/queue/keep-end) or what it died of
 
 local function pack_end(letter, id, text)
   return struct.pack('>c1Hc0', letter, #id, id) .. text
@@ -31775,6 +32346,21 @@ end
 
 -- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
 local function erase_job(keys, queue, seq, job, run)
+  if run and run.state == 'f' and has_flag(run.flags, OWED) then
+-- What others are told of a job that is done and kept. Its result is copied for those who come to wait for it, but for what would be
+-- more than a call may read: that is told from where it is stored with the job, until this goes, or begins again.
+
+-- To be asked for before a job goes whose run says OWED. Changes its flags, which the caller writes where there still is a run.
+local function keep_end(keys, queue, seq, job, run)
+  run.flags = run.flags - OWED
+  if redis.call('HEXISTS', keys.jobs, 'y' .. seq) == 1 or redis.call('ZSCORE', keys.parents, seq) == '0' then
+    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    redis.call('HSET', keys.jobs, 'z' .. seq, pack_end('f', job.id == '' and seq or job.id, result))
+    queue.moved = (queue.moved or 0) + #result
+  end
+end
+    keep_end(keys, queue, seq, job, run)
+  end
   redis.call(
     'HDEL',
     keys.jobs,
@@ -32130,12 +32716,12 @@ end
   end
 end
 local function packed_notes(queue)
-  local packed = queue.noted or ''
+  local packed = { queue.noted }
   local counted = queue.counted or {}
   for _, key in ipairs(counted) do
-    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+    packed[#packed + 1] = struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
   end
-  return packed
+  return table.concat(packed)
 end
 
 local function tell_others(keys, queue, now_ms, how)
@@ -32159,21 +32745,34 @@ end
 -- All of them are gone some time after the last.
 local SPARE_MS = 3600000
 
--- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
-local function forget_old_results(results, count, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
-  local fields = {}
+-- Of the ends to which these fields belong those that are over: both fields of each.
+local function ends_over(results, sample, now_ms)
+  local fields, over = {}, {}
   for at = 1, #sample do
     fields[at] = 'u' .. string.sub(sample[at], 2)
   end
-  if #fields == 0 then
-    return
-  end
-  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+  for at, until_ms in ipairs(#fields > 0 and redis.call('HMGET', results, unpack(fields)) or {}) do
     if until_ms and tonumber(until_ms) <= now_ms then
-      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+      over[#over + 1] = fields[at]
+      over[#over + 1] = 'v' .. string.sub(fields[at], 2)
     end
+  end
+  return over
+end
+
+-- Ends that are over are dropped by sampling, as shared/drop-over does, which reads values: here those are results, of any size.
+-- Two are looked at for each that comes, so that as many go as come once half of all are over.
+local function forget_old_results(results, count, now_ms)
+  local left, size = 2 * count + 4, 8
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local over = ends_over(results, redis.pcall('HRANDFIELD', results, string.format('%d', size)), now_ms)
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', results, unpack(over))
+    left = left - math.abs(size)
+    size = -math.min(left, 1500)
   end
 end
 
@@ -32626,6 +33225,12 @@ for at = #claims - 2, claims_at, -3 do
 end
 if queue.settling then
 -- Telling children that their parents have ended; see shared/queue/parents.
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
 -- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
 
 local function pack_failure(at_ms, kind, message)
@@ -32744,7 +33349,8 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
 end
 
--- At most so many; the rest is due at once. Answers how many became ready.
+-- At most so many, and no more behind those with which the ends that were read and put out reach CALL_BYTES; the rest is due at
+-- once. Answers how many became ready.
 local function settle_children(keys, queue, now_us, most)
   local became_ready = 0
   while most > 0 do
@@ -32756,23 +33362,36 @@ local function settle_children(keys, queue, now_us, most)
     local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
     local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
     local letter, id, rest = unpack_end(ended)
+    queue.moved = (queue.moved or 0) + #ended
+    local told = 0
     for _, member in ipairs(members) do
       local child = string.sub(member, #ref + 2)
       redis.call('ZREM', keys.children, member)
+      told = told + 1
       if string.sub(child, 1, 1) == 'q' then
-        local target, asked = string.match(child, '^q(.*)\\1(.*)$')
-        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+-- What a child in another queue is to be told of an end.
+local function put_out_end(keys, queue, child, ref, letter, text, now_us)
+  local target, asked = string.match(child, '^q(.*)\\1(.*)$')
+  -- See shared/queue/keep-end.
+  local told = letter == 'f' and text == '' and redis.call('HGET', keys.jobs, 'o' .. ref) or text
+  put_out(keys, queue, target, 'e' .. pack_end(letter, asked, told), now_us)
+  queue.moved = queue.moved + #told
+end
+        put_out_end(keys, queue, child, ref, letter, string.sub(ended, rest), now_us)
+        if queue.moved >= CALL_BYTES then
+          break
+        end
       elseif settle_child(keys, queue, child, letter, id, now_us) then
         became_ready = became_ready + 1
       end
     end
-    if #members < most then
+    if told == #members and #members < most then
       redis.call('ZREM', keys.parents, ref)
       if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
         redis.call('HDEL', keys.jobs, 'z' .. ref)
       end
     end
-    most = most - 1 - #members
+    most = queue.moved < CALL_BYTES and most - 1 - told or 0
   end
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
@@ -32821,66 +33440,71 @@ return { 'released', queue.chores, refused }
     [450, 'lua/shared/queue/job.lua', 14],
     [451, 'lua/shared/queue/job.lua', 45],
     [497, 'lua/shared/queue/flags.lua', 1],
-    [528, 'lua/shared/queue/run.lua', 1],
-    [575, 'lua/shared/queue/parents.lua', 1],
-    [656, 'lua/shared/queue/parents.lua', 92],
-    [670, 'lua/shared/queue/happened.lua', 1],
-    [682, 'lua/shared/queue/entries.lua', 1],
-    [700, 'lua/shared/queue/history.lua', 1],
-    [714, 'lua/shared/queue/names.lua', 1],
-    [717, 'lua/shared/queue/names.lua', 27],
-    [735, 'lua/shared/queue/groups.lua', 1],
-    [781, 'lua/shared/queue/burst.lua', 1],
-    [793, 'lua/shared/queue/groups.lua', 48],
-    [864, 'lua/shared/queue/groups.lua', 130],
-    [874, 'lua/shared/queue/ready.lua', 1],
-    [881, 'lua/shared/queue/in-front.lua', 1],
-    [883, 'lua/shared/queue/ready.lua', 9],
-    [904, 'lua/shared/queue/backoff.lua', 1],
-    [906, 'lua/shared/queue/backoff.lua', 22],
-    [925, 'lua/shared/queue/end.lua', 1],
-    [949, 'lua/shared/queue/leave-tags.lua', 1],
-    [959, 'lua/shared/queue/end.lua', 26],
-    [976, 'lua/shared/queue/note-end.lua', 1],
-    [1006, 'lua/shared/queue/tell-others.lua', 1],
-    [1008, 'lua/shared/queue/packed-notes.lua', 1],
-    [1009, 'lua/shared/queue/leave-notes.lua', 1],
-    [1031, 'lua/shared/queue/fold.lua', 1],
-    [1032, 'lua/shared/queue/statistics.lua', 1],
-    [1265, 'lua/shared/queue/fold.lua', 3],
-    [1276, 'lua/shared/queue/leave-notes.lua', 24],
-    [1283, 'lua/shared/queue/packed-notes.lua', 3],
-    [1291, 'lua/shared/queue/tell-others.lua', 4],
-    [1294, 'lua/shared/queue/result.lua', 1],
-    [1308, 'lua/shared/queue/tell-ends.lua', 1],
-    [1364, 'lua/shared/queue/tell-others.lua', 9],
-    [1367, 'lua/shared/queue/tell-others.lua', 13],
-    [1370, 'lua/shared/queue/publish.lua', 1],
-    [1371, 'lua/shared/queue/message.lua', 1],
-    [1381, 'lua/shared/queue/spelled.lua', 1],
-    [1389, 'lua/shared/queue/send.lua', 1],
-    [1405, 'lua/shared/queue/message.lua', 13],
-    [1428, 'lua/shared/queue/publish.lua', 3],
-    [1434, 'lua/shared/queue/tell-others.lua', 17],
-    [1437, 'lua/shared/queue/cancel.lua', 1],
-    [1445, 'lua/shared/queue/stop.lua', 1],
-    [1453, 'lua/shared/queue/idle.lua', 1],
-    [1520, 'lua/shared/listening.lua', 1],
-    [1539, 'lua/shared/queue/idle.lua', 69],
-    [1630, 'lua/shared/queue/idle.lua', 171],
-    [1641, 'lua/shared/queue/judge-one.lua', 7],
-    [1651, 'lua/shared/queue/told.lua', 1],
-    [1666, 'lua/shared/queue/freed.lua', 1],
-    [1675, 'lua/shared/queue/give-back.lua', 1],
-    [1711, 'lua/queue/release.lua', 75],
-    [1779, 'lua/shared/queue/settle.lua', 1],
-    [1780, 'lua/shared/queue/failure.lua', 1],
-    [1786, 'lua/shared/queue/dead.lua', 1],
-    [1840, 'lua/shared/queue/unblock.lua', 1],
-    [1846, 'lua/shared/queue/outbox.lua', 1],
-    [1857, 'lua/shared/queue/settle.lua', 18],
-    [1931, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1937, 'lua/queue/release.lua', 145],
+    [531, 'lua/shared/queue/run.lua', 1],
+    [578, 'lua/shared/queue/parents.lua', 1],
+    [659, 'lua/shared/queue/parents.lua', 92],
+    [673, 'lua/shared/queue/happened.lua', 1],
+    [685, 'lua/shared/queue/entries.lua', 1],
+    [703, 'lua/shared/queue/history.lua', 1],
+    [717, 'lua/shared/queue/names.lua', 1],
+    [720, 'lua/shared/queue/names.lua', 27],
+    [738, 'lua/shared/queue/groups.lua', 1],
+    [784, 'lua/shared/queue/burst.lua', 1],
+    [796, 'lua/shared/queue/groups.lua', 48],
+    [867, 'lua/shared/queue/groups.lua', 130],
+    [877, 'lua/shared/queue/ready.lua', 1],
+    [884, 'lua/shared/queue/in-front.lua', 1],
+    [886, 'lua/shared/queue/ready.lua', 9],
+    [907, 'lua/shared/queue/backoff.lua', 1],
+    [909, 'lua/shared/queue/backoff.lua', 22],
+    [928, 'lua/shared/queue/end.lua', 1],
+    [933, 'lua/shared/queue/keep-end.lua', 1],
+    [945, 'lua/shared/queue/end.lua', 7],
+    [967, 'lua/shared/queue/leave-tags.lua', 1],
+    [977, 'lua/shared/queue/end.lua', 30],
+    [994, 'lua/shared/queue/note-end.lua', 1],
+    [1024, 'lua/shared/queue/tell-others.lua', 1],
+    [1026, 'lua/shared/queue/packed-notes.lua', 1],
+    [1027, 'lua/shared/queue/leave-notes.lua', 1],
+    [1049, 'lua/shared/queue/fold.lua', 1],
+    [1050, 'lua/shared/queue/statistics.lua', 1],
+    [1283, 'lua/shared/queue/fold.lua', 3],
+    [1294, 'lua/shared/queue/leave-notes.lua', 24],
+    [1301, 'lua/shared/queue/packed-notes.lua', 3],
+    [1309, 'lua/shared/queue/tell-others.lua', 4],
+    [1312, 'lua/shared/queue/result.lua', 1],
+    [1326, 'lua/shared/queue/tell-ends.lua', 1],
+    [1395, 'lua/shared/queue/tell-others.lua', 9],
+    [1398, 'lua/shared/queue/tell-others.lua', 13],
+    [1401, 'lua/shared/queue/publish.lua', 1],
+    [1402, 'lua/shared/queue/message.lua', 1],
+    [1412, 'lua/shared/queue/spelled.lua', 1],
+    [1420, 'lua/shared/queue/send.lua', 1],
+    [1436, 'lua/shared/queue/message.lua', 13],
+    [1459, 'lua/shared/queue/publish.lua', 3],
+    [1465, 'lua/shared/queue/tell-others.lua', 17],
+    [1468, 'lua/shared/queue/cancel.lua', 1],
+    [1476, 'lua/shared/queue/stop.lua', 1],
+    [1484, 'lua/shared/queue/idle.lua', 1],
+    [1551, 'lua/shared/listening.lua', 1],
+    [1570, 'lua/shared/queue/idle.lua', 69],
+    [1661, 'lua/shared/queue/idle.lua', 171],
+    [1672, 'lua/shared/queue/judge-one.lua', 7],
+    [1682, 'lua/shared/queue/told.lua', 1],
+    [1697, 'lua/shared/queue/freed.lua', 1],
+    [1706, 'lua/shared/queue/give-back.lua', 1],
+    [1742, 'lua/queue/release.lua', 75],
+    [1810, 'lua/shared/queue/settle.lua', 1],
+    [1811, 'lua/shared/bytes.lua', 1],
+    [1817, 'lua/shared/queue/failure.lua', 1],
+    [1823, 'lua/shared/queue/dead.lua', 1],
+    [1877, 'lua/shared/queue/unblock.lua', 1],
+    [1883, 'lua/shared/queue/outbox.lua', 1],
+    [1894, 'lua/shared/queue/settle.lua', 19],
+    [1955, 'lua/shared/queue/put-out-end.lua', 1],
+    [1963, 'lua/shared/queue/settle.lua', 81],
+    [1982, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1988, 'lua/queue/release.lua', 145],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -32933,22 +33557,23 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 }
 
 /**
- * Gives jobs that are not claimed another priority; among those of one priority they keep their age, but one without group that gets priority 0 goes behind the others. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat.
+ * Gives jobs that are not claimed another priority; among those of one priority they keep their age, but one without group that gets priority 0 goes behind the others. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat. Of large jobs there are fewer outcomes than ids: the others are for the next call.
  *
- * Cost: O(jobs x log n), and at times a list of at most 3,000 numbers.
+ * Cost: O(jobs x log n), 4 MiB of their records, and at times a list of at most 3,000 numbers.
  */
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: 'ae1dac745705e53c88197dbbc0c1c964096c060b',
+    sha1: '756fdba4830ce7cf634fe5c68eab44fe7d1727f2',
     reads: false,
     bytes: false,
     source: `--[[
 Gives jobs that are not claimed another priority; among those of one priority they keep their age, but one without group
-that gets priority 0 goes behind the others. Outcomes: \`changed\`, \`claimed\`, \`absent\`. Safe to repeat.
+that gets priority 0 goes behind the others. Outcomes: \`changed\`, \`claimed\`, \`absent\`. Safe to repeat. Of large
+jobs there are fewer outcomes than ids: the others are for the next call.
 
 @returns changed  outcomes:[outcome:text]
-@cost    O(jobs x log n), and at times a list of at most 3,000 numbers
+@cost    O(jobs x log n), 4 MiB of their records, and at times a list of at most 3,000 numbers
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
@@ -32963,6 +33588,12 @@ local listeners = KEYS[10] -- hash: who listens to events, where, and the number
 local priority = tonumber(ARGV[1]) -- integer: the new one
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
@@ -33287,6 +33918,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -33578,10 +34212,14 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
-local outcomes = {}
+local outcomes, bytes = {}, 0
 for at = wanted_at, #wanted, 1 do
+  if bytes >= CALL_BYTES then
+    break
+  end
   local seq, record, run = find_job(jobs, ids, wanted[at])
   local outcome = not seq and 'absent' or state_of(run)
+  bytes = bytes + (record and #record or 0)
   if seq and outcome ~= 'claimed' and outcome ~= 'stopping' then
     local job = read_job(record, queue.usual)
     if job.priority ~= priority then
@@ -33753,40 +34391,41 @@ return { 'changed', outcomes }
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'listeners'],
   lines: [
     [1, 'lua/queue/reprioritize.lua', 1],
-    [21, 'lua/shared/clock.lua', 1],
-    [27, 'lua/shared/queue/state.lua', 1],
-    [113, 'lua/shared/queue/save.lua', 1],
-    [115, 'lua/shared/queue/save.lua', 15],
-    [157, 'lua/shared/queue/save-awaited.lua', 1],
-    [172, 'lua/shared/queue/save.lua', 58],
-    [187, 'lua/shared/queue/marks.lua', 1],
-    [203, 'lua/shared/queue/rate.lua', 1],
-    [224, 'lua/shared/queue/rate.lua', 58],
-    [230, 'lua/shared/queue/job.lua', 1],
-    [242, 'lua/shared/queue/plain-head.lua', 1],
-    [245, 'lua/shared/queue/plain-head.lua', 8],
-    [253, 'lua/shared/queue/job.lua', 14],
-    [330, 'lua/shared/queue/flags.lua', 1],
-    [349, 'lua/shared/queue/run.lua', 1],
-    [378, 'lua/shared/queue/happened.lua', 1],
-    [390, 'lua/shared/queue/groups.lua', 1],
-    [436, 'lua/shared/queue/burst.lua', 1],
-    [448, 'lua/shared/queue/groups.lua', 48],
-    [530, 'lua/shared/queue/ready.lua', 1],
-    [537, 'lua/shared/queue/in-front.lua', 1],
-    [539, 'lua/shared/queue/ready.lua', 9],
-    [570, 'lua/shared/queue/find.lua', 1],
-    [599, 'lua/shared/queue/rewrite.lua', 1],
-    [616, 'lua/queue/reprioritize.lua', 34],
-    [658, 'lua/shared/queue/sweep.lua', 1],
-    [735, 'lua/queue/reprioritize.lua', 77],
-    [738, 'lua/shared/queue/publish.lua', 1],
-    [739, 'lua/shared/queue/message.lua', 1],
-    [749, 'lua/shared/queue/spelled.lua', 1],
-    [757, 'lua/shared/queue/send.lua', 1],
-    [773, 'lua/shared/queue/message.lua', 13],
-    [796, 'lua/shared/queue/publish.lua', 3],
-    [802, 'lua/queue/reprioritize.lua', 81],
+    [22, 'lua/shared/bytes.lua', 1],
+    [28, 'lua/shared/clock.lua', 1],
+    [34, 'lua/shared/queue/state.lua', 1],
+    [120, 'lua/shared/queue/save.lua', 1],
+    [122, 'lua/shared/queue/save.lua', 15],
+    [164, 'lua/shared/queue/save-awaited.lua', 1],
+    [179, 'lua/shared/queue/save.lua', 58],
+    [194, 'lua/shared/queue/marks.lua', 1],
+    [210, 'lua/shared/queue/rate.lua', 1],
+    [231, 'lua/shared/queue/rate.lua', 58],
+    [237, 'lua/shared/queue/job.lua', 1],
+    [249, 'lua/shared/queue/plain-head.lua', 1],
+    [252, 'lua/shared/queue/plain-head.lua', 8],
+    [260, 'lua/shared/queue/job.lua', 14],
+    [337, 'lua/shared/queue/flags.lua', 1],
+    [359, 'lua/shared/queue/run.lua', 1],
+    [388, 'lua/shared/queue/happened.lua', 1],
+    [400, 'lua/shared/queue/groups.lua', 1],
+    [446, 'lua/shared/queue/burst.lua', 1],
+    [458, 'lua/shared/queue/groups.lua', 48],
+    [540, 'lua/shared/queue/ready.lua', 1],
+    [547, 'lua/shared/queue/in-front.lua', 1],
+    [549, 'lua/shared/queue/ready.lua', 9],
+    [580, 'lua/shared/queue/find.lua', 1],
+    [609, 'lua/shared/queue/rewrite.lua', 1],
+    [626, 'lua/queue/reprioritize.lua', 36],
+    [672, 'lua/shared/queue/sweep.lua', 1],
+    [749, 'lua/queue/reprioritize.lua', 83],
+    [752, 'lua/shared/queue/publish.lua', 1],
+    [753, 'lua/shared/queue/message.lua', 1],
+    [763, 'lua/shared/queue/spelled.lua', 1],
+    [771, 'lua/shared/queue/send.lua', 1],
+    [787, 'lua/shared/queue/message.lua', 13],
+    [810, 'lua/shared/queue/publish.lua', 3],
+    [816, 'lua/queue/reprioritize.lua', 87],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -33840,7 +34479,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '790ce6e187a6918636bb2e2d1eec0d9c4b708949',
+    sha1: 'f0ad7a7d27989b6f0601060f699b7e6fd3dedb39',
     reads: false,
     bytes: false,
     source: `--[[
@@ -34242,6 +34881,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -34299,7 +34941,7 @@ end
 --             r: runs nevertheless), how many it waits for, and its delay from then on
 --   y<ref>    how many jobs name that parent
 --   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
---             id, and its result or what it died of
+--             id, and its result (see also shared/queue/keep-end) or what it died of
 
 local function pack_end(letter, id, text)
   return struct.pack('>c1Hc0', letter, #id, id) .. text
@@ -34702,6 +35344,21 @@ end
 
 -- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
 local function erase_job(keys, queue, seq, job, run)
+  if run and run.state == 'f' and has_flag(run.flags, OWED) then
+-- What others are told of a job that is done and kept. Its result is copied for those who come to wait for it, but for what would be
+-- more than a call may read: that is told from where it is stored with the job, until this goes, or begins again.
+
+-- To be asked for before a job goes whose run says OWED. Changes its flags, which the caller writes where there still is a run.
+local function keep_end(keys, queue, seq, job, run)
+  run.flags = run.flags - OWED
+  if redis.call('HEXISTS', keys.jobs, 'y' .. seq) == 1 or redis.call('ZSCORE', keys.parents, seq) == '0' then
+    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    redis.call('HSET', keys.jobs, 'z' .. seq, pack_end('f', job.id == '' and seq or job.id, result))
+    queue.moved = (queue.moved or 0) + #result
+  end
+end
+    keep_end(keys, queue, seq, job, run)
+  end
   redis.call(
     'HDEL',
     keys.jobs,
@@ -34767,6 +35424,21 @@ end
 local function begin_again(keys, queue, seq, job, run, now_us)
   local now_ms = math.floor(now_us / 1000)
   if run.state == 'f' then
+    if has_flag(run.flags, OWED) then
+-- What others are told of a job that is done and kept. Its result is copied for those who come to wait for it, but for what would be
+-- more than a call may read: that is told from where it is stored with the job, until this goes, or begins again.
+
+-- To be asked for before a job goes whose run says OWED. Changes its flags, which the caller writes where there still is a run.
+local function keep_end(keys, queue, seq, job, run)
+  run.flags = run.flags - OWED
+  if redis.call('HEXISTS', keys.jobs, 'y' .. seq) == 1 or redis.call('ZSCORE', keys.parents, seq) == '0' then
+    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    redis.call('HSET', keys.jobs, 'z' .. seq, pack_end('f', job.id == '' and seq or job.id, result))
+    queue.moved = (queue.moved or 0) + #result
+  end
+end
+      keep_end(keys, queue, seq, job, run)
+    end
     note_history(keys.jobs, seq, run, 'f', run.at_ms, math.floor(run.token / 1000), '')
   end
   happened(queue, 'requeued', seq, job, run, '')
@@ -35036,6 +35708,12 @@ local count = #numbers - kept
 local standing = drops and 0 or count
 if queue.settling then
 -- Telling children that their parents have ended; see shared/queue/parents.
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
 -- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
 -- never too late, perhaps too early: leases are extended, and jobs are done.
 
@@ -35161,7 +35839,8 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
 end
 
--- At most so many; the rest is due at once. Answers how many became ready.
+-- At most so many, and no more behind those with which the ends that were read and put out reach CALL_BYTES; the rest is due at
+-- once. Answers how many became ready.
 local function settle_children(keys, queue, now_us, most)
   local became_ready = 0
   while most > 0 do
@@ -35173,23 +35852,36 @@ local function settle_children(keys, queue, now_us, most)
     local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
     local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
     local letter, id, rest = unpack_end(ended)
+    queue.moved = (queue.moved or 0) + #ended
+    local told = 0
     for _, member in ipairs(members) do
       local child = string.sub(member, #ref + 2)
       redis.call('ZREM', keys.children, member)
+      told = told + 1
       if string.sub(child, 1, 1) == 'q' then
-        local target, asked = string.match(child, '^q(.*)\\1(.*)$')
-        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+-- What a child in another queue is to be told of an end.
+local function put_out_end(keys, queue, child, ref, letter, text, now_us)
+  local target, asked = string.match(child, '^q(.*)\\1(.*)$')
+  -- See shared/queue/keep-end.
+  local told = letter == 'f' and text == '' and redis.call('HGET', keys.jobs, 'o' .. ref) or text
+  put_out(keys, queue, target, 'e' .. pack_end(letter, asked, told), now_us)
+  queue.moved = queue.moved + #told
+end
+        put_out_end(keys, queue, child, ref, letter, string.sub(ended, rest), now_us)
+        if queue.moved >= CALL_BYTES then
+          break
+        end
       elseif settle_child(keys, queue, child, letter, id, now_us) then
         became_ready = became_ready + 1
       end
     end
-    if #members < most then
+    if told == #members and #members < most then
       redis.call('ZREM', keys.parents, ref)
       if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
         redis.call('HDEL', keys.jobs, 'z' .. ref)
       end
     end
-    most = most - 1 - #members
+    most = queue.moved < CALL_BYTES and most - 1 - told or 0
   end
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
@@ -35483,12 +36175,12 @@ end
 end
 -- What a call has noted for the statistics and counted.
 local function packed_notes(queue)
-  local packed = queue.noted or ''
+  local packed = { queue.noted }
   local counted = queue.counted or {}
   for _, key in ipairs(counted) do
-    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+    packed[#packed + 1] = struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
   end
-  return packed
+  return table.concat(packed)
 end
   leave_notes(notes, stats, queue, packed_notes(queue), now_ms)
 end
@@ -35585,59 +36277,66 @@ return { 'requeued', count, tonumber(left or 0), queue.chores, kept }
     [338, 'lua/shared/queue/job.lua', 14],
     [339, 'lua/shared/queue/job.lua', 45],
     [385, 'lua/shared/queue/flags.lua', 1],
-    [416, 'lua/shared/queue/run.lua', 1],
-    [445, 'lua/shared/queue/parents.lua', 1],
-    [526, 'lua/shared/queue/parents.lua', 92],
-    [540, 'lua/shared/queue/happened.lua', 1],
-    [552, 'lua/shared/queue/entries.lua', 1],
-    [570, 'lua/shared/queue/history.lua', 1],
-    [584, 'lua/shared/queue/names.lua', 1],
-    [600, 'lua/shared/queue/names.lua', 27],
-    [618, 'lua/shared/queue/failure.lua', 1],
-    [628, 'lua/shared/queue/groups.lua', 1],
-    [674, 'lua/shared/queue/burst.lua', 1],
-    [686, 'lua/shared/queue/groups.lua', 48],
-    [757, 'lua/shared/queue/ready.lua', 1],
-    [764, 'lua/shared/queue/in-front.lua', 1],
-    [766, 'lua/shared/queue/ready.lua', 9],
-    [787, 'lua/shared/queue/dead.lua', 1],
-    [856, 'lua/shared/queue/end.lua', 1],
-    [880, 'lua/shared/queue/leave-tags.lua', 1],
-    [890, 'lua/shared/queue/end.lua', 26],
-    [900, 'lua/shared/queue/hold-again.lua', 1],
-    [920, 'lua/shared/queue/begin-again.lua', 1],
-    [939, 'lua/shared/queue/idle.lua', 1],
-    [1006, 'lua/shared/listening.lua', 1],
-    [1025, 'lua/shared/queue/idle.lua', 69],
-    [1116, 'lua/shared/queue/idle.lua', 171],
-    [1127, 'lua/shared/queue/kind.lua', 1],
-    [1140, 'lua/queue/requeue-failed.lua', 64],
-    [1193, 'lua/shared/queue/settle.lua', 1],
-    [1194, 'lua/shared/queue/note-due.lua', 1],
-    [1202, 'lua/shared/queue/backoff.lua', 1],
-    [1204, 'lua/shared/queue/backoff.lua', 22],
-    [1223, 'lua/shared/queue/unblock.lua', 1],
-    [1229, 'lua/shared/queue/outbox.lua', 1],
-    [1240, 'lua/shared/queue/note-end.lua', 1],
-    [1270, 'lua/shared/queue/cancel.lua', 1],
-    [1278, 'lua/shared/queue/settle.lua', 18],
-    [1352, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1358, 'lua/queue/requeue-failed.lua', 119],
-    [1365, 'lua/shared/queue/leave-notes.lua', 1],
-    [1387, 'lua/shared/queue/fold.lua', 1],
-    [1388, 'lua/shared/queue/statistics.lua', 1],
-    [1621, 'lua/shared/queue/fold.lua', 3],
-    [1632, 'lua/shared/queue/leave-notes.lua', 24],
-    [1639, 'lua/shared/queue/packed-notes.lua', 1],
-    [1640, 'lua/shared/queue/packed-notes.lua', 3],
-    [1648, 'lua/queue/requeue-failed.lua', 128],
-    [1651, 'lua/shared/queue/publish.lua', 1],
-    [1652, 'lua/shared/queue/message.lua', 1],
-    [1662, 'lua/shared/queue/spelled.lua', 1],
-    [1670, 'lua/shared/queue/send.lua', 1],
-    [1686, 'lua/shared/queue/message.lua', 13],
-    [1709, 'lua/shared/queue/publish.lua', 3],
-    [1715, 'lua/queue/requeue-failed.lua', 132],
+    [419, 'lua/shared/queue/run.lua', 1],
+    [448, 'lua/shared/queue/parents.lua', 1],
+    [529, 'lua/shared/queue/parents.lua', 92],
+    [543, 'lua/shared/queue/happened.lua', 1],
+    [555, 'lua/shared/queue/entries.lua', 1],
+    [573, 'lua/shared/queue/history.lua', 1],
+    [587, 'lua/shared/queue/names.lua', 1],
+    [603, 'lua/shared/queue/names.lua', 27],
+    [621, 'lua/shared/queue/failure.lua', 1],
+    [631, 'lua/shared/queue/groups.lua', 1],
+    [677, 'lua/shared/queue/burst.lua', 1],
+    [689, 'lua/shared/queue/groups.lua', 48],
+    [760, 'lua/shared/queue/ready.lua', 1],
+    [767, 'lua/shared/queue/in-front.lua', 1],
+    [769, 'lua/shared/queue/ready.lua', 9],
+    [790, 'lua/shared/queue/dead.lua', 1],
+    [859, 'lua/shared/queue/end.lua', 1],
+    [864, 'lua/shared/queue/keep-end.lua', 1],
+    [876, 'lua/shared/queue/end.lua', 7],
+    [898, 'lua/shared/queue/leave-tags.lua', 1],
+    [908, 'lua/shared/queue/end.lua', 30],
+    [918, 'lua/shared/queue/hold-again.lua', 1],
+    [938, 'lua/shared/queue/begin-again.lua', 1],
+    [944, 'lua/shared/queue/keep-end.lua', 1],
+    [956, 'lua/shared/queue/begin-again.lua', 8],
+    [972, 'lua/shared/queue/idle.lua', 1],
+    [1039, 'lua/shared/listening.lua', 1],
+    [1058, 'lua/shared/queue/idle.lua', 69],
+    [1149, 'lua/shared/queue/idle.lua', 171],
+    [1160, 'lua/shared/queue/kind.lua', 1],
+    [1173, 'lua/queue/requeue-failed.lua', 64],
+    [1226, 'lua/shared/queue/settle.lua', 1],
+    [1227, 'lua/shared/bytes.lua', 1],
+    [1233, 'lua/shared/queue/note-due.lua', 1],
+    [1241, 'lua/shared/queue/backoff.lua', 1],
+    [1243, 'lua/shared/queue/backoff.lua', 22],
+    [1262, 'lua/shared/queue/unblock.lua', 1],
+    [1268, 'lua/shared/queue/outbox.lua', 1],
+    [1279, 'lua/shared/queue/note-end.lua', 1],
+    [1309, 'lua/shared/queue/cancel.lua', 1],
+    [1317, 'lua/shared/queue/settle.lua', 19],
+    [1378, 'lua/shared/queue/put-out-end.lua', 1],
+    [1386, 'lua/shared/queue/settle.lua', 81],
+    [1405, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1411, 'lua/queue/requeue-failed.lua', 119],
+    [1418, 'lua/shared/queue/leave-notes.lua', 1],
+    [1440, 'lua/shared/queue/fold.lua', 1],
+    [1441, 'lua/shared/queue/statistics.lua', 1],
+    [1674, 'lua/shared/queue/fold.lua', 3],
+    [1685, 'lua/shared/queue/leave-notes.lua', 24],
+    [1692, 'lua/shared/queue/packed-notes.lua', 1],
+    [1693, 'lua/shared/queue/packed-notes.lua', 3],
+    [1701, 'lua/queue/requeue-failed.lua', 128],
+    [1704, 'lua/shared/queue/publish.lua', 1],
+    [1705, 'lua/shared/queue/message.lua', 1],
+    [1715, 'lua/shared/queue/spelled.lua', 1],
+    [1723, 'lua/shared/queue/send.lua', 1],
+    [1739, 'lua/shared/queue/message.lua', 13],
+    [1762, 'lua/shared/queue/publish.lua', 3],
+    [1768, 'lua/queue/requeue-failed.lua', 132],
   ],
   encode(args) {
     return withoutDefaults([
@@ -35693,12 +36392,12 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 /**
  * Makes jobs ready now, whatever they waited for: scheduled ones, blocked ones, dead ones, and ones that are done and kept. Their attempts count from the start again, and their unique keys are theirs again. `requeued`, or why not: `ready`, `claimed`, `absent`, or `duplicate`: another job has its unique key. Repeating the call changes nothing more, and says `ready` or `claimed` of what it requeued. Where that takes long there are fewer outcomes than ids: the others are for the next call.
  *
- * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and parents.
+ * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, parents and large results.
  */
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: 'e2d9048e76e5d70996e396269375c68038fc9e93',
+    sha1: '53bd97d123af55ee7e236a319cd25689b306ad34',
     reads: false,
     bytes: false,
     source: `--[[
@@ -35709,7 +36408,7 @@ more, and says \`ready\` or \`claimed\` of what it requeued. Where that takes lo
 for the next call.
 
 @returns requeued  outcomes:[outcome:text]
-@cost    O(jobs x log n), of at most 1,000 that change, and fewer with options and parents
+@cost    O(jobs x log n), of at most 1,000 that change, and fewer with options, parents and large results
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
@@ -35728,7 +36427,8 @@ local ids = KEYS[10] -- hash: ids and unique keys of users
 local idle = KEYS[15] -- sorted set: workers that wait -> their number
 -- KEYS[16] blocked: sorted set: jobs that wait for their parents -> their number
 -- KEYS[17] children: sorted set: ref of a parent and child that waits for it
-local listeners = KEYS[18] -- hash: who listens to events, where, and the number of the newest message
+-- KEYS[18] parents: sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local listeners = KEYS[19] -- hash: who listens to events, where, and the number of the newest message
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -36090,6 +36790,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -36152,7 +36855,11 @@ end
 --             r: runs nevertheless), how many it waits for, and its delay from then on
 --   y<ref>    how many jobs name that parent
 --   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
---             id, and its result or what it died of
+--             id, and its result (see also shared/queue/keep-end) or what it died of
+
+local function pack_end(letter, id, text)
+  return struct.pack('>c1Hc0', letter, #id, id) .. text
+end
 
 local function each_ref(stored)
   return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
@@ -36469,11 +37176,11 @@ local function state_of(run)
   return run and STATES[run.state] or 'ready'
 end
 -- Calls on many jobs end behind the one that reaches this, and the others are for the next call: 2 for a job, 4 for one with
--- options, and 1 for each of its parents.
+-- options, and 1 for each of its parents; or where they have moved as many bytes as a call may.
 local MOST_WORK = 2000
 
 local function may_displace_more(queue)
-  return (queue.work or 0) < MOST_WORK
+  return (queue.work or 0) < MOST_WORK and (queue.moved or 0) < CALL_BYTES
 end
 
 -- Takes a job that is not claimed from where it stands, whatever its state.
@@ -36521,6 +37228,21 @@ end
 local function begin_again(keys, queue, seq, job, run, now_us)
   local now_ms = math.floor(now_us / 1000)
   if run.state == 'f' then
+    if has_flag(run.flags, OWED) then
+-- What others are told of a job that is done and kept. Its result is copied for those who come to wait for it, but for what would be
+-- more than a call may read: that is told from where it is stored with the job, until this goes, or begins again.
+
+-- To be asked for before a job goes whose run says OWED. Changes its flags, which the caller writes where there still is a run.
+local function keep_end(keys, queue, seq, job, run)
+  run.flags = run.flags - OWED
+  if redis.call('HEXISTS', keys.jobs, 'y' .. seq) == 1 or redis.call('ZSCORE', keys.parents, seq) == '0' then
+    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    redis.call('HSET', keys.jobs, 'z' .. seq, pack_end('f', job.id == '' and seq or job.id, result))
+    queue.moved = (queue.moved or 0) + #result
+  end
+end
+      keep_end(keys, queue, seq, job, run)
+    end
     note_history(keys.jobs, seq, run, 'f', run.at_ms, math.floor(run.token / 1000), '')
   end
   happened(queue, 'requeued', seq, job, run, '')
@@ -36727,6 +37449,7 @@ local keys = {
   done = KEYS[14],
   blocked = KEYS[16],
   children = KEYS[17],
+  parents = KEYS[18],
 }
 
 local queue = open_queue(meta, '', '')
@@ -36840,62 +37563,65 @@ save_queue(meta, queue)
 return { 'requeued', outcomes }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'listeners'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'listeners'],
   lines: [
     [1, 'lua/queue/requeue.lua', 1],
-    [34, 'lua/shared/clock.lua', 1],
-    [40, 'lua/shared/tell.lua', 1],
-    [50, 'lua/shared/tell.lua', 15],
-    [93, 'lua/shared/queue/state.lua', 1],
-    [179, 'lua/shared/queue/save.lua', 1],
-    [181, 'lua/shared/queue/save.lua', 15],
-    [223, 'lua/shared/queue/save-awaited.lua', 1],
-    [238, 'lua/shared/queue/save.lua', 58],
-    [253, 'lua/shared/queue/marks.lua', 1],
-    [269, 'lua/shared/queue/rate.lua', 1],
-    [290, 'lua/shared/queue/rate.lua', 58],
-    [296, 'lua/shared/queue/job.lua', 1],
-    [308, 'lua/shared/queue/plain-head.lua', 1],
-    [311, 'lua/shared/queue/plain-head.lua', 8],
-    [319, 'lua/shared/queue/job.lua', 14],
-    [320, 'lua/shared/queue/job.lua', 45],
-    [366, 'lua/shared/queue/body.lua', 1],
-    [369, 'lua/shared/bytes.lua', 1],
-    [375, 'lua/shared/queue/flags.lua', 1],
-    [406, 'lua/shared/queue/body.lua', 7],
-    [407, 'lua/shared/queue/body.lua', 23],
-    [411, 'lua/shared/queue/run.lua', 1],
-    [440, 'lua/shared/queue/parents.lua', 1],
-    [454, 'lua/shared/queue/parents.lua', 32],
-    [475, 'lua/shared/queue/happened.lua', 1],
-    [487, 'lua/shared/queue/entries.lua', 1],
-    [505, 'lua/shared/queue/history.lua', 1],
-    [519, 'lua/shared/queue/names.lua', 1],
-    [535, 'lua/shared/queue/failure.lua', 1],
-    [537, 'lua/shared/queue/failure.lua', 7],
-    [541, 'lua/shared/queue/groups.lua', 1],
-    [587, 'lua/shared/queue/burst.lua', 1],
-    [599, 'lua/shared/queue/groups.lua', 48],
-    [681, 'lua/shared/queue/ready.lua', 1],
-    [688, 'lua/shared/queue/in-front.lua', 1],
-    [690, 'lua/shared/queue/ready.lua', 9],
-    [721, 'lua/shared/queue/dead.lua', 1],
-    [724, 'lua/shared/queue/dead.lua', 55],
-    [739, 'lua/shared/queue/find.lua', 1],
-    [768, 'lua/shared/queue/displace.lua', 1],
-    [796, 'lua/shared/queue/hold-again.lua', 1],
-    [816, 'lua/shared/queue/begin-again.lua', 1],
-    [835, 'lua/shared/queue/idle.lua', 1],
-    [902, 'lua/shared/listening.lua', 1],
-    [921, 'lua/shared/queue/idle.lua', 69],
-    [1012, 'lua/queue/requeue.lua', 59],
-    [1070, 'lua/shared/queue/publish.lua', 1],
-    [1071, 'lua/shared/queue/message.lua', 1],
-    [1081, 'lua/shared/queue/spelled.lua', 1],
-    [1089, 'lua/shared/queue/send.lua', 1],
-    [1105, 'lua/shared/queue/message.lua', 13],
-    [1128, 'lua/shared/queue/publish.lua', 3],
-    [1134, 'lua/queue/requeue.lua', 118],
+    [35, 'lua/shared/clock.lua', 1],
+    [41, 'lua/shared/tell.lua', 1],
+    [51, 'lua/shared/tell.lua', 15],
+    [94, 'lua/shared/queue/state.lua', 1],
+    [180, 'lua/shared/queue/save.lua', 1],
+    [182, 'lua/shared/queue/save.lua', 15],
+    [224, 'lua/shared/queue/save-awaited.lua', 1],
+    [239, 'lua/shared/queue/save.lua', 58],
+    [254, 'lua/shared/queue/marks.lua', 1],
+    [270, 'lua/shared/queue/rate.lua', 1],
+    [291, 'lua/shared/queue/rate.lua', 58],
+    [297, 'lua/shared/queue/job.lua', 1],
+    [309, 'lua/shared/queue/plain-head.lua', 1],
+    [312, 'lua/shared/queue/plain-head.lua', 8],
+    [320, 'lua/shared/queue/job.lua', 14],
+    [321, 'lua/shared/queue/job.lua', 45],
+    [367, 'lua/shared/queue/body.lua', 1],
+    [370, 'lua/shared/bytes.lua', 1],
+    [376, 'lua/shared/queue/flags.lua', 1],
+    [410, 'lua/shared/queue/body.lua', 7],
+    [411, 'lua/shared/queue/body.lua', 23],
+    [415, 'lua/shared/queue/run.lua', 1],
+    [444, 'lua/shared/queue/parents.lua', 1],
+    [462, 'lua/shared/queue/parents.lua', 32],
+    [483, 'lua/shared/queue/happened.lua', 1],
+    [495, 'lua/shared/queue/entries.lua', 1],
+    [513, 'lua/shared/queue/history.lua', 1],
+    [527, 'lua/shared/queue/names.lua', 1],
+    [543, 'lua/shared/queue/failure.lua', 1],
+    [545, 'lua/shared/queue/failure.lua', 7],
+    [549, 'lua/shared/queue/groups.lua', 1],
+    [595, 'lua/shared/queue/burst.lua', 1],
+    [607, 'lua/shared/queue/groups.lua', 48],
+    [689, 'lua/shared/queue/ready.lua', 1],
+    [696, 'lua/shared/queue/in-front.lua', 1],
+    [698, 'lua/shared/queue/ready.lua', 9],
+    [729, 'lua/shared/queue/dead.lua', 1],
+    [732, 'lua/shared/queue/dead.lua', 55],
+    [747, 'lua/shared/queue/find.lua', 1],
+    [776, 'lua/shared/queue/displace.lua', 1],
+    [778, 'lua/shared/queue/displace.lua', 4],
+    [804, 'lua/shared/queue/hold-again.lua', 1],
+    [824, 'lua/shared/queue/begin-again.lua', 1],
+    [830, 'lua/shared/queue/keep-end.lua', 1],
+    [842, 'lua/shared/queue/begin-again.lua', 8],
+    [858, 'lua/shared/queue/idle.lua', 1],
+    [925, 'lua/shared/listening.lua', 1],
+    [944, 'lua/shared/queue/idle.lua', 69],
+    [1035, 'lua/queue/requeue.lua', 60],
+    [1094, 'lua/shared/queue/publish.lua', 1],
+    [1095, 'lua/shared/queue/message.lua', 1],
+    [1105, 'lua/shared/queue/spelled.lua', 1],
+    [1113, 'lua/shared/queue/send.lua', 1],
+    [1129, 'lua/shared/queue/message.lua', 13],
+    [1152, 'lua/shared/queue/publish.lua', 3],
+    [1158, 'lua/queue/requeue.lua', 120],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -36968,7 +37694,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '5f0bb470422ee12644187ba060247fa50f279684',
+    sha1: '5860d17b46cff1e1c3c2d9588d851c2c280a0437',
     reads: false,
     bytes: false,
     source: `--[[
@@ -37811,6 +38537,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -37886,7 +38615,7 @@ end
 --             r: runs nevertheless), how many it waits for, and its delay from then on
 --   y<ref>    how many jobs name that parent
 --   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
---             id, and its result or what it died of
+--             id, and its result (see also shared/queue/keep-end) or what it died of
 
 local function pack_end(letter, id, text)
   return struct.pack('>c1Hc0', letter, #id, id) .. text
@@ -38311,6 +39040,21 @@ end
 
 -- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
 local function erase_job(keys, queue, seq, job, run)
+  if run and run.state == 'f' and has_flag(run.flags, OWED) then
+-- What others are told of a job that is done and kept. Its result is copied for those who come to wait for it, but for what would be
+-- more than a call may read: that is told from where it is stored with the job, until this goes, or begins again.
+
+-- To be asked for before a job goes whose run says OWED. Changes its flags, which the caller writes where there still is a run.
+local function keep_end(keys, queue, seq, job, run)
+  run.flags = run.flags - OWED
+  if redis.call('HEXISTS', keys.jobs, 'y' .. seq) == 1 or redis.call('ZSCORE', keys.parents, seq) == '0' then
+    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    redis.call('HSET', keys.jobs, 'z' .. seq, pack_end('f', job.id == '' and seq or job.id, result))
+    queue.moved = (queue.moved or 0) + #result
+  end
+end
+    keep_end(keys, queue, seq, job, run)
+  end
   redis.call(
     'HDEL',
     keys.jobs,
@@ -38392,12 +39136,12 @@ end
 -- statistics are to know.
 -- What a call has noted for the statistics and counted.
 local function packed_notes(queue)
-  local packed = queue.noted or ''
+  local packed = { queue.noted }
   local counted = queue.counted or {}
   for _, key in ipairs(counted) do
-    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+    packed[#packed + 1] = struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
   end
-  return packed
+  return table.concat(packed)
 end
 
 local function tell_others(keys, queue, now_ms, how)
@@ -38421,21 +39165,34 @@ end
 -- All of them are gone some time after the last.
 local SPARE_MS = 3600000
 
--- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
-local function forget_old_results(results, count, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
-  local fields = {}
+-- Of the ends to which these fields belong those that are over: both fields of each.
+local function ends_over(results, sample, now_ms)
+  local fields, over = {}, {}
   for at = 1, #sample do
     fields[at] = 'u' .. string.sub(sample[at], 2)
   end
-  if #fields == 0 then
-    return
-  end
-  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+  for at, until_ms in ipairs(#fields > 0 and redis.call('HMGET', results, unpack(fields)) or {}) do
     if until_ms and tonumber(until_ms) <= now_ms then
-      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+      over[#over + 1] = fields[at]
+      over[#over + 1] = 'v' .. string.sub(fields[at], 2)
     end
+  end
+  return over
+end
+
+-- Ends that are over are dropped by sampling, as shared/drop-over does, which reads values: here those are results, of any size.
+-- Two are looked at for each that comes, so that as many go as come once half of all are over.
+local function forget_old_results(results, count, now_ms)
+  local left, size = 2 * count + 4, 8
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local over = ends_over(results, redis.pcall('HRANDFIELD', results, string.format('%d', size)), now_ms)
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', results, unpack(over))
+    left = left - math.abs(size)
+    size = -math.min(left, 1500)
   end
 end
 
@@ -38880,6 +39637,12 @@ end
 note_spans(queue, 't', ran, 2, 1, now_ms, 1)
 if queue.settling then
 -- Telling children that their parents have ended; see shared/queue/parents.
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
 -- A child waits for nobody any more: it is ready, or scheduled, where it has a delay. Answers whether it is ready.
 local function unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
   unblock(keys, queue, seq, run)
@@ -38938,7 +39701,8 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
 end
 
--- At most so many; the rest is due at once. Answers how many became ready.
+-- At most so many, and no more behind those with which the ends that were read and put out reach CALL_BYTES; the rest is due at
+-- once. Answers how many became ready.
 local function settle_children(keys, queue, now_us, most)
   local became_ready = 0
   while most > 0 do
@@ -38950,23 +39714,36 @@ local function settle_children(keys, queue, now_us, most)
     local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
     local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
     local letter, id, rest = unpack_end(ended)
+    queue.moved = (queue.moved or 0) + #ended
+    local told = 0
     for _, member in ipairs(members) do
       local child = string.sub(member, #ref + 2)
       redis.call('ZREM', keys.children, member)
+      told = told + 1
       if string.sub(child, 1, 1) == 'q' then
-        local target, asked = string.match(child, '^q(.*)\\1(.*)$')
-        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+-- What a child in another queue is to be told of an end.
+local function put_out_end(keys, queue, child, ref, letter, text, now_us)
+  local target, asked = string.match(child, '^q(.*)\\1(.*)$')
+  -- See shared/queue/keep-end.
+  local told = letter == 'f' and text == '' and redis.call('HGET', keys.jobs, 'o' .. ref) or text
+  put_out(keys, queue, target, 'e' .. pack_end(letter, asked, told), now_us)
+  queue.moved = queue.moved + #told
+end
+        put_out_end(keys, queue, child, ref, letter, string.sub(ended, rest), now_us)
+        if queue.moved >= CALL_BYTES then
+          break
+        end
       elseif settle_child(keys, queue, child, letter, id, now_us) then
         became_ready = became_ready + 1
       end
     end
-    if #members < most then
+    if told == #members and #members < most then
       redis.call('ZREM', keys.parents, ref)
       if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
         redis.call('HDEL', keys.jobs, 'z' .. ref)
       end
     end
-    most = most - 1 - #members
+    most = queue.moved < CALL_BYTES and most - 1 - told or 0
   end
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
@@ -39033,61 +39810,66 @@ return { 'retried', queue.chores, refused, buried }
     [779, 'lua/shared/queue/job.lua', 14],
     [780, 'lua/shared/queue/job.lua', 45],
     [826, 'lua/shared/queue/flags.lua', 1],
-    [857, 'lua/shared/queue/run.lua', 1],
-    [904, 'lua/shared/queue/parents.lua', 1],
-    [985, 'lua/shared/queue/parents.lua', 92],
-    [999, 'lua/shared/queue/happened.lua', 1],
-    [1011, 'lua/shared/queue/entries.lua', 1],
-    [1029, 'lua/shared/queue/history.lua', 1],
-    [1043, 'lua/shared/queue/names.lua', 1],
-    [1046, 'lua/shared/queue/names.lua', 27],
-    [1064, 'lua/shared/queue/failure.lua', 1],
-    [1070, 'lua/shared/queue/note-failure.lua', 1],
-    [1074, 'lua/shared/queue/groups.lua', 1],
-    [1120, 'lua/shared/queue/burst.lua', 1],
-    [1132, 'lua/shared/queue/groups.lua', 48],
-    [1203, 'lua/shared/queue/groups.lua', 130],
-    [1213, 'lua/shared/queue/ready.lua', 1],
-    [1220, 'lua/shared/queue/in-front.lua', 1],
-    [1222, 'lua/shared/queue/ready.lua', 9],
-    [1243, 'lua/shared/queue/backoff.lua', 1],
-    [1283, 'lua/shared/queue/dead.lua', 1],
-    [1337, 'lua/shared/queue/end.lua', 1],
-    [1361, 'lua/shared/queue/leave-tags.lua', 1],
-    [1371, 'lua/shared/queue/end.lua', 26],
-    [1388, 'lua/shared/queue/note-end.lua', 1],
-    [1418, 'lua/shared/queue/tell-others.lua', 1],
-    [1420, 'lua/shared/queue/packed-notes.lua', 1],
-    [1421, 'lua/shared/queue/packed-notes.lua', 3],
-    [1429, 'lua/shared/queue/tell-others.lua', 4],
-    [1432, 'lua/shared/queue/result.lua', 1],
-    [1446, 'lua/shared/queue/tell-ends.lua', 1],
-    [1502, 'lua/shared/queue/tell-others.lua', 9],
-    [1505, 'lua/shared/queue/tell-others.lua', 13],
-    [1508, 'lua/shared/queue/publish.lua', 1],
-    [1509, 'lua/shared/queue/message.lua', 1],
-    [1519, 'lua/shared/queue/spelled.lua', 1],
-    [1527, 'lua/shared/queue/send.lua', 1],
-    [1543, 'lua/shared/queue/message.lua', 13],
-    [1566, 'lua/shared/queue/publish.lua', 3],
-    [1572, 'lua/shared/queue/tell-others.lua', 17],
-    [1575, 'lua/shared/queue/cancel.lua', 1],
-    [1583, 'lua/shared/queue/stop.lua', 1],
-    [1591, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1598, 'lua/shared/queue/idle.lua', 1],
-    [1665, 'lua/shared/listening.lua', 1],
-    [1684, 'lua/shared/queue/idle.lua', 69],
-    [1775, 'lua/shared/queue/idle.lua', 171],
-    [1786, 'lua/shared/queue/judge-one.lua', 7],
-    [1796, 'lua/shared/queue/told.lua', 1],
-    [1819, 'lua/shared/queue/freed.lua', 1],
-    [1828, 'lua/queue/retry.lua', 79],
-    [1909, 'lua/shared/queue/settle.lua', 1],
-    [1910, 'lua/shared/queue/unblock.lua', 1],
-    [1916, 'lua/shared/queue/outbox.lua', 1],
-    [1927, 'lua/shared/queue/settle.lua', 18],
-    [2001, 'lua/shared/queue/see-to-rest.lua', 1],
-    [2007, 'lua/queue/retry.lua', 162],
+    [860, 'lua/shared/queue/run.lua', 1],
+    [907, 'lua/shared/queue/parents.lua', 1],
+    [988, 'lua/shared/queue/parents.lua', 92],
+    [1002, 'lua/shared/queue/happened.lua', 1],
+    [1014, 'lua/shared/queue/entries.lua', 1],
+    [1032, 'lua/shared/queue/history.lua', 1],
+    [1046, 'lua/shared/queue/names.lua', 1],
+    [1049, 'lua/shared/queue/names.lua', 27],
+    [1067, 'lua/shared/queue/failure.lua', 1],
+    [1073, 'lua/shared/queue/note-failure.lua', 1],
+    [1077, 'lua/shared/queue/groups.lua', 1],
+    [1123, 'lua/shared/queue/burst.lua', 1],
+    [1135, 'lua/shared/queue/groups.lua', 48],
+    [1206, 'lua/shared/queue/groups.lua', 130],
+    [1216, 'lua/shared/queue/ready.lua', 1],
+    [1223, 'lua/shared/queue/in-front.lua', 1],
+    [1225, 'lua/shared/queue/ready.lua', 9],
+    [1246, 'lua/shared/queue/backoff.lua', 1],
+    [1286, 'lua/shared/queue/dead.lua', 1],
+    [1340, 'lua/shared/queue/end.lua', 1],
+    [1345, 'lua/shared/queue/keep-end.lua', 1],
+    [1357, 'lua/shared/queue/end.lua', 7],
+    [1379, 'lua/shared/queue/leave-tags.lua', 1],
+    [1389, 'lua/shared/queue/end.lua', 30],
+    [1406, 'lua/shared/queue/note-end.lua', 1],
+    [1436, 'lua/shared/queue/tell-others.lua', 1],
+    [1438, 'lua/shared/queue/packed-notes.lua', 1],
+    [1439, 'lua/shared/queue/packed-notes.lua', 3],
+    [1447, 'lua/shared/queue/tell-others.lua', 4],
+    [1450, 'lua/shared/queue/result.lua', 1],
+    [1464, 'lua/shared/queue/tell-ends.lua', 1],
+    [1533, 'lua/shared/queue/tell-others.lua', 9],
+    [1536, 'lua/shared/queue/tell-others.lua', 13],
+    [1539, 'lua/shared/queue/publish.lua', 1],
+    [1540, 'lua/shared/queue/message.lua', 1],
+    [1550, 'lua/shared/queue/spelled.lua', 1],
+    [1558, 'lua/shared/queue/send.lua', 1],
+    [1574, 'lua/shared/queue/message.lua', 13],
+    [1597, 'lua/shared/queue/publish.lua', 3],
+    [1603, 'lua/shared/queue/tell-others.lua', 17],
+    [1606, 'lua/shared/queue/cancel.lua', 1],
+    [1614, 'lua/shared/queue/stop.lua', 1],
+    [1622, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1629, 'lua/shared/queue/idle.lua', 1],
+    [1696, 'lua/shared/listening.lua', 1],
+    [1715, 'lua/shared/queue/idle.lua', 69],
+    [1806, 'lua/shared/queue/idle.lua', 171],
+    [1817, 'lua/shared/queue/judge-one.lua', 7],
+    [1827, 'lua/shared/queue/told.lua', 1],
+    [1850, 'lua/shared/queue/freed.lua', 1],
+    [1859, 'lua/queue/retry.lua', 79],
+    [1940, 'lua/shared/queue/settle.lua', 1],
+    [1941, 'lua/shared/bytes.lua', 1],
+    [1947, 'lua/shared/queue/unblock.lua', 1],
+    [1953, 'lua/shared/queue/outbox.lua', 1],
+    [1964, 'lua/shared/queue/settle.lua', 19],
+    [2025, 'lua/shared/queue/put-out-end.lua', 1],
+    [2033, 'lua/shared/queue/settle.lua', 81],
+    [2052, 'lua/shared/queue/see-to-rest.lua', 1],
+    [2058, 'lua/queue/retry.lua', 162],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -39158,7 +39940,7 @@ function readJobsOfSearchTaggedPage(part: Reply | undefined): ({ readonly number
 export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
   script: {
     name: 'queue/search-tagged',
-    sha1: '9e6df00b0f1e666e7a0759cca771445aea5307ed',
+    sha1: 'b3c4c3040262947460af62eb8d974237bc4c3212',
     reads: true,
     bytes: true,
     source: `--[[
@@ -39366,6 +40148,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -39562,21 +40347,21 @@ return { 'page', math.floor(clock_us() / 1000), next_number, told }
     [182, 'lua/shared/queue/body.lua', 1],
     [185, 'lua/shared/bytes.lua', 1],
     [191, 'lua/shared/queue/flags.lua', 1],
-    [214, 'lua/shared/queue/marks.lua', 1],
-    [221, 'lua/shared/queue/body.lua', 23],
-    [232, 'lua/shared/queue/run.lua', 1],
-    [244, 'lua/shared/queue/run.lua', 17],
-    [257, 'lua/shared/queue/failure.lua', 1],
-    [259, 'lua/shared/queue/failure.lua', 7],
-    [263, 'lua/shared/queue/find.lua', 1],
-    [265, 'lua/shared/queue/find.lua', 16],
-    [279, 'lua/shared/queue/tell-page.lua', 1],
-    [280, 'lua/shared/budget.lua', 1],
-    [283, 'lua/shared/budget.lua', 5],
-    [299, 'lua/shared/queue/fields.lua', 1],
-    [308, 'lua/shared/queue/tell-job.lua', 1],
-    [345, 'lua/shared/queue/tell-page.lua', 5],
-    [366, 'lua/queue/search-tagged.lua', 29],
+    [217, 'lua/shared/queue/marks.lua', 1],
+    [224, 'lua/shared/queue/body.lua', 23],
+    [235, 'lua/shared/queue/run.lua', 1],
+    [247, 'lua/shared/queue/run.lua', 17],
+    [260, 'lua/shared/queue/failure.lua', 1],
+    [262, 'lua/shared/queue/failure.lua', 7],
+    [266, 'lua/shared/queue/find.lua', 1],
+    [268, 'lua/shared/queue/find.lua', 16],
+    [282, 'lua/shared/queue/tell-page.lua', 1],
+    [283, 'lua/shared/budget.lua', 1],
+    [286, 'lua/shared/budget.lua', 5],
+    [302, 'lua/shared/queue/fields.lua', 1],
+    [311, 'lua/shared/queue/tell-job.lua', 1],
+    [348, 'lua/shared/queue/tell-page.lua', 5],
+    [369, 'lua/queue/search-tagged.lua', 29],
   ],
   encode(args) {
     return [
@@ -39632,12 +40417,12 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
 /**
  * Looks through the jobs of the queue, a part of them a call, for those of a name or a state; empty: any. `next` is the marker for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
  *
- * Cost: O(looked), about.
+ * Cost: O(looked), about, and some more than 4 MiB of what is stored of jobs.
  */
 export const search: Operation<SearchArguments, SearchAnswer> = {
   script: {
     name: 'queue/search',
-    sha1: '72de1e23e49ef2f1278aaf721a8199aa9cd2b27c',
+    sha1: 'eedf0beb7024ffe22bdd1bfd7cbece211aa13995',
     reads: true,
     bytes: true,
     source: `--[[
@@ -39645,7 +40430,7 @@ Looks through the jobs of the queue, a part of them a call, for those of a name 
 marker for the call that goes on, '0' when all were looked at. A job that is there all the time is found, perhaps twice.
 
 @returns page  now_ms:integer next:text jobs:[number:integer id:text name:text state:text attempts:integer token:integer at_ms:integer priority:integer max_attempts:integer max_run_ms:integer group:text unique:text trace:text tags:text bytes:integer payload:bytes failed_at_ms:integer failure:text message:text progress:bytes result:bytes? tracked:flag]
-@cost    O(looked), about
+@cost    O(looked), about, and some more than 4 MiB of what is stored of jobs
 @reads
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -39842,6 +40627,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -39960,27 +40748,39 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
--- Fewer where jobs are large: the server reads all that is stored of each.
-local stored_bytes = queue.ready + queue.scheduled + queue.blocked + queue.claimed + queue.dead + queue.done
-local mean_bytes = math.max(1, stored_bytes / math.max(1, redis.call('HLEN', jobs)))
-local fits = math.max(1, math.min(looked, math.floor(CALL_BYTES / mean_bytes)))
-local scanned = redis.call('HSCAN', jobs, after, 'COUNT', string.format('%d', fits))
-local fields, told = scanned[2], {}
-for at = 1, #fields, 2 do
-  local seq = fields[at]
-  -- Other entries of a job begin with a letter.
-  if string.find(seq, '^%d') then
-    local record = fields[at + 1]
-    local job = read_job(record, queue.usual)
-    local packed = redis.call('HGET', jobs, 'r' .. seq)
-    local run = packed and unpack_run(packed)
-    local named = name == '' or job.name == name
-    if named and (state == '' or state_of(run) == state) then
-      tell_job(told, jobs, seq, record, run, queue.usual)
-    end
+local told, cursor, bytes, left = {}, after, 0, looked
+
+-- How many entries to look at next: few at first, for how large they are is known only when the server has read them.
+local function next_step(step)
+  local seen = looked - left
+  local mean = seen > 0 and math.max(1, bytes / seen) or 1
+  return math.min(2 * step, left, math.floor((CALL_BYTES - bytes) / mean))
+end
+
+local function look_at(seq, record)
+  local job = read_job(record, queue.usual)
+  local packed = redis.call('HGET', jobs, 'r' .. seq)
+  local run = packed and unpack_run(packed)
+  if (name == '' or job.name == name) and (state == '' or state_of(run) == state) then
+    bytes = bytes + tell_job(told, jobs, seq, record, run, queue.usual)
   end
 end
-return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
+
+local step = math.min(2, looked)
+while step > 0 do
+  local scanned = redis.call('HSCAN', jobs, cursor, 'COUNT', string.format('%d', step))
+  local fields = scanned[2]
+  for at = 1, #fields, 2 do
+    bytes = bytes + #fields[at + 1]
+    -- Other entries of a job begin with a letter.
+    if string.find(fields[at], '^%d') then
+      look_at(fields[at], fields[at + 1])
+    end
+  end
+  cursor, left = scanned[1], left - math.max(step, #fields / 2)
+  step = cursor ~= '0' and next_step(step) or 0
+end
+return { 'page', math.floor(clock_us() / 1000), cursor, told }
 `,
   },
   parts: ['meta', 'jobs'],
@@ -39996,16 +40796,16 @@ return { 'page', math.floor(clock_us() / 1000), scanned[1], told }
     [179, 'lua/shared/queue/body.lua', 1],
     [182, 'lua/shared/bytes.lua', 1],
     [188, 'lua/shared/queue/flags.lua', 1],
-    [211, 'lua/shared/queue/marks.lua', 1],
-    [218, 'lua/shared/queue/body.lua', 23],
-    [229, 'lua/shared/queue/run.lua', 1],
-    [241, 'lua/shared/queue/run.lua', 17],
-    [254, 'lua/shared/queue/failure.lua', 1],
-    [256, 'lua/shared/queue/failure.lua', 7],
-    [260, 'lua/shared/queue/find.lua', 1],
-    [262, 'lua/shared/queue/find.lua', 16],
-    [276, 'lua/shared/queue/tell-job.lua', 1],
-    [313, 'lua/queue/search.lua', 26],
+    [214, 'lua/shared/queue/marks.lua', 1],
+    [221, 'lua/shared/queue/body.lua', 23],
+    [232, 'lua/shared/queue/run.lua', 1],
+    [244, 'lua/shared/queue/run.lua', 17],
+    [257, 'lua/shared/queue/failure.lua', 1],
+    [259, 'lua/shared/queue/failure.lua', 7],
+    [263, 'lua/shared/queue/find.lua', 1],
+    [265, 'lua/shared/queue/find.lua', 16],
+    [279, 'lua/shared/queue/tell-job.lua', 1],
+    [316, 'lua/queue/search.lua', 26],
   ],
   encode(args) {
     return [
@@ -40532,7 +41332,7 @@ export type TagAnswer =
 export const tag: Operation<TagArguments, TagAnswer> = {
   script: {
     name: 'queue/tag',
-    sha1: '3e8f363a7a72275eeee52217152718b703e2a51e',
+    sha1: 'f0bda58e4ba30407ba986f5a124ffbc522e1e573',
     reads: false,
     bytes: false,
     source: `--[[
@@ -40875,6 +41675,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -41081,19 +41884,19 @@ return { 'tagged', after }
     [285, 'lua/shared/queue/run.lua', 1],
     [314, 'lua/shared/queue/happened.lua', 1],
     [326, 'lua/shared/queue/flags.lua', 1],
-    [345, 'lua/shared/queue/find.lua', 1],
-    [374, 'lua/shared/queue/rewrite.lua', 1],
-    [391, 'lua/shared/queue/enter-tags.lua', 1],
-    [402, 'lua/shared/queue/leave-tags.lua', 1],
-    [412, 'lua/shared/queue/retag.lua', 1],
-    [434, 'lua/queue/tag.lua', 31],
-    [461, 'lua/shared/queue/publish.lua', 1],
-    [462, 'lua/shared/queue/message.lua', 1],
-    [472, 'lua/shared/queue/spelled.lua', 1],
-    [480, 'lua/shared/queue/send.lua', 1],
-    [496, 'lua/shared/queue/message.lua', 13],
-    [519, 'lua/shared/queue/publish.lua', 3],
-    [525, 'lua/queue/tag.lua', 59],
+    [348, 'lua/shared/queue/find.lua', 1],
+    [377, 'lua/shared/queue/rewrite.lua', 1],
+    [394, 'lua/shared/queue/enter-tags.lua', 1],
+    [405, 'lua/shared/queue/leave-tags.lua', 1],
+    [415, 'lua/shared/queue/retag.lua', 1],
+    [437, 'lua/queue/tag.lua', 31],
+    [464, 'lua/shared/queue/publish.lua', 1],
+    [465, 'lua/shared/queue/message.lua', 1],
+    [475, 'lua/shared/queue/spelled.lua', 1],
+    [483, 'lua/shared/queue/send.lua', 1],
+    [499, 'lua/shared/queue/message.lua', 13],
+    [522, 'lua/shared/queue/publish.lua', 3],
+    [528, 'lua/queue/tag.lua', 59],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
@@ -41324,7 +42127,7 @@ function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
 export const track: Operation<TrackArguments, TrackAnswer> = {
   script: {
     name: 'queue/track',
-    sha1: '7622af535767dda49eb54160f90fa7d799c2dba2',
+    sha1: '4f69802cfd2f8e64dda0c064a514d93802332fc9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -41560,6 +42363,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -41738,17 +42544,17 @@ return { 'tracking', outcomes }
     [178, 'lua/shared/queue/run.lua', 1],
     [207, 'lua/shared/queue/happened.lua', 1],
     [219, 'lua/shared/queue/flags.lua', 1],
-    [250, 'lua/shared/queue/flag-job.lua', 1],
-    [269, 'lua/shared/queue/unflag-job.lua', 1],
-    [279, 'lua/shared/queue/find.lua', 1],
-    [305, 'lua/queue/track.lua', 26],
-    [330, 'lua/shared/queue/publish.lua', 1],
-    [331, 'lua/shared/queue/message.lua', 1],
-    [341, 'lua/shared/queue/spelled.lua', 1],
-    [349, 'lua/shared/queue/send.lua', 1],
-    [365, 'lua/shared/queue/message.lua', 13],
-    [388, 'lua/shared/queue/publish.lua', 3],
-    [394, 'lua/queue/track.lua', 52],
+    [253, 'lua/shared/queue/flag-job.lua', 1],
+    [272, 'lua/shared/queue/unflag-job.lua', 1],
+    [282, 'lua/shared/queue/find.lua', 1],
+    [308, 'lua/queue/track.lua', 26],
+    [333, 'lua/shared/queue/publish.lua', 1],
+    [334, 'lua/shared/queue/message.lua', 1],
+    [344, 'lua/shared/queue/spelled.lua', 1],
+    [352, 'lua/shared/queue/send.lua', 1],
+    [368, 'lua/shared/queue/message.lua', 13],
+    [391, 'lua/shared/queue/publish.lua', 3],
+    [397, 'lua/queue/track.lua', 52],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -42073,7 +42879,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '39f7333824f851bb023c42d536d1171811f4134d',
+    sha1: 'd39b00952b7583f7400a6685bf5522adc08a0821',
     reads: false,
     bytes: false,
     source: `--[[
@@ -42099,7 +42905,7 @@ local meta = KEYS[1] -- hash: the queue's state
 -- KEYS[13] kinds: hash: kinds of failures
 -- KEYS[14] blocked: sorted set: jobs that wait for their parents -> their number
 local children = KEYS[15] -- sorted set: ref of a parent and child that waits for it
--- KEYS[16] parents: sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
+local parents = KEYS[16] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 -- KEYS[17] outbox: sorted set: what goes to other queues -> its number
 -- KEYS[18] tagged: sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local idle = KEYS[19] -- sorted set: workers that wait -> their number
@@ -42119,6 +42925,12 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
+-- A call reads or answers no more payloads behind the one with which they reach this.
+local CALL_BYTES = 4194304
+
+-- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
+-- of each, and can tell before it reads how many are too many.
+local INLINE_BYTES = 16384
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
 -- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
@@ -42446,6 +43258,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4
@@ -42539,7 +43354,7 @@ local STATES = {
 --             r: runs nevertheless), how many it waits for, and its delay from then on
 --   y<ref>    how many jobs name that parent
 --   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
---             id, and its result or what it died of
+--             id, and its result (see also shared/queue/keep-end) or what it died of
 
 local function pack_end(letter, id, text)
   return struct.pack('>c1Hc0', letter, #id, id) .. text
@@ -42639,8 +43454,21 @@ local function link_here(keys, queue, id)
     return nil
   end
   if run and run.state == 'f' then
-    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
-    end_parent(keys, queue, seq, read_job(record).id, 'f', result)
+
+-- A parent that is done and kept. \`queue.copied\`: so many bytes of results this call has copied; see shared/queue/keep-end.
+local function link_done(keys, queue, seq, record, run)
+  local id, copied, result = read_job(record).id, queue.copied or 0, ''
+  if copied < CALL_BYTES then
+    result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    queue.copied = copied + #result
+  elseif not has_flag(run.flags, OWED) then
+    local flags = flagged(run.flags, OWED)
+    local packed = pack_run(run.state, run.token, run.attempts, run.at_ms, run.size, flags, run.name)
+    redis.call('HSET', keys.jobs, 'r' .. seq, packed)
+  end
+  end_parent(keys, queue, seq, id, 'f', result)
+end
+    link_done(keys, queue, seq, record, run)
   elseif run and run.state == 'd' then
     local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
     end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\\0' .. message)
@@ -43128,12 +43956,12 @@ end
   end
 end
 local function packed_notes(queue)
-  local packed = queue.noted or ''
+  local packed = { queue.noted }
   local counted = queue.counted or {}
   for _, key in ipairs(counted) do
-    packed = packed .. struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
+    packed[#packed + 1] = struct.pack(NOTE, #key, key, 0, counted[key], 0, 0)
   end
-  return packed
+  return table.concat(packed)
 end
 
 local function tell_others(keys, queue, now_ms, how)
@@ -43157,21 +43985,34 @@ end
 -- All of them are gone some time after the last.
 local SPARE_MS = 3600000
 
--- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
-local function forget_old_results(results, count, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
-  local fields = {}
+-- Of the ends to which these fields belong those that are over: both fields of each.
+local function ends_over(results, sample, now_ms)
+  local fields, over = {}, {}
   for at = 1, #sample do
     fields[at] = 'u' .. string.sub(sample[at], 2)
   end
-  if #fields == 0 then
-    return
-  end
-  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+  for at, until_ms in ipairs(#fields > 0 and redis.call('HMGET', results, unpack(fields)) or {}) do
     if until_ms and tonumber(until_ms) <= now_ms then
-      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+      over[#over + 1] = fields[at]
+      over[#over + 1] = 'v' .. string.sub(fields[at], 2)
     end
+  end
+  return over
+end
+
+-- Ends that are over are dropped by sampling, as shared/drop-over does, which reads values: here those are results, of any size.
+-- Two are looked at for each that comes, so that as many go as come once half of all are over.
+local function forget_old_results(results, count, now_ms)
+  local left, size = 2 * count + 4, 8
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local over = ends_over(results, redis.pcall('HRANDFIELD', results, string.format('%d', size)), now_ms)
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', results, unpack(over))
+    left = left - math.abs(size)
+    size = -math.min(left, 1500)
   end
 end
 
@@ -43297,7 +44138,7 @@ local keys = {
   kinds = KEYS[13],
   blocked = KEYS[14],
   children = children,
-  parents = KEYS[16],
+  parents = parents,
   outbox = KEYS[17],
   tagged = KEYS[18],
   results = KEYS[20],
@@ -43317,6 +44158,8 @@ if queue.listened_ms > now_ms then
   queue.events = {}
 end
 local absent = {}
+-- What has ended is put out at once, from where it is stored.
+queue.copied = CALL_BYTES
 for at = wanted_at, #wanted, 1 do
   local seq = link_here(keys, queue, wanted[at])
   if seq then
@@ -43325,6 +44168,8 @@ for at = wanted_at, #wanted, 1 do
     absent[#absent + 1] = wanted[at]
   end
 end
+-- What calls before have left, for it was too large for them.
+queue.settling = queue.settling or redis.call('ZRANGE', parents, '0', '0', 'WITHSCORES')[2] == '0'
 if queue.settling then
 -- Telling children that their parents have ended; see shared/queue/parents.
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
@@ -43592,6 +44437,21 @@ end
 
 -- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
 local function erase_job(keys, queue, seq, job, run)
+  if run and run.state == 'f' and has_flag(run.flags, OWED) then
+-- What others are told of a job that is done and kept. Its result is copied for those who come to wait for it, but for what would be
+-- more than a call may read: that is told from where it is stored with the job, until this goes, or begins again.
+
+-- To be asked for before a job goes whose run says OWED. Changes its flags, which the caller writes where there still is a run.
+local function keep_end(keys, queue, seq, job, run)
+  run.flags = run.flags - OWED
+  if redis.call('HEXISTS', keys.jobs, 'y' .. seq) == 1 or redis.call('ZSCORE', keys.parents, seq) == '0' then
+    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
+    redis.call('HSET', keys.jobs, 'z' .. seq, pack_end('f', job.id == '' and seq or job.id, result))
+    queue.moved = (queue.moved or 0) + #result
+  end
+end
+    keep_end(keys, queue, seq, job, run)
+  end
   redis.call(
     'HDEL',
     keys.jobs,
@@ -43793,7 +44653,8 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
 end
 
--- At most so many; the rest is due at once. Answers how many became ready.
+-- At most so many, and no more behind those with which the ends that were read and put out reach CALL_BYTES; the rest is due at
+-- once. Answers how many became ready.
 local function settle_children(keys, queue, now_us, most)
   local became_ready = 0
   while most > 0 do
@@ -43805,23 +44666,36 @@ local function settle_children(keys, queue, now_us, most)
     local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
     local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
     local letter, id, rest = unpack_end(ended)
+    queue.moved = (queue.moved or 0) + #ended
+    local told = 0
     for _, member in ipairs(members) do
       local child = string.sub(member, #ref + 2)
       redis.call('ZREM', keys.children, member)
+      told = told + 1
       if string.sub(child, 1, 1) == 'q' then
-        local target, asked = string.match(child, '^q(.*)\\1(.*)$')
-        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+-- What a child in another queue is to be told of an end.
+local function put_out_end(keys, queue, child, ref, letter, text, now_us)
+  local target, asked = string.match(child, '^q(.*)\\1(.*)$')
+  -- See shared/queue/keep-end.
+  local told = letter == 'f' and text == '' and redis.call('HGET', keys.jobs, 'o' .. ref) or text
+  put_out(keys, queue, target, 'e' .. pack_end(letter, asked, told), now_us)
+  queue.moved = queue.moved + #told
+end
+        put_out_end(keys, queue, child, ref, letter, string.sub(ended, rest), now_us)
+        if queue.moved >= CALL_BYTES then
+          break
+        end
       elseif settle_child(keys, queue, child, letter, id, now_us) then
         became_ready = became_ready + 1
       end
     end
-    if #members < most then
+    if told == #members and #members < most then
       redis.call('ZREM', keys.parents, ref)
       if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
         redis.call('HDEL', keys.jobs, 'z' .. ref)
       end
     end
-    most = most - 1 - #members
+    most = queue.moved < CALL_BYTES and most - 1 - told or 0
   end
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
@@ -43848,80 +44722,87 @@ return { 'watched', queue.chores, absent }
   lines: [
     [1, 'lua/queue/watch.lua', 1],
     [38, 'lua/shared/clock.lua', 1],
-    [44, 'lua/shared/tell.lua', 1],
-    [54, 'lua/shared/tell.lua', 15],
-    [97, 'lua/shared/queue/state.lua', 1],
-    [183, 'lua/shared/queue/count-job.lua', 1],
-    [196, 'lua/shared/queue/save.lua', 1],
-    [198, 'lua/shared/queue/save.lua', 15],
-    [240, 'lua/shared/queue/save-awaited.lua', 1],
-    [255, 'lua/shared/queue/save.lua', 58],
-    [270, 'lua/shared/queue/marks.lua', 1],
-    [286, 'lua/shared/queue/job.lua', 1],
-    [298, 'lua/shared/queue/plain-head.lua', 1],
-    [301, 'lua/shared/queue/plain-head.lua', 8],
-    [309, 'lua/shared/queue/job.lua', 14],
-    [310, 'lua/shared/queue/job.lua', 45],
-    [356, 'lua/shared/queue/flags.lua', 1],
-    [387, 'lua/shared/queue/run.lua', 1],
-    [416, 'lua/shared/queue/failure.lua', 1],
-    [426, 'lua/shared/queue/find.lua', 1],
-    [452, 'lua/shared/queue/parents.lua', 1],
-    [533, 'lua/shared/queue/parents.lua', 92],
-    [547, 'lua/shared/queue/note-due.lua', 1],
-    [555, 'lua/shared/queue/link.lua', 1],
-    [587, 'lua/shared/queue/idle.lua', 1],
-    [654, 'lua/shared/listening.lua', 1],
-    [673, 'lua/shared/queue/idle.lua', 69],
-    [764, 'lua/shared/queue/idle.lua', 171],
-    [775, 'lua/shared/queue/tell-others.lua', 1],
-    [777, 'lua/shared/queue/packed-notes.lua', 1],
-    [778, 'lua/shared/queue/leave-notes.lua', 1],
-    [800, 'lua/shared/queue/fold.lua', 1],
-    [801, 'lua/shared/queue/statistics.lua', 1],
-    [1034, 'lua/shared/queue/fold.lua', 3],
-    [1045, 'lua/shared/queue/leave-notes.lua', 24],
-    [1052, 'lua/shared/queue/packed-notes.lua', 3],
-    [1060, 'lua/shared/queue/tell-others.lua', 4],
-    [1063, 'lua/shared/queue/result.lua', 1],
-    [1077, 'lua/shared/queue/tell-ends.lua', 1],
-    [1133, 'lua/shared/queue/tell-others.lua', 9],
-    [1136, 'lua/shared/queue/tell-others.lua', 13],
-    [1139, 'lua/shared/queue/publish.lua', 1],
-    [1140, 'lua/shared/queue/message.lua', 1],
-    [1150, 'lua/shared/queue/spelled.lua', 1],
-    [1158, 'lua/shared/queue/send.lua', 1],
-    [1174, 'lua/shared/queue/message.lua', 13],
-    [1197, 'lua/shared/queue/publish.lua', 3],
-    [1203, 'lua/shared/queue/tell-others.lua', 17],
-    [1206, 'lua/queue/watch.lua', 54],
-    [1251, 'lua/shared/queue/settle.lua', 1],
-    [1252, 'lua/shared/queue/rate.lua', 1],
-    [1273, 'lua/shared/queue/rate.lua', 58],
-    [1279, 'lua/shared/queue/groups.lua', 1],
-    [1325, 'lua/shared/queue/burst.lua', 1],
-    [1337, 'lua/shared/queue/groups.lua', 48],
-    [1408, 'lua/shared/queue/ready.lua', 1],
-    [1415, 'lua/shared/queue/in-front.lua', 1],
-    [1417, 'lua/shared/queue/ready.lua', 9],
-    [1438, 'lua/shared/queue/names.lua', 1],
-    [1441, 'lua/shared/queue/names.lua', 27],
-    [1459, 'lua/shared/queue/dead.lua', 1],
-    [1513, 'lua/shared/queue/end.lua', 1],
-    [1537, 'lua/shared/queue/leave-tags.lua', 1],
-    [1547, 'lua/shared/queue/end.lua', 26],
-    [1557, 'lua/shared/queue/backoff.lua', 1],
-    [1559, 'lua/shared/queue/backoff.lua', 22],
-    [1578, 'lua/shared/queue/unblock.lua', 1],
-    [1584, 'lua/shared/queue/outbox.lua', 1],
-    [1595, 'lua/shared/queue/entries.lua', 1],
-    [1613, 'lua/shared/queue/history.lua', 1],
-    [1627, 'lua/shared/queue/happened.lua', 1],
-    [1639, 'lua/shared/queue/note-end.lua', 1],
-    [1669, 'lua/shared/queue/cancel.lua', 1],
-    [1677, 'lua/shared/queue/settle.lua', 18],
-    [1751, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1757, 'lua/queue/watch.lua', 101],
+    [44, 'lua/shared/bytes.lua', 1],
+    [50, 'lua/shared/tell.lua', 1],
+    [60, 'lua/shared/tell.lua', 15],
+    [103, 'lua/shared/queue/state.lua', 1],
+    [189, 'lua/shared/queue/count-job.lua', 1],
+    [202, 'lua/shared/queue/save.lua', 1],
+    [204, 'lua/shared/queue/save.lua', 15],
+    [246, 'lua/shared/queue/save-awaited.lua', 1],
+    [261, 'lua/shared/queue/save.lua', 58],
+    [276, 'lua/shared/queue/marks.lua', 1],
+    [292, 'lua/shared/queue/job.lua', 1],
+    [304, 'lua/shared/queue/plain-head.lua', 1],
+    [307, 'lua/shared/queue/plain-head.lua', 8],
+    [315, 'lua/shared/queue/job.lua', 14],
+    [316, 'lua/shared/queue/job.lua', 45],
+    [362, 'lua/shared/queue/flags.lua', 1],
+    [396, 'lua/shared/queue/run.lua', 1],
+    [425, 'lua/shared/queue/failure.lua', 1],
+    [435, 'lua/shared/queue/find.lua', 1],
+    [461, 'lua/shared/queue/parents.lua', 1],
+    [542, 'lua/shared/queue/parents.lua', 92],
+    [556, 'lua/shared/queue/note-due.lua', 1],
+    [564, 'lua/shared/queue/link.lua', 1],
+    [573, 'lua/shared/queue/link-done.lua', 2],
+    [587, 'lua/shared/queue/link.lua', 11],
+    [609, 'lua/shared/queue/idle.lua', 1],
+    [676, 'lua/shared/listening.lua', 1],
+    [695, 'lua/shared/queue/idle.lua', 69],
+    [786, 'lua/shared/queue/idle.lua', 171],
+    [797, 'lua/shared/queue/tell-others.lua', 1],
+    [799, 'lua/shared/queue/packed-notes.lua', 1],
+    [800, 'lua/shared/queue/leave-notes.lua', 1],
+    [822, 'lua/shared/queue/fold.lua', 1],
+    [823, 'lua/shared/queue/statistics.lua', 1],
+    [1056, 'lua/shared/queue/fold.lua', 3],
+    [1067, 'lua/shared/queue/leave-notes.lua', 24],
+    [1074, 'lua/shared/queue/packed-notes.lua', 3],
+    [1082, 'lua/shared/queue/tell-others.lua', 4],
+    [1085, 'lua/shared/queue/result.lua', 1],
+    [1099, 'lua/shared/queue/tell-ends.lua', 1],
+    [1168, 'lua/shared/queue/tell-others.lua', 9],
+    [1171, 'lua/shared/queue/tell-others.lua', 13],
+    [1174, 'lua/shared/queue/publish.lua', 1],
+    [1175, 'lua/shared/queue/message.lua', 1],
+    [1185, 'lua/shared/queue/spelled.lua', 1],
+    [1193, 'lua/shared/queue/send.lua', 1],
+    [1209, 'lua/shared/queue/message.lua', 13],
+    [1232, 'lua/shared/queue/publish.lua', 3],
+    [1238, 'lua/shared/queue/tell-others.lua', 17],
+    [1241, 'lua/queue/watch.lua', 55],
+    [1290, 'lua/shared/queue/settle.lua', 1],
+    [1291, 'lua/shared/queue/rate.lua', 1],
+    [1312, 'lua/shared/queue/rate.lua', 58],
+    [1318, 'lua/shared/queue/groups.lua', 1],
+    [1364, 'lua/shared/queue/burst.lua', 1],
+    [1376, 'lua/shared/queue/groups.lua', 48],
+    [1447, 'lua/shared/queue/ready.lua', 1],
+    [1454, 'lua/shared/queue/in-front.lua', 1],
+    [1456, 'lua/shared/queue/ready.lua', 9],
+    [1477, 'lua/shared/queue/names.lua', 1],
+    [1480, 'lua/shared/queue/names.lua', 27],
+    [1498, 'lua/shared/queue/dead.lua', 1],
+    [1552, 'lua/shared/queue/end.lua', 1],
+    [1557, 'lua/shared/queue/keep-end.lua', 1],
+    [1569, 'lua/shared/queue/end.lua', 7],
+    [1591, 'lua/shared/queue/leave-tags.lua', 1],
+    [1601, 'lua/shared/queue/end.lua', 30],
+    [1611, 'lua/shared/queue/backoff.lua', 1],
+    [1613, 'lua/shared/queue/backoff.lua', 22],
+    [1632, 'lua/shared/queue/unblock.lua', 1],
+    [1638, 'lua/shared/queue/outbox.lua', 1],
+    [1649, 'lua/shared/queue/entries.lua', 1],
+    [1667, 'lua/shared/queue/history.lua', 1],
+    [1681, 'lua/shared/queue/happened.lua', 1],
+    [1693, 'lua/shared/queue/note-end.lua', 1],
+    [1723, 'lua/shared/queue/cancel.lua', 1],
+    [1731, 'lua/shared/queue/settle.lua', 19],
+    [1792, 'lua/shared/queue/put-out-end.lua', 1],
+    [1800, 'lua/shared/queue/settle.lua', 81],
+    [1819, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1825, 'lua/queue/watch.lua', 106],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)

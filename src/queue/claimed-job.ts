@@ -235,7 +235,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     })
   }
 
-  /** The jobs that it waited for, with their results, in the order in which they were named. */
+  /** The jobs that it waited for, with their results, in the order in which they were named. Large results come in several calls. */
   parents(): Promise<Parent[]> {
     return parentsOf(this.#source, this.number)
   }

@@ -3,7 +3,6 @@
 import {
   cancel,
   failures,
-  find,
   list,
   listFailed,
   reprioritize,
@@ -17,12 +16,19 @@ import { learnTold } from '../runtime/told.ts'
 import type { Waiting } from '../runtime/wait.ts'
 import { type JobEnd, waitForEnd } from './awaiting.ts'
 import { changeParentsOf, type ParentsChanged } from './changing-parents.ts'
+import { type FoundPage, type FoundSome, findSome } from './finding.ts'
 import { type JobHistory, readHistory } from './history.ts'
 import { toId } from './ids.ts'
-import { type FoundJob, type Job, type JobState, type LogLine, toJob } from './job.ts'
+import { type FoundJob, type Job, type JobState, toJob } from './job.ts'
 import { logLine } from './noting.ts'
 import { type ParentId, toParents } from './parents.ts'
-import { type Parent, parentsOf } from './parents-of.ts'
+import {
+  type Parent,
+  type ParentsPage,
+  type ParentsPageOptions,
+  parentsOf,
+  parentsPage,
+} from './parents-of.ts'
 import type { Source } from './source.ts'
 import { changeTags, countTags, searchTagged, type TagCount, track } from './tagging.ts'
 
@@ -92,26 +98,26 @@ export class Jobs {
 
   /** As `findMany`, with null in the places of those that are not known. */
   async findEach(ids: readonly string[]): Promise<(FoundJob | null)[]> {
-    const found = new Map<string, FoundJob>()
+    const found: (FoundJob | null)[] = []
     // Of large jobs an answer tells some.
-    for (let left = checkIds(ids); left.length > 0; ) {
-      const looked = await this.#findSome(left, found)
-      left = left.slice(looked)
+    for (checkIds(ids); found.length < ids.length; ) {
+      found.push(...(await findSome(this.#source, ids.slice(found.length))).jobs)
     }
-    return ids.map((id) => found.get(id) ?? null)
+    return found
   }
 
-  /** Resolves to how many of the ids were looked for. */
-  async #findSome(wanted: readonly string[], found: Map<string, FoundJob>): Promise<number> {
-    const { unit, codec } = this.#source
-    const { looked, jobs, log } = await unit.run(find, { codec: codec.name, wanted })
-    const lines = jobs.map((): LogLine[] => [])
-    for (const { at, atMs, line } of log) lines[at]?.push({ atMs, line })
-    for (const [at, told] of jobs.entries()) {
-      const job = { ...toJob(told, this.#source), log: lines[at] ?? [] }
-      found.set(job.id, job).set(String(told.number), job)
-    }
-    return looked
+  /**
+   * As `findMany`, as far as what is found has 4 MiB together: `left` are the ids that were not looked at, never all. Throws
+   * InvalidArgumentError.
+   */
+  async findPage(ids: readonly string[]): Promise<FoundPage> {
+    const { jobs } = await this.findSome(ids)
+    return { jobs: jobs.filter((job) => job !== null), left: ids.slice(jobs.length) }
+  }
+
+  /** @internal As `findEach`, of those of which one answer tells. */
+  async findSome(ids: readonly string[]): Promise<FoundSome> {
+    return findSome(this.#source, checkIds(ids))
   }
 
   /** What happened to the job, from the time it was enqueued until now; null when it is not known (any more). */
@@ -236,6 +242,12 @@ export class Jobs {
     return parentsOf(this.#source, checkText('id', id, 512))
   }
 
+  /** As `parents`, as far as their results have 4 MiB together. Throws InvalidArgumentError. */
+  parentsPage(id: string, options: ParentsPageOptions = {}): Promise<ParentsPage> {
+    checkOptions('options', options, ['after'])
+    return parentsPage(this.#source, checkText('id', id, 512), options)
+  }
+
   /**
    * Lets a blocked job wait for more jobs of this queue, older than itself, so that jobs never wait in a circle. Resolves
    * to `changed`, or to the state of a job that is not blocked, `absent`, or `newer`: then nothing is changed. Throws
@@ -276,8 +288,10 @@ export class Jobs {
     priority: number,
   ): Promise<('changed' | 'claimed' | 'absent')[]> {
     checkInteger('priority', priority, -1_000_000, 1_000_000)
-    const { outcomes } = await this.#source.unit.run(reprioritize, { priority, wanted: checkIds(ids) })
-    return outcomes as ('changed' | 'claimed' | 'absent')[]
+    return inSteps(checkIds(ids), async (wanted) => {
+      const { outcomes } = await this.#source.unit.run(reprioritize, { priority, wanted })
+      return outcomes as ('changed' | 'claimed' | 'absent')[]
+    })
   }
 
   /** What jobs are dead of, a thousand kinds at most. */
@@ -325,7 +339,7 @@ export class Jobs {
   }
 }
 
-/** A call tells of as many as it has come to, at least of one: jobs with many parents take longer. */
+/** A call tells of as many as it has come to, at least of one: jobs with many parents, or large ones, take longer. */
 async function inSteps<Outcome>(
   ids: readonly string[],
   step: (wanted: readonly string[]) => Promise<readonly Outcome[]>,

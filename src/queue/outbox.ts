@@ -23,9 +23,16 @@ export async function deliver(source: Source): Promise<void> {
     if (brought.length > 0) await source.unit.run(delivered, { numbers: brought })
     const last = entries.at(-1)
     if (last === undefined || isLastPage(entries)) break
+    await putOutMore(source)
     after = last.number
   }
   for (const error of out.values()) throw error
+}
+
+/** News of large ends are put out in steps: what one call has left the next one does. */
+async function putOutMore(source: Source): Promise<void> {
+  const told = await learnTold(source.unit)
+  await source.unit.run(watch, { target: source.address, ...told, wanted: [] })
 }
 
 /** A page ends early behind large jobs. */

@@ -19,6 +19,8 @@ import type { Source } from './source.ts'
 
 const RECHECK_MS = 10_000
 const RECHECK_UNHEARD_MS = 500
+/** Behind payloads with which they reach this no other partition is asked for jobs; what one gives has no more. */
+const MOST_BYTES = 4 * 1024 * 1024
 
 interface Asked {
   readonly jobs: ClaimedJob[]
@@ -26,6 +28,8 @@ interface Asked {
   readonly endsAtMs: number
   /** When to look again at the latest; 0: it need not be. */
   readonly recheckMs: number
+  /** Of the payloads. */
+  readonly bytes: number
 }
 
 interface Turn {
@@ -150,6 +154,7 @@ class Round {
   readonly #rechecks: number[] = []
   readonly #ends: number[] = []
   readonly #failures: unknown[] = []
+  #bytes = 0
 
   constructor(terms: ClaimTerms, worker: string, signal: AbortSignal | undefined) {
     this.#terms = terms
@@ -185,17 +190,18 @@ class Round {
     if (this.#jobs.length === 0 && this.#failures.length > 0) throw this.#failures[0]
     const ends = this.#jobs.length === 0 ? this.#ends : this.#jobs.map(({ expiresAtMs }) => expiresAtMs)
     const recheckMs = this.#rechecks.length === 0 ? 0 : Math.min(...this.#rechecks)
-    return { jobs: this.#jobs, endsAtMs: Math.min(...ends), recheckMs }
+    return { jobs: this.#jobs, endsAtMs: Math.min(...ends), recheckMs, bytes: this.#bytes }
   }
 
   get #limit(): number {
-    return this.#terms.limit - this.#jobs.length
+    return this.#bytes < MOST_BYTES ? this.#terms.limit - this.#jobs.length : 0
   }
 
   /** Where a silent partition was asked for as many, too, there may be more than are wanted. */
-  async #take({ jobs, endsAtMs, recheckMs }: Asked): Promise<void> {
+  async #take({ jobs, endsAtMs, recheckMs, bytes }: Asked): Promise<void> {
     const wanted = jobs.slice(0, this.#limit)
     this.#jobs.push(...wanted)
+    this.#bytes += bytes
     this.#ends.push(endsAtMs)
     if (recheckMs > 0) this.#rechecks.push(recheckMs)
     await giveBack(jobs.slice(wanted.length))
@@ -220,9 +226,10 @@ async function ask(source: Source, terms: ClaimTerms, { worker, done, signal }: 
     const jobs = await onlyFitting(source, claimed, signal)
     const { endsAtMs, recheckMs } = exchanged
     if (jobs.length > 0 || (claimed.length === 0 && !isBehindOthers(exchanged))) {
-      return { jobs, endsAtMs, recheckMs }
+      const bytes = exchanged.jobs.reduce((sum, { payload }) => sum + payload.length, 0)
+      return { jobs, endsAtMs, recheckMs, bytes }
     }
-    if (performance.now() >= looksUntil) return { jobs, endsAtMs, recheckMs: 1 }
+    if (performance.now() >= looksUntil) return { jobs, endsAtMs, recheckMs: 1, bytes: 0 }
   }
 }
 

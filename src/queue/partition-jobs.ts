@@ -8,6 +8,7 @@ import { toWaitMs, type Waiting } from '../runtime/wait.ts'
 import { type Ask, askEach, pageThrough, placeId } from './asking-partitions.ts'
 import { ABSENT, type JobEnd } from './awaiting.ts'
 import { changeParentsOf, type ParentsChanged } from './changing-parents.ts'
+import type { FoundPage } from './finding.ts'
 import type { JobHistory } from './history.ts'
 import type { FoundJob } from './job.ts'
 import {
@@ -21,10 +22,13 @@ import {
   type StateListOptions,
 } from './jobs.ts'
 import { type ParentId, toParents } from './parents.ts'
-import type { Parent } from './parents-of.ts'
+import type { Parent, ParentsPage, ParentsPageOptions } from './parents-of.ts'
 import { asCalledAt, everyName, idsOfQueue } from './partition-parents.ts'
 import type { Source } from './source.ts'
 import { countTags, type TagCount } from './tagging.ts'
+
+const PAGE_BYTES = 4 * 1024 * 1024
+const ignore = (): void => undefined
 
 type ListName = Parameters<Jobs['list']>[0]
 
@@ -56,6 +60,26 @@ export class PartitionedJobs {
   async findMany(ids: readonly string[]): Promise<FoundJob[]> {
     const found = await this.#ofEach(ids, (jobs, own) => jobs.findEach(own), null)
     return found.filter((job) => job !== null)
+  }
+
+  /** As that of a queue, but that `left` may have any of the ids. Partitions are asked one after the other. */
+  async findPage(ids: readonly string[]): Promise<FoundPage> {
+    let [before, room] = [Promise.resolve(), PAGE_BYTES]
+    const findSome = async (jobs: Jobs, own: string[]): Promise<(FoundJob | 'left' | null)[]> => {
+      const { jobs: some, bytes } = room > 0 ? await jobs.findSome(own) : { jobs: [], bytes: 0 }
+      room -= bytes
+      return own.map((_, at) => (at < some.length ? (some[at] ?? null) : 'left'))
+    }
+    const inTurn = (jobs: Jobs, own: string[]): ReturnType<typeof findSome> => {
+      const finding = before.then(() => findSome(jobs, own))
+      before = finding.then(ignore, ignore)
+      return finding
+    }
+    const found = await this.#ofEach(ids, inTurn, null)
+    return {
+      jobs: found.filter((job) => job !== null && job !== 'left'),
+      left: ids.filter((_, at) => found[at] === 'left'),
+    }
   }
 
   /** What happened to the job, from the time it was enqueued until now; null when it is not known (any more). */
@@ -142,6 +166,12 @@ export class PartitionedJobs {
   async parents(id: string): Promise<Parent[]> {
     const place = await this.#placeOf(id)
     return place === null ? [] : this.#part(place).parents(place.own)
+  }
+
+  /** As that of a queue. */
+  async parentsPage(id: string, options: ParentsPageOptions = {}): Promise<ParentsPage> {
+    const place = await this.#placeOf(id)
+    return place === null ? { parents: [], next: null } : this.#part(place).parentsPage(place.own, options)
   }
 
   /** As that of a queue, for parents in the partition of the job: elsewhere the older one is not known. Throws InvalidArgumentError. */

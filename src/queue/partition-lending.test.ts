@@ -79,3 +79,25 @@ describe('jobs lent from partitions', () => {
     expect((await lending).jobs).toMatchObject([{ id }])
   })
 })
+
+test.each(['claim', 'lend'] as const)(
+  'a %s takes no more large jobs from other partitions behind those that fill an answer, and all are claimed in the end',
+  async (what) => {
+    const { queue } = setup({ partitions: 8 })
+    const large = 'x'.repeat(1_100_000)
+    for (const group of groupsFor(8)) {
+      for (let at = 0; at < 3; at += 1) await queue.enqueue('mail', { to: large }, { group })
+    }
+    const counts: number[] = []
+    const take = async (): Promise<number> => {
+      const jobs =
+        what === 'claim' ? await queue.claim({ limit: 200 }) : (await queue.lend({ limit: 200 })).jobs
+      return jobs.length
+    }
+    for (let count = await take(); count > 0; count = await take()) counts.push(count)
+
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(24)
+    // 4 MiB are four of them: behind three of a partition there may come three of another one.
+    expect(Math.max(...counts)).toBeLessThanOrEqual(6)
+  },
+)

@@ -9,6 +9,7 @@ import { setup as plain } from '../../test/queue-fixture.ts'
 const REASONS: Readonly<Record<string, string>> = {
   partitions: 'a queue without partitions has no number of them',
   'jobs.findEach': 'for those who ask several partitions',
+  'jobs.findSome': 'for those who ask several partitions',
   'jobs.partitionsOf': 'for those who ask several partitions',
   'recurring.check': 'for those who ask several partitions',
   'recurring.giveWay': 'for those who ask several partitions',

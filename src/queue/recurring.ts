@@ -136,7 +136,7 @@ export class Recurring<Jobs extends object = Record<string, unknown>> {
     return recurring[0] ?? null
   }
 
-  /** By their next run; those without one come last. Runs that come while you read shift the pages. */
+  /** By their next run; those without one come last. Runs that come while you read shift the pages. A page ends behind the payload with which they reach 4 MiB. */
   async list(options: { after?: string; limit?: number } = {}): Promise<RecurringPage> {
     checkOptions('options', options, ['after', 'limit'])
     const { after = '0', limit = 50 } = options

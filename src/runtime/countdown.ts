@@ -23,12 +23,15 @@ export class Countdown {
   /** Looks for suspensions of the machine; never below 0. */
   get leftMs(): number {
     if (this.#isCleared) return 0
+    // Nearly always: a worker asks this before each job.
+    if (this.#asked === NONE) return this.#end.leftMs
     return this.#asked.reduce((leftMs, end) => Math.min(leftMs, end.leftMs), this.#end.leftMs)
   }
 
   /** When it is over by `performance.now()` alone. */
   get latest(): number {
     if (this.#isCleared) return this.#hadAt
+    if (this.#asked === NONE) return this.#end.latest
     return this.#asked.reduce((at, { latest }) => Math.min(at, latest), this.#end.latest)
   }
 
@@ -47,7 +50,8 @@ export class Countdown {
       if (!didNotHappen(error) && asked.at < this.#end.at) this.#end = asked
       throw error
     } finally {
-      this.#asked = this.#asked.filter((end) => end !== asked)
+      const others = this.#asked.filter((end) => end !== asked)
+      this.#asked = others.length === 0 ? NONE : others
     }
   }
 

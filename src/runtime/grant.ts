@@ -32,8 +32,8 @@ export class End {
 
   /** Looks for suspensions; never below 0. */
   get leftMs(): number {
-    lookForSuspension()
-    return Math.max(0, this.at - performance.now())
+    const now = lookForSuspension()
+    return Math.max(0, this.at - now)
   }
 }
 

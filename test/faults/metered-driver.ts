@@ -1,5 +1,5 @@
 // What a script asks of the server, counted inside it: how many commands, and how many elements go into them
-// and come back. One command may touch a million of them.
+// and come back, and of how many bytes. One command may touch a million of them.
 
 import type { Driver } from 'perilune'
 import type { Script } from '../../src/driver.ts'
@@ -10,15 +10,20 @@ export interface Metered {
   readonly script: string
   readonly commands: number
   readonly elements: number
+  readonly bytes: number
 }
 
 /** Where the counts of all calls are appended. */
 export const METER = 'meter'
 
-const HEAD = `local server, commands, elements = redis, 0, 0
+const HEAD = `local server, commands, elements, bytes = redis, 0, 0, 0
+local function weigh(part)
+  bytes = bytes + (type(part) == 'string' and #part or 0)
+end
 local function count(part)
   if type(part) ~= 'table' then
     elements = elements + 1
+    weigh(part)
     return part
   end
   for _, inner in ipairs(part) do
@@ -29,6 +34,9 @@ end
 local function counted(run)
   return function(...)
     commands, elements = commands + 1, elements + select('#', ...)
+    for at = 1, select('#', ...) do
+      weigh((select(at, ...)))
+    end
     return count(run(...))
   end
 end
@@ -39,7 +47,7 @@ local function script()
 const TAIL = `
 end
 local answer = script()
-server.call('RPUSH', '${METER}', ARGV_NAME .. ' ' .. commands .. ' ' .. elements)
+server.call('RPUSH', '${METER}', ARGV_NAME .. ' ' .. commands .. ' ' .. elements .. ' ' .. string.format('%.0f', bytes))
 return answer`
 
 function metered({ name, source }: Script): string {
@@ -53,6 +61,6 @@ export function metering(driver: Driver, isCounting?: () => boolean): Driver {
 
 /** What was appended to the meter, parsed. */
 export function parseMetered(line: string): Metered {
-  const [script = '', commands, elements] = line.split(' ')
-  return { script, commands: Number(commands), elements: Number(elements) }
+  const [script = '', commands, elements, bytes] = line.split(' ')
+  return { script, commands: Number(commands), elements: Number(elements), bytes: Number(bytes) }
 }

@@ -26,7 +26,8 @@ export class FeedModel {
   #epoch = 0
   #last = 0
   #token = 0
-  #dead = 0
+  /** Until when each dead letter lives. Those that are over go with the next burial. */
+  #dead: number[] = []
   #messages: Message[] = []
   readonly #leases = new Map<number, number>()
   readonly #keys = new Map<string, { id: number; untilMs: number }>()
@@ -74,13 +75,17 @@ export class FeedModel {
     this.#lapse()
     this.#showDue()
     const taken: Message[] = []
-    let dead = 0
+    const buried: Message[] = []
     for (const message of this.#visible().filter(({ holder }) => holder === 0)) {
       if (taken.length === limit) break
       if (message.claims < MAX_CLAIMS) taken.push(message)
-      else dead += this.#remove([message])
+      else buried.push(message)
     }
-    this.#dead += dead
+    const dead = this.#remove(buried)
+    if (dead > 0) {
+      this.#dead.push(...buried.map(({ expiresAtMs }) => expiresAtMs))
+      this.#dead = this.#dead.filter((untilMs) => untilMs > this.#nowMs)
+    }
     if (taken.length === 0) return ['empty', dead, '*']
     this.#token = Math.max(this.#token + 1, this.nowUs)
     for (const message of taken) {
@@ -131,8 +136,10 @@ export class FeedModel {
     const total = this.#messages.length
     const bytes = visible.reduce((sum, { body }) => sum + body.length, 0)
     const claimed = visible.filter(({ holder }) => holder !== 0).length
-    const counts = [total, claimed, total - visible.length, bytes, this.#dead, this.#leases.size, 0]
-    return ['inspection', this.#epoch, '*', this.#nowMs, false, ...counts, 'json', '*', []]
+    const counts = [total, claimed, total - visible.length, bytes, this.#dead.length, this.#leases.size, 0]
+    // Only the feed itself was settled before.
+    const isDue = this.#dead.some((untilMs) => untilMs <= this.#nowMs)
+    return ['inspection', this.#epoch, '*', this.#nowMs, isDue, ...counts, 'json', '*', []]
   }
 
   get #nowMs(): number {

@@ -1,5 +1,5 @@
-// Idempotency keys are known for a time. Whoever appends or counts with a thousand keys a call must not leave them for ever: as
-// many go as come.
+// Idempotency keys are known for a time, and so are the ends of jobs. Whoever appends or counts with a thousand keys a call, or ends as
+// many jobs, must not leave them for ever: as many go as come.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -67,6 +67,35 @@ test.each(Object.keys(CALLS).flatMap((operation) => [1, 50, 1000].map((size) => 
 
     expect(most).toBeGreaterThanOrEqual(size * 10)
     // Chance may let it swing.
+    expect(most).toBeLessThan(size * 20 + Math.max(30, size * 5))
+  },
+)
+
+test.each([1, 50, 500])(
+  'ends of %i jobs a call are no more than twice those that are kept',
+  { timeout: 60_000 },
+  async (size) => {
+    const vectors = readVectors('queue')
+    const prefix = `conformance:{queue:${randomUUID()}}`
+    let nowUs = START_US
+    const run = (name: string, args: Arguments): Promise<unknown[]> =>
+      runOperation(driver, contract, name, `${prefix}:`, argumentsOf(vectors, name, args))
+    let most = 0
+    for (let at = 0; at < 120; at += 1) {
+      nowUs += (KNOWN_MS * 1000) / 10
+      await setTestClock(driver, prefix, nowUs)
+      const ids = Array.from({ length: size }, (_, each) => `${at}-${each}`)
+      await run('queue/enqueue', {
+        specs: ids.map((id) => ({ payload: 'p', id, keep_result_ms: KNOWN_MS })),
+        caller: 'c.0',
+        call: String(at + 1),
+      })
+      await run('queue/cancel', { wanted: ids })
+      // Two fields each.
+      if (at > 60) most = Math.max(most, (await client.hlen(`${prefix}:results`)) / 2)
+    }
+
+    expect(most).toBeGreaterThanOrEqual(size * 10)
     expect(most).toBeLessThan(size * 20 + Math.max(30, size * 5))
   },
 )

@@ -51,17 +51,16 @@ local function apply_retention(feed, keys, keep, now_us, most, added_bytes)
     bytes = keep.bytes == 0 and 0 or feed.bytes - keep.bytes,
     before = keep.ms == 0 and 0 or now_us - keep.ms * 1000,
   }
-  local upto = exact(surplus.before)
-  if surplus.bytes > 0 then
-    upto = '+'
-  elseif surplus.count > 0 then
-    upto = '+'
-    most = surplus.before > 0 and most or math.min(most, surplus.count)
-  end
-  if upto == '0' then
+  local is_too_much = surplus.bytes > 0 or surplus.count > 0
+  if not is_too_much and surplus.before == 0 then
     return
+  elseif surplus.bytes <= 0 and surplus.count > 0 and surplus.before == 0 then
+    most = math.min(most, surplus.count)
   end
+  -- Nothing behind it goes, and so nothing is read there.
   local guard = tonumber(redis.call('ZRANGE', keys.guards, '0', '0', 'WITHSCORES')[2] or math.huge)
+  local last = is_too_much and guard or math.min(surplus.before, guard)
+  local upto = last < math.huge and exact(last) or '+'
   local now_ms, most_bytes = math.floor(now_us / 1000), surplus.bytes - added_bytes
   local budget = budget_of(most, added_bytes)
   remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget, -math.huge)

@@ -2,6 +2,10 @@
 
 -- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
 local function erase_job(keys, queue, seq, job, run)
+  if run and run.state == 'f' and has_flag(run.flags, OWED) then
+    -- @include shared/queue/keep-end
+    keep_end(keys, queue, seq, job, run)
+  end
   redis.call(
     'HDEL',
     keys.jobs,

@@ -1,7 +1,10 @@
 -- Jobs that are done. They are removed at once, unless the queue keeps some: then `done` holds them by when they
 -- ended, and their results stay with them.
 
--- Removes what is above the number kept, or older than it may be, or all where none is kept; at most so many.
+-- @include shared/bytes
+
+-- Removes what is above the number kept, or older than it may be, or all where none is kept; at most so many, and fewer where their
+-- results have to be kept for others.
 local function drop_done(keys, queue, settings, now_ms, most)
   local surplus = {}
   if settings.keep_ms > 0 then
@@ -18,14 +21,21 @@ local function drop_done(keys, queue, settings, now_ms, most)
     return
   end
   local stored = redis.call('HMGET', keys.jobs, unpack(fields_of(surplus)))
-  redis.call('ZREM', keys.done, unpack(surplus))
+  local gone = {}
   for at, seq in ipairs(surplus) do
+    if (queue.moved or 0) >= CALL_BYTES then
+      break
+    end
+    gone[at] = seq
     local record = stored[at * 2 - 1]
     if record then
       local run = unpack_run(stored[at * 2])
       queue.done = queue.done - run.size
       erase_job(keys, queue, seq, read_job(record, queue.usual), run)
     end
+  end
+  if #gone > 0 then
+    redis.call('ZREM', keys.done, unpack(gone))
   end
 end
 

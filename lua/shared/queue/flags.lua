@@ -13,6 +13,9 @@ local CHILD = 32
 -- Its payload is stored apart; see shared/queue/body.
 local APART = 64
 
+-- It is done and kept, and others who wait for it, or did, are told its result from where that is stored; see shared/queue/keep-end.
+local OWED = 128
+
 -- Of the chores of a queue; see CHORES in src/queue/chores.ts.
 local DELIVER = 2
 local ASK_AFTER = 4

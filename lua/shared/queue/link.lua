@@ -7,8 +7,8 @@ local function link_here(keys, queue, id)
     return nil
   end
   if run and run.state == 'f' then
-    local result = redis.call('HGET', keys.jobs, 'o' .. seq) or ''
-    end_parent(keys, queue, seq, read_job(record).id, 'f', result)
+    -- @include shared/queue/link-done
+    link_done(keys, queue, seq, record, run)
   elseif run and run.state == 'd' then
     local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))
     end_parent(keys, queue, seq, read_job(record).id, 'd', kind .. '\0' .. message)

@@ -10,7 +10,7 @@
 --             r: runs nevertheless), how many it waits for, and its delay from then on
 --   y<ref>    how many jobs name that parent
 --   z<ref>    how it ended, for as long as somebody wants to know: f (done), d (dead), x (cancelled), a (not known), its
---             id, and its result or what it died of
+--             id, and its result (see also shared/queue/keep-end) or what it died of
 
 local function pack_end(letter, id, text)
   return struct.pack('>c1Hc0', letter, #id, id) .. text

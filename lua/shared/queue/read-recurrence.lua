@@ -21,35 +21,39 @@ local function unpack_times(packed)
   return times
 end
 
--- The recurrence, or nil.
-local function read_recurrence(recurrences, id)
-  local stored = redis.call('HMGET', recurrences, 'd' .. id, 'j' .. id, 's' .. id, 't' .. id)
-  if not stored[1] then
-    return nil
-  end
-  local every_ms, offset_ms, cron, time_zone = struct.unpack('>ddHc0Hc0', stored[1])
-  local missed, limit, until_ms, window_ms, record_at = struct.unpack('>dddd', stored[2])
-  local next_ms, last_ms, last_job, runs, known_ms, complete = struct.unpack('>dddddB', stored[3])
+-- What is known of its runs, by its rule, progress and times as they are stored.
+local function unpack_runs(rule, progress, times)
+  local every_ms, offset_ms, cron, time_zone = struct.unpack('>ddHc0Hc0', rule)
+  local next_ms, last_ms, last_job, runs, known_ms, complete = struct.unpack('>dddddB', progress)
   return {
-    rule = stored[1],
-    template = stored[2],
+    rule = rule,
     every_ms = every_ms,
     offset_ms = offset_ms,
     cron = cron,
     time_zone = time_zone,
-    missed = missed,
-    limit = limit,
-    until_ms = until_ms,
-    window_ms = window_ms,
-    record = string.sub(stored[2], record_at),
     next_ms = next_ms,
     last_ms = last_ms,
     last_job = last_job,
     runs = runs,
     known_ms = known_ms,
     complete = complete == 1,
-    times = unpack_times(stored[4] or ''),
+    times = unpack_times(times or ''),
   }
+end
+
+-- The recurrence, or nil.
+local function read_recurrence(recurrences, id)
+  local stored = redis.call('HMGET', recurrences, 'd' .. id, 's' .. id, 't' .. id, 'j' .. id)
+  if not stored[1] then
+    return nil
+  end
+  local recurrence, template = unpack_runs(stored[1], stored[2], stored[3]), stored[4]
+  local missed, limit, until_ms, window_ms, record_at = struct.unpack('>dddd', template)
+  recurrence.template = template
+  recurrence.missed, recurrence.limit = missed, limit
+  recurrence.until_ms, recurrence.window_ms = until_ms, window_ms
+  recurrence.record = string.sub(template, record_at)
+  return recurrence
 end
 
 -- Whether its known times are behind others that nobody has supplied yet, because the clock has stepped back since they

@@ -17,7 +17,7 @@ end
 
 local ENDS = { f = 'done', d = 'dead', x = 'cancelled', a = 'absent' }
 
--- `waits`: it has not ended for this child.
+-- `waits`: it has not ended for this child. Answers how many bytes there are of what it left.
 local function tell_parent(told, jobs, ref, waits)
   local name, id = split_ref(jobs, ref)
   local state, result, kind, message = 'pending', '', '', ''
@@ -26,7 +26,8 @@ local function tell_parent(told, jobs, ref, waits)
     local letter, own, text_at = struct.unpack('>c1Hc0', packed)
     state, id = ENDS[letter], own
     if letter == 'f' then
-      result = string.sub(packed, text_at)
+      -- See shared/queue/keep-end.
+      result = #packed < text_at and redis.call('HGET', jobs, 'o' .. ref) or string.sub(packed, text_at)
     elseif letter == 'd' then
       kind, message = string.match(string.sub(packed, text_at), '^([^%z]*)%z(.*)$')
     end
@@ -34,4 +35,5 @@ local function tell_parent(told, jobs, ref, waits)
   for _, part in ipairs({ name, id, state, result, kind, message }) do
     told[#told + 1] = part
   end
+  return #result + #message
 end

@@ -1,4 +1,5 @@
 -- Telling children that their parents have ended; see shared/queue/parents.
+-- @include shared/bytes
 -- @include shared/queue/note-due
 -- @include shared/queue/rate
 -- @include shared/queue/groups
@@ -56,7 +57,8 @@ local function settle_child(keys, queue, seq, letter, id, now_us)
   return unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
 end
 
--- At most so many; the rest is due at once. Answers how many became ready.
+-- At most so many, and no more behind those with which the ends that were read and put out reach CALL_BYTES; the rest is due at
+-- once. Answers how many became ready.
 local function settle_children(keys, queue, now_us, most)
   local became_ready = 0
   while most > 0 do
@@ -68,23 +70,29 @@ local function settle_children(keys, queue, now_us, most)
     local members = redis.call('ZRANGEBYLEX', keys.children, first, last, 'LIMIT', '0', most)
     local ended = redis.call('HGET', keys.jobs, 'z' .. ref)
     local letter, id, rest = unpack_end(ended)
+    queue.moved = (queue.moved or 0) + #ended
+    local told = 0
     for _, member in ipairs(members) do
       local child = string.sub(member, #ref + 2)
       redis.call('ZREM', keys.children, member)
+      told = told + 1
       if string.sub(child, 1, 1) == 'q' then
-        local target, asked = string.match(child, '^q(.*)\1(.*)$')
-        put_out(keys, queue, target, 'e' .. pack_end(letter, asked, string.sub(ended, rest)), now_us)
+        -- @include shared/queue/put-out-end
+        put_out_end(keys, queue, child, ref, letter, string.sub(ended, rest), now_us)
+        if queue.moved >= CALL_BYTES then
+          break
+        end
       elseif settle_child(keys, queue, child, letter, id, now_us) then
         became_ready = became_ready + 1
       end
     end
-    if #members < most then
+    if told == #members and #members < most then
       redis.call('ZREM', keys.parents, ref)
       if redis.call('HEXISTS', keys.jobs, 'y' .. ref) == 0 then
         redis.call('HDEL', keys.jobs, 'z' .. ref)
       end
     end
-    most = most - 1 - #members
+    most = queue.moved < CALL_BYTES and most - 1 - told or 0
   end
   note_due(queue, math.floor(now_us / 1000))
   return became_ready

@@ -3,21 +3,34 @@
 -- All of them are gone some time after the last.
 local SPARE_MS = 3600000
 
--- Ends that are over are dropped by sampling, more than there are new ones: no index, and they stay a part.
-local function forget_old_results(results, count, now_ms)
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local sample = redis.pcall('HRANDFIELD', results, math.min(2 * count + 4, 100))
-  local fields = {}
+-- Of the ends to which these fields belong those that are over: both fields of each.
+local function ends_over(results, sample, now_ms)
+  local fields, over = {}, {}
   for at = 1, #sample do
     fields[at] = 'u' .. string.sub(sample[at], 2)
   end
-  if #fields == 0 then
-    return
-  end
-  for at, until_ms in ipairs(redis.call('HMGET', results, unpack(fields))) do
+  for at, until_ms in ipairs(#fields > 0 and redis.call('HMGET', results, unpack(fields)) or {}) do
     if until_ms and tonumber(until_ms) <= now_ms then
-      redis.call('HDEL', results, fields[at], 'v' .. string.sub(fields[at], 2))
+      over[#over + 1] = fields[at]
+      over[#over + 1] = 'v' .. string.sub(fields[at], 2)
     end
+  end
+  return over
+end
+
+-- Ends that are over are dropped by sampling, as shared/drop-over does, which reads values: here those are results, of any size.
+-- Two are looked at for each that comes, so that as many go as come once half of all are over.
+local function forget_old_results(results, count, now_ms)
+  local left, size = 2 * count + 4, 8
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local over = ends_over(results, redis.pcall('HRANDFIELD', results, string.format('%d', size)), now_ms)
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', results, unpack(over))
+    left = left - math.abs(size)
+    size = -math.min(left, 1500)
   end
 end
 

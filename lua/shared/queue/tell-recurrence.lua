@@ -1,8 +1,8 @@
--- Everything that is known of a recurrence, appended to a list.
+-- Everything that is known of a recurrence, appended to a list. Answers its bytes.
 local function tell_recurrence(told, recurrences, id)
   local recurrence = read_recurrence(recurrences, id)
   if not recurrence then
-    return
+    return 0
   end
   local job = read_job(recurrence.record)
   local parts = {
@@ -39,4 +39,5 @@ local function tell_recurrence(told, recurrences, id)
   for _, part in ipairs(parts) do
     told[#told + 1] = part
   end
+  return #recurrence.record
 end

@@ -69,9 +69,10 @@ const HistoryEntry = object({
   token: orNull(Token),
   kind: text('Of the failure; empty: none.'),
 })
+const NextPage = orNull(text('Where the next page begins; null at the end.'))
 const Page = object({
   jobs: Type.Array(Job),
-  next: orNull(text('Where the next page begins; null at the end.')),
+  next: NextPage,
 })
 const throttle = {
   paused: Type.Boolean(),
@@ -228,7 +229,7 @@ export const allExtended: Answers = {
 
 export const job: Answers = { 200: json('The job.', FoundJob) }
 export const foundJobs: Answers = {
-  200: json('The jobs.', object({ jobs: Type.Array(FoundJob) })),
+  200: json('The jobs.', object({ jobs: Type.Array(FoundJob), left: Type.Array(Id) })),
 }
 export const page: Answers = { 200: json('A page.', Page) }
 export const outcome = (...words: string[]): Answers => ({
@@ -239,7 +240,10 @@ export const outcomes = (...words: string[]): Answers => ({
 })
 
 export const parents: Answers = {
-  200: json('The jobs that it waits for, or waited for.', object({ parents: Type.Array(Parent) })),
+  200: json(
+    'The jobs that it waits for, or waited for.',
+    object({ parents: Type.Array(Parent), next: NextPage }),
+  ),
 }
 
 export const recurring: Answers = { 200: json('The recurring job.', RecurringJob) }

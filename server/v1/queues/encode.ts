@@ -2,6 +2,7 @@
 
 import type {
   FoundJob,
+  FoundPage,
   Job,
   JobEnd,
   JobPage,
@@ -24,8 +25,8 @@ export function encodePage({ jobs, next }: JobPage): string {
   return `{"jobs":[${jobs.map((job) => encodeJob(job)).join(',')}],"next":${JSON.stringify(next)}}`
 }
 
-export function encodeFound(jobs: readonly FoundJob[]): string {
-  return `{"jobs":[${jobs.map(encodeJob).join(',')}]}`
+export function encodeFound({ jobs, left }: FoundPage): string {
+  return `{"jobs":[${jobs.map(encodeJob).join(',')}],"left":${JSON.stringify(left)}}`
 }
 
 export function encodeJob({ payload, result, progress, undecodable, ...shown }: Job | FoundJob): string {
@@ -45,8 +46,8 @@ export function encodeRecurring({ payload, undecodable, ...shown }: RecurringJob
   return `${opened(shown)},${encodeParts(undecodable)},"payload":${orNull(payload)}}`
 }
 
-export function encodeParents(parents: readonly Parent[]): string {
-  return `{"parents":[${parents.map(encodeParent).join(',')}]}`
+export function encodeParents(parents: readonly Parent[], next: string | null): string {
+  return `{"parents":[${parents.map(encodeParent).join(',')}],"next":${JSON.stringify(next)}}`
 }
 
 function encodeParent({ result, undecodable, ...shown }: Parent): string {

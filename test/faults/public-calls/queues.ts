@@ -41,6 +41,7 @@ const ofQueue: CallsOf<AnyQueue> = {
 const ofJobs: CallsOf<AnyJobs> = {
   find: (jobs) => jobs.find('a'),
   findMany: (jobs) => jobs.findMany(['a', 'b']),
+  findPage: (jobs) => jobs.findPage(['a', 'b']),
   history: (jobs) => jobs.history('a'),
   waitForResult: (jobs, ending) => jobs.waitForResult('a', { ...WAIT, ...ending }),
   log: (jobs) => jobs.log('a', 'line'),
@@ -54,6 +55,7 @@ const ofJobs: CallsOf<AnyJobs> = {
   tracked: (jobs) => jobs.tracked(),
   cancel: (jobs) => jobs.cancel(['a', 'b']),
   parents: (jobs) => jobs.parents('a'),
+  parentsPage: (jobs) => jobs.parentsPage('a'),
   addParents: (jobs) => jobs.addParents('a', ['b']),
   removeParents: (jobs) => jobs.removeParents('a', ['b']),
   requeue: (jobs) => jobs.requeue(['a', 'b']),
@@ -95,6 +97,7 @@ export const queues: readonly Group[] = [
   group<Queue['jobs']>('Jobs', (redis) => redis.queue('a').jobs, {
     ...ofJobs,
     findEach: (jobs) => jobs.findEach(['a']),
+    findSome: (jobs) => jobs.findSome(['a']),
   }),
   group<Queue['settings']>('Settings', (redis) => redis.queue('a').settings, {
     ...ofSettings,

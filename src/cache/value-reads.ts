@@ -1,0 +1,86 @@
+// Reads of values. Where tenants share this process (docs/decisions/0040) a value that may be large is read when there is room for
+// it, as every answer with bytes; else at once, with the other reads of its tick.
+
+import type { Asking } from '../runtime/answers-due.ts'
+import type { Due } from '../runtime/deadlines.ts'
+import { DriverError } from '../runtime/errors.ts'
+import { closed, type Runner } from '../runtime/runner.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import type { Reads } from './reads.ts'
+
+export class ValueReads {
+  readonly #runner: Runner
+  readonly #reads: Reads
+  readonly #place: string
+
+  /** `place`: what begins the keys of the cache, whose values are alike. */
+  constructor(runtime: Runtime, reads: Reads, place: string) {
+    this.#runner = runtime.runner
+    this.#reads = reads
+    this.#place = place
+  }
+
+  /** As `Reads.get`; the wait for room is bounded by the deadline of calls. */
+  get(key: string, withinMs: number): Promise<Buffer | null> {
+    const read = (): Promise<Buffer | null> => this.#reads.get(key, withinMs)
+    if (!this.#runner.answersDue.isShared) return read()
+    if (this.#runner.closed) return Promise.reject(closed())
+    return new Promise((resolve, reject) => {
+      new ReadInTurn(this.#runner, this.#place, read, { resolve, reject }).begin()
+    })
+  }
+}
+
+interface Settle {
+  resolve(bytes: Buffer | null): void
+  reject(error: unknown): void
+}
+
+class ReadInTurn implements Asking, Due {
+  readonly by: number
+  readonly key: string
+  expectedBytes = 0
+  readonly #runner: Runner
+  readonly #read: () => Promise<Buffer | null>
+  readonly #settle: Settle
+
+  constructor(runner: Runner, place: string, read: () => Promise<Buffer | null>, settle: Settle) {
+    this.by = performance.now() + runner.deadlineMs
+    this.key = place
+    this.#runner = runner
+    this.#read = read
+    this.#settle = settle
+  }
+
+  begin(): void {
+    this.#runner.deadlines.add(this)
+    this.#runner.answersDue.enter(this)
+  }
+
+  ask(): void {
+    const { answersDue, deadlines } = this.#runner
+    deadlines.remove(this)
+    this.#read().then(
+      (bytes) => {
+        answersDue.over(this, bytes)
+        this.#settle.resolve(bytes)
+      },
+      (error: unknown) => {
+        answersDue.over(this, null)
+        this.#settle.reject(error)
+      },
+    )
+  }
+
+  refuse(error: DriverError): void {
+    this.#runner.deadlines.remove(this)
+    this.#settle.reject(error)
+  }
+
+  /** It was never sent. */
+  giveUp(reason?: Error): void {
+    this.#runner.answersDue.leave(this)
+    const late = 'cache read: the deadline was over before there was room for its answer'
+    this.#settle.reject(reason ?? new DriverError('overloaded', late))
+  }
+}
