@@ -1,6 +1,6 @@
 --[[
 Gives messages of a claim back before it ends: they are free again, in their old places.
-Without ids the whole claim. Ids that the claim does not hold are passed over.
+Without ids the whole claim. Ids that the claim does not hold are passed over. What nobody got is as if it had not been claimed.
 
 @returns released  count:integer
 @returns lost
@@ -17,7 +17,8 @@ local call = ARGV[2] -- text: number of the call in that slot
 local channel = ARGV[3] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[4] == '1' -- flag: whether that is a sharded channel
 local token = ARGV[5] -- text: token of the claim
-local ids, ids_at = ARGV, 6 -- repeated (id:integer): messages to give back; none: all of the claim
+local unseen = ARGV[6] == '1' -- flag: whether nobody got them: the claim does not count
+local ids, ids_at = ARGV, 7 -- repeated (id:integer): messages to give back; none: all of the claim
 
 -- @include shared/clock
 -- @include shared/calls
@@ -27,6 +28,8 @@ local ids, ids_at = ARGV, 6 -- repeated (id:integer): messages to give back; non
 -- @include shared/feed/lapse
 -- @include shared/feed/places
 -- @include shared/feed/keep-alive
+-- @include shared/feed/work
+-- @include shared/feed/uncount
 
 local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
@@ -54,6 +57,9 @@ if #ids >= ids_at then
 end
 if #places > 0 then
   give_back(claimed, returned, places)
+  if unseen then
+    uncount(work, places)
+  end
 end
 local is_over = redis.call('ZCOUNT', claimed, token, token) == 0
 if is_over then

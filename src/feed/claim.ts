@@ -115,6 +115,12 @@ export class Claim<Body> implements AsyncDisposable {
     if (ids === 'all') this.#state = 'released'
   }
 
+  /** @internal Nobody got it. Throws LeaseLostError. */
+  async giveBack(): Promise<void> {
+    await this.#whileHeld(returnClaim(this.#source, this.token))
+    this.#state = 'released'
+  }
+
   /** Gives back what has not been acked. A claim whose lease has ended has nothing left to give. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#state !== 'held') return
@@ -203,9 +209,22 @@ export async function releaseClaim<Body>(
 ): Promise<void> {
   const wanted = ids === 'all' ? [] : knownIds('ids', ids)
   if (ids !== 'all' && wanted.length === 0) return
+  await sendRelease(source, token, { ids: wanted, unseen: false })
+}
+
+/** Nobody got what it holds: it is as if that had not been claimed. Throws LeaseLostError. */
+export async function returnClaim<Body>(source: Source<Body>, token: number): Promise<void> {
+  await sendRelease(source, token, { ids: [], unseen: true })
+}
+
+async function sendRelease<Body>(
+  source: Source<Body>,
+  token: number,
+  terms: { readonly ids: readonly number[]; readonly unseen: boolean },
+): Promise<void> {
   const { unit } = source
   const { channel, sharded } = unit
-  const args = (id: CallId) => ({ ...id, channel, sharded, token: String(token), ids: wanted })
+  const args = (id: CallId) => ({ ...id, channel, sharded, token: String(token), ...terms })
   const answer = await unit.runOnce(release, args, { atClose: 'gives back' })
   if (answer.status === 'lost') throw lost(source, token)
 }

@@ -8,7 +8,7 @@ import { askingAt } from '../runtime/grant.ts'
 import { closed } from '../runtime/runner.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import { type Attempt, toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
-import { Claim, releaseClaim } from './claim.ts'
+import { Claim, returnClaim } from './claim.ts'
 import { buryUndecodable, mayBury } from './burying.ts'
 import { MAX_IDS, type Source, sortOut, toEntry } from './message.ts'
 
@@ -75,7 +75,7 @@ export function claimMessages<Body>(
     channel: source.unit.channel,
     waitMs: toWaitMs(options),
     signal: options.signal,
-    giveBack: (late) => late.release(),
+    giveBack: (late) => late.giveBack(),
   })
 }
 
@@ -113,7 +113,7 @@ export async function claimOnce<Body>(
 /** What cannot be handed over is for others at once, where they can be told. */
 async function orGiveBack<Body>(source: Source<Body>, token: number, burying: Promise<void>): Promise<void> {
   await burying.catch(async (error: unknown) => {
-    await releaseClaim(source, token, 'all').catch(() => undefined)
+    await returnClaim(source, token).catch(() => undefined)
     throw error
   })
 }
@@ -121,6 +121,6 @@ async function orGiveBack<Body>(source: Source<Body>, token: number, burying: Pr
 /** What is claimed while the instance closes is given back. Throws DriverError `closed` then. */
 async function giveBackIfClosed<Body>({ unit }: Source<Body>, claimed: Claim<Body>): Promise<void> {
   if (!unit.runtime.runner.closed) return
-  await claimed.release().catch(() => undefined)
+  await claimed.giveBack().catch(() => undefined)
   throw closed()
 }

@@ -79,6 +79,11 @@ export class PartitionClaim<Body> implements AsyncDisposable {
     await this.#claim.release(ids === 'all' ? ids : plain(ids, this.partition, this.#count))
   }
 
+  /** @internal Nobody got it. Throws LeaseLostError. */
+  async giveBack(): Promise<void> {
+    await this.#claim.giveBack()
+  }
+
   /** Gives back what has not been acked. A claim whose lease has ended has nothing left to give. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#claim[Symbol.asyncDispose]()

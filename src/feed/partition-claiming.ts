@@ -34,11 +34,11 @@ export class PartitionClaims<Body> {
       channel: this.#partitions.channels,
       waitMs: toWaitMs(options),
       signal: options.signal,
-      giveBack: (late) => late.release(),
+      giveBack: (late) => late.giveBack(),
     })
   }
 
-  // One after the other: asked at once, several would give, and a claim given back counts as a claim.
+  // One after the other: asked at once, several would give, and hold from others what they give back.
   async #claimInTurn(terms: ClaimTerms): Promise<Attempt<PartitionClaim<Body>>> {
     const rechecks: number[] = []
     const failures: unknown[] = []
@@ -47,7 +47,7 @@ export class PartitionClaims<Body> {
       const { value, recheckMs } = await claimOnce(source, terms)
       return { value: value && new PartitionClaim(value, number, this.#partitions.count), recheckMs }
     }
-    const giveBack = async ({ value }: Attempt<PartitionClaim<Body>>): Promise<void> => value?.release()
+    const giveBack = async ({ value }: Attempt<PartitionClaim<Body>>): Promise<void> => value?.giveBack()
     await this.#inTurn.askAll(this.#inTurn.next(), {
       ask: (partition) => (claimed === null ? claim(partition) : null),
       take: async (attempt) => {

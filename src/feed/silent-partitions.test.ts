@@ -7,7 +7,7 @@ import { keysFor } from '../../test/partitioned-fixture.ts'
 import { until } from '../../test/queue-fixture.ts'
 import { silencing } from '../../test/silencing-driver.ts'
 
-test('beside a silent partition messages of the others are claimed, and its own are given back', async () => {
+async function prepare() {
   const client = new Redis(inject('redisPort'))
   const { driver, silence } = silencing(ioredis(client))
   const redis = perilune(driver, { namespace: 'silent', deadline: '1m' })
@@ -15,8 +15,13 @@ test('beside a silent partition messages of the others are claimed, and its own 
     await redis.close()
     client.disconnect()
   })
-  const name = randomUUID()
-  const feed = redis.partitionedFeed<number>(name, { partitions: 4 })
+  return { redis, silence, name: randomUUID() }
+}
+
+test('beside a silent partition messages of the others are claimed, and its own are given back', async () => {
+  const { redis, silence, name } = await prepare()
+  const options = { partitions: 4, maxClaims: 1 }
+  const feed = redis.partitionedFeed<number>(name, options)
   await feed.appendMany(keysFor(4).map((key, body) => ({ key, body })))
   silence.of = ({ keys }) => keys[0]?.startsWith(`silent:{feed:${name}:2}`) === true
 
@@ -26,6 +31,35 @@ test('beside a silent partition messages of the others are claimed, and its own 
   expect(new Set(claimed)).toEqual(new Set([0, 1, 3]))
   silence.of = () => false
   silence.end()
-  const open = redis.partitionedFeed<number>(name, { partitions: 4 })
+  // Nobody got them: they are no dead letters.
+  const open = redis.partitionedFeed<number>(name, options)
   await until(async () => (await open.claim())?.messages[0]?.body === 2)
+})
+
+test('what is claimed for a caller who has gone is given back, and no dead letter', async () => {
+  const { redis, silence, name } = await prepare()
+  const feed = redis.feed<number>(name, { maxClaims: 1 })
+  await feed.append(7)
+  const gone = new AbortController()
+  silence.of = () => true
+  const claiming = feed.claim({ signal: gone.signal })
+  gone.abort(new Error('gone'))
+  await expect(claiming).rejects.toThrow('gone')
+
+  silence.of = () => false
+  silence.end()
+
+  const open = redis.feed<number>(name, { maxClaims: 1 })
+  await until(async () => (await open.claim())?.messages[0]?.body === 7)
+})
+
+test('whoever finds nothing does without the number of partitions that nobody tells in time', async () => {
+  const { redis, silence, name } = await prepare()
+  await redis.partitionedFeed<number>(name, { partitions: 2 }).append(1)
+  const feed = redis.partitionedFeed<number>(name, { partitions: 2 })
+  silence.of = ({ keys }) => keys[0]?.startsWith(`silent:{feed:${name}}`) === true
+
+  expect((await feed.read({ after: 'end' })).messages).toEqual([])
+  expect((await feed.claim())?.messages.map(({ body }) => body)).toEqual([1])
+  expect(await redis.partitionedFeed<number>(name, { partitions: 2 }).claim()).toBeNull()
 })

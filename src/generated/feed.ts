@@ -8288,6 +8288,8 @@ export interface ReleaseArguments {
   readonly sharded: boolean
   /** token of the claim */
   readonly token: string
+  /** whether nobody got them: the claim does not count */
+  readonly unseen: boolean
   /** messages to give back; none: all of the claim */
   readonly ids: readonly (number)[]
 }
@@ -8298,19 +8300,19 @@ export type ReleaseAnswer =
 
 
 /**
- * Gives messages of a claim back before it ends: they are free again, in their old places. Without ids the whole claim. Ids that the claim does not hold are passed over.
+ * Gives messages of a claim back before it ends: they are free again, in their old places. Without ids the whole claim. Ids that the claim does not hold are passed over. What nobody got is as if it had not been claimed.
  *
  * Cost: O(messages x log n).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'feed/release',
-    sha1: '9499df7d5488e4f143a5308aa7453ddecf481026',
+    sha1: 'ca7a8cd3d47d93500b8affb3f53fbfc2528d0e44',
     reads: false,
     bytes: false,
     source: `--[[
 Gives messages of a claim back before it ends: they are free again, in their old places.
-Without ids the whole claim. Ids that the claim does not hold are passed over.
+Without ids the whole claim. Ids that the claim does not hold are passed over. What nobody got is as if it had not been claimed.
 
 @returns released  count:integer
 @returns lost
@@ -8327,7 +8329,8 @@ local call = ARGV[2] -- text: number of the call in that slot
 local channel = ARGV[3] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[4] == '1' -- flag: whether that is a sharded channel
 local token = ARGV[5] -- text: token of the claim
-local ids, ids_at = ARGV, 6 -- repeated (id:integer): messages to give back; none: all of the claim
+local unseen = ARGV[6] == '1' -- flag: whether nobody got them: the claim does not count
+local ids, ids_at = ARGV, 7 -- repeated (id:integer): messages to give back; none: all of the claim
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -8566,6 +8569,41 @@ local function keep_with_feed(feed, key, now_ms)
   end
 end
 
+-- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
+-- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
+--   <place>        '<claims> <bytes> <expires_at_ms> <id>'
+--   lease:<token>  milliseconds of the lease
+
+local function parse_work(text)
+  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+  return {
+    claims = tonumber(claims),
+    bytes = tonumber(bytes),
+    expires_at_ms = tonumber(expires_at_ms),
+    id = tonumber(id),
+  }
+end
+
+local function format_work(entry)
+  return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
+end
+
+-- Takes back that messages were claimed: they came to nobody, and must not become dead letters for that.
+local function uncount(work, places)
+  local known = {}
+  for at, text in ipairs(redis.call('HMGET', work, unpack(places))) do
+    if text then
+      local record = parse_work(text)
+      record.claims = math.max(0, record.claims - 1)
+      known[#known + 1] = places[at]
+      known[#known + 1] = format_work(record)
+    end
+  end
+  if #known > 0 then
+    redis.call('HSET', work, unpack(known))
+  end
+end
+
 local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
@@ -8592,6 +8630,9 @@ if #ids >= ids_at then
 end
 if #places > 0 then
   give_back(claimed, returned, places)
+  if unseen then
+    uncount(work, places)
+  end
 end
 local is_over = redis.call('ZCOUNT', claimed, token, token) == 0
 if is_over then
@@ -8609,28 +8650,31 @@ return { 'released', #places }
   parts: ['meta', 'claimed', 'leases', 'returned', 'work', 'parked'],
   lines: [
     [1, 'lua/feed/release.lua', 1],
-    [22, 'lua/shared/clock.lua', 1],
-    [28, 'lua/shared/calls.lua', 1],
-    [32, 'lua/shared/exact.lua', 1],
-    [42, 'lua/shared/calls.lua', 6],
-    [70, 'lua/shared/drop-over.lua', 1],
-    [95, 'lua/shared/calls.lua', 35],
-    [108, 'lua/shared/wake.lua', 1],
-    [121, 'lua/shared/feed/meta.lua', 1],
-    [188, 'lua/shared/feed/leases.lua', 1],
-    [204, 'lua/shared/feed/lapse.lua', 1],
-    [222, 'lua/shared/feed/places.lua', 1],
-    [248, 'lua/shared/feed/keep-alive.lua', 1],
-    [259, 'lua/feed/release.lua', 31],
+    [23, 'lua/shared/clock.lua', 1],
+    [29, 'lua/shared/calls.lua', 1],
+    [33, 'lua/shared/exact.lua', 1],
+    [43, 'lua/shared/calls.lua', 6],
+    [71, 'lua/shared/drop-over.lua', 1],
+    [96, 'lua/shared/calls.lua', 35],
+    [109, 'lua/shared/wake.lua', 1],
+    [122, 'lua/shared/feed/meta.lua', 1],
+    [189, 'lua/shared/feed/leases.lua', 1],
+    [205, 'lua/shared/feed/lapse.lua', 1],
+    [223, 'lua/shared/feed/places.lua', 1],
+    [249, 'lua/shared/feed/keep-alive.lua', 1],
+    [260, 'lua/shared/feed/work.lua', 1],
+    [279, 'lua/shared/feed/uncount.lua', 1],
+    [294, 'lua/feed/release.lua', 33],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(5 + args.ids.length)
+    const encoded = new Array<Argument>(6 + args.ids.length)
     encoded[0] = args.caller
     encoded[1] = args.call
     encoded[2] = args.channel
     encoded[3] = args.sharded ? 1 : 0
     encoded[4] = args.token
-    let at = 5
+    encoded[5] = args.unseen ? 1 : 0
+    let at = 6
     for (const item of args.ids) {
       encoded[at++] = item
     }

@@ -50,6 +50,14 @@ export function toStep(
   return source.partition === null ? spec : inPartitions(spec, source)
 }
 
+/** Whether the payload fits the schema that its name has in this queue; a promise where that takes its time. Throws InvalidArgumentError. */
+export function checkNext(next: NextJob, { checks, name }: Source): Promise<void> | undefined {
+  // What is no step at all is refused by `toStep`.
+  if (checks === null || typeof next !== 'object' || next === null) return undefined
+  const isOwn = next.queue === undefined || next.queue === name
+  return isOwn ? checks.check(next.name, next.payload, 'next.payload') : undefined
+}
+
 /** What belongs to no partition follows in that of the job itself. Throws InvalidArgumentError. */
 function inPartitions<Spec extends JobSpec & { target: string }>(spec: Spec, source: Source): Spec {
   const { name, partitions: count } = source

@@ -2,11 +2,12 @@
 
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { type AnswerTime, answeredIn } from './answer-time.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 
 /**
  * How long to wait for the next attempt of a job, after what its handler threw; null or undefined: as the job's own backoff
- * says. So it is where this throws, or gives what is no duration up to 365 days; `onError` is told.
+ * says. So it is where this throws, does not answer, or gives what is no duration up to 365 days; `onError` is told.
  */
 export type BackoffFunction<Payload> = (error: unknown, job: ClaimedJob<Payload>) => Said | Promise<Said>
 
@@ -19,6 +20,7 @@ export type Backoffs<Jobs extends object> =
 
 interface BackoffTerms {
   readonly backoff: BackoffFunction<never> | null
+  readonly time: AnswerTime
   onError(error: unknown, job: ClaimedJob): void
 }
 
@@ -34,12 +36,14 @@ export function checkBackoffs<Jobs extends object>(backoffs: Backoffs<Jobs>): Ba
 export async function delayAfter(
   error: unknown,
   job: ClaimedJob,
-  { backoff, onError }: BackoffTerms,
+  { backoff, time, onError }: BackoffTerms,
 ): Promise<Duration | null> {
   // Nothing follows the last attempt.
   if (backoff === null || job.attempt >= job.maxAttempts) return null
   try {
-    const said = await backoff(error, job as ClaimedJob<never>)
+    const answer = await answeredIn(time, backoff(error, job as ClaimedJob<never>))
+    if (answer === null) throw new Error('the backoff has not answered in time')
+    const said = answer.value
     if (said === null || said === undefined) return null
     toMs('backoff', said, { min: '0ms', max: '365d' })
     return said

@@ -112,7 +112,7 @@ describe('a batch', () => {
     const { queue: plain, redis, name } = await setup({ clock: 'real' })
     const queue = redis.queue(name, { schemas: { mail: z.object({ to: z.string() }) } })
     const calls: string[][] = []
-    const handler = batch<{ to: string }>({ size: 4, within: '1h' }, (jobs) => {
+    const handler = batch<{ to: string }>({ size: 3, within: '1h' }, (jobs) => {
       calls.push(jobs.map(({ payload }) => payload.to))
     })
     await using _worker = queue.work({ mail: handler }, { lease: '1200ms' })
@@ -147,7 +147,7 @@ describe('a batch', () => {
       const queue = redis.queue(name, { schemas: { mail: slow } })
       const calls: unknown[][] = []
       const errors: unknown[] = []
-      const handler = batch({ size: 2, within: '1h' }, (jobs, { signal }) => {
+      const handler = batch({ size: 2, within: '100ms' }, (jobs, { signal }) => {
         calls.push([...jobs.map(({ isClaimed }) => isClaimed), signal.aborted])
       })
       await using _worker = queue.work(

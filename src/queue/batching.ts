@@ -102,8 +102,8 @@ export class Gatherings {
 }
 
 /**
- * One call of a handler, seen by each of its jobs. It begins when all have joined that have not left before, with those that are
- * held then.
+ * One call of a handler, seen by each of its jobs. It begins when all have joined that have not left before, or have kept the others
+ * waiting for long (what is around them may never end), with those that are held then.
  */
 export class Batch {
   readonly #handler: BatchHandler<never>
@@ -111,13 +111,17 @@ export class Batch {
   /** Of those that it has begun with. */
   readonly #places = new Map<ClaimedJob, number>()
   #missing: number
+  #hasBegun = false
+  readonly #patienceMs: number
+  #timer: Timer | null = null
   #start: () => void = () => undefined
   readonly #complete: Promise<void>
   readonly #results: Promise<readonly unknown[] | undefined>
 
-  constructor(handler: BatchHandler<never>, size: number) {
+  constructor(handler: BatchHandler<never>, size: number, patienceMs: number) {
     this.#handler = handler
     this.#missing = size
+    this.#patienceMs = patienceMs
     const joined = new Promise<void>((resolve) => (this.#start = resolve))
     this.#complete = joined.then(() => this.#begin())
     this.#results = this.#complete.then(() => this.#run())
@@ -127,6 +131,8 @@ export class Batch {
 
   /** Resolves to the job's own result, or rejects with the error that it is; for one that was lost before, to nothing. */
   async join(job: ClaimedJob): Promise<unknown> {
+    if (this.#hasBegun) return new Batch(this.#handler, 1, this.#patienceMs).join(job)
+    this.#timer ??= startTimer(() => this.#start(), this.#patienceMs)
     this.#joined.add(job)
     this.#arrive()
     await this.#complete
@@ -148,6 +154,8 @@ export class Batch {
   }
 
   #begin(): void {
+    this.#hasBegun = true
+    this.#timer?.cancel()
     for (const job of this.#joined) {
       if (isHeld(job) && !job.signal.aborted) this.#places.set(job, this.#places.size)
     }

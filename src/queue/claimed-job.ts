@@ -11,7 +11,7 @@ import { LeaseLostError } from '../runtime/errors.ts'
 import type { End } from '../runtime/grant.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import { closed } from '../runtime/runner.ts'
-import type { Advanced, NextJob } from './advancing.ts'
+import { type Advanced, checkNext, type NextJob } from './advancing.ts'
 import type { Exchanged, LossReason, ToldJob } from './exchange.ts'
 import { toId } from './ids.ts'
 import { PLAIN } from './job-options.ts'
@@ -222,7 +222,10 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
    * The job is done, and another one follows, here or in another queue: both or neither happen. Resolves to the new job.
    * Throws LeaseLostError when it was lost before, InvalidArgumentError.
    */
-  advance(next: NextJob, result?: unknown): Promise<Advanced> {
+  async advance(next: NextJob, result?: unknown): Promise<Advanced> {
+    // As long as its schema thinks about it, the job is extended.
+    const checking = this.isClaimed ? checkNext(next, this.#source) : undefined
+    if (checking !== undefined) await checking
     return this.#settle(async () => {
       // What follows belongs to the same trace, unless it says so itself.
       const traced = this.trace === '' ? next : { trace: this.trace, ...next }

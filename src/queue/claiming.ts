@@ -41,7 +41,10 @@ export async function claimJobs<Payload>(
   return jobs
 }
 
-/** Claims until something fits, or nothing came: behind jobs whose payloads do not fit there may be others. */
+/**
+ * Claims until something fits, or nothing came: behind jobs whose payloads do not fit there may be others. Not for much longer than any
+ * call may take, for these may be many, or come again and again.
+ */
 export async function claimFitting<Payload>(
   source: Source,
   settling: Settling,
@@ -49,13 +52,14 @@ export async function claimFitting<Payload>(
   claim: (waiting: Waiting) => Promise<Exchanged>,
 ): Promise<{ exchanged: Exchanged; jobs: ClaimedJob<Payload>[] }> {
   const endsAt = performance.now() + toWaitMs(waiting)
+  const looksUntil = Math.max(endsAt, performance.now() + source.unit.runtime.runner.deadlineMs)
   let left = waiting
   for (;;) {
     const exchanged = await claim(left)
     const claimed = toClaimedJobs<Payload>(source, settling, exchanged)
     await giveBackIfClosed(source, claimed)
-    const jobs = await onlyFitting(source.checks, claimed)
-    if (jobs.length > 0 || claimed.length === 0) return { exchanged, jobs }
+    const jobs = await onlyFitting(source, claimed, waiting.signal)
+    if (jobs.length > 0 || claimed.length === 0 || performance.now() >= looksUntil) return { exchanged, jobs }
     left = { ...waiting, wait: `${Math.max(0, Math.floor(endsAt - performance.now()))}ms` }
   }
 }

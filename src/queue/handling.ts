@@ -2,12 +2,13 @@
 
 import { LeaseLostError, MaxRunError } from '../runtime/errors.ts'
 import { startTimer, type Timer } from '../runtime/timer.ts'
+import type { AnswerTime } from './answer-time.ts'
 import { type BackoffFunction, delayAfter } from './backing-off.ts'
 import type { BatchHandler } from './batching.ts'
 import type { ClaimedJob, Told } from './claimed-job.ts'
 import { isHeld } from './held.ts'
 import type { QueueHooks } from './hooks.ts'
-import { settleMisfit, misfitOf } from './misfits.ts'
+import { type Misfit, misfitOf, settleMisfit } from './misfits.ts'
 import { failureOf } from './outcome-options.ts'
 import type { PayloadChecks } from './schemas.ts'
 
@@ -25,6 +26,8 @@ export type Handlers<Jobs extends object> =
 /** What a handler threw, and that it took too long. */
 export interface HandlingTerms {
   readonly checks: PayloadChecks | null
+  /** For what answers later: a schema, a backoff. */
+  readonly time: AnswerTime
   readonly around: QueueHooks['around']
   readonly backoff: BackoffFunction<never> | null
   onError(error: unknown, job: ClaimedJob): void
@@ -39,24 +42,40 @@ export async function handle(
   handler: Handler<never> | null,
   terms: HandlingTerms,
 ): Promise<Outcome> {
-  try {
-    if (handler === null) {
-      terms.onError(new Error(`no handler for '${job.name}'`), job)
-      // Perhaps a newer worker has one.
-      return telling(() => job.release({ delay: WITHOUT_HANDLER }))
-    }
-    const judged = misfitOf(job, terms.checks)
-    const misfit = judged === null || 'kind' in judged ? judged : await judged
-    if (misfit !== null) {
-      terms.onError(misfit.error, job)
-      return telling(() => settleMisfit(job, misfit))
-    }
+  if (handler === null) {
+    terms.onError(new Error(`no handler for '${job.name}'`), job)
+    // Perhaps a newer worker has one.
+    return telling(() => job.release({ delay: WITHOUT_HANDLER }))
+  }
+  const judged = judge(job, terms)
+  const misfit = judged === null || typeof judged === 'function' ? judged : await judged
+  return misfit ?? attempt(job, handler, terms)
+}
+
+/** Null when its payload fits, and it may be worked on; else what becomes of the job. A promise only where there are schemas. */
+export function judge(
+  job: ClaimedJob,
+  { checks, time, onError }: HandlingTerms,
+): Promise<Outcome | null> | Outcome | null {
+  const decide = (misfit: Misfit | null): Outcome | null => {
     // A schema may have taken its time.
-    if (terms.checks !== null && !isHeld(job)) return telling(() => job.giveUp())
-    const { around } = terms
-    const result = await (around === undefined
-      ? run(job, handler)
-      : around(job, async () => run(job, handler)))
+    if (checks !== null && !isHeld(job)) return telling(() => job.giveUp())
+    if (misfit === null) return null
+    onError(misfit.error, job)
+    return telling(() => settleMisfit(job, misfit))
+  }
+  const judged = misfitOf(job, checks, time)
+  return judged === null || 'kind' in judged ? decide(judged) : judged.then(decide)
+}
+
+/** As `handle`, of a job whose payload fits. */
+export async function attempt(
+  job: ClaimedJob,
+  handler: Handler<never>,
+  terms: HandlingTerms,
+): Promise<Outcome> {
+  try {
+    const result = await run(job, handler, terms)
     if (!job.isClaimed) return telling(() => job.giveUp())
     const encoded = job.encoded(result)
     return (told) => job.ackThen(encoded, told)
@@ -75,12 +94,22 @@ function telling(send: () => Promise<unknown>): Outcome {
   }
 }
 
-function run(job: ClaimedJob, handler: Handler<never>): unknown {
-  return job.maxRunMs === 0 ? handler(job as ClaimedJob<never>) : inTime(job, handler)
+function run(job: ClaimedJob, handler: Handler<never>, { around, time }: HandlingTerms): unknown {
+  const { maxRunMs } = job
+  const handled = (): unknown => inTime(job, maxRunMs, () => handler(job as ClaimedJob<never>))
+  if (around === undefined) return handled()
+  // What is around it learns that the time is over, and may say something about it, or never end.
+  return inTime(job, maxRunMs === 0 ? 0 : maxRunMs + time.deadlineMs, () =>
+    around(job, async () => handled()),
+  )
 }
 
-/** Throws what the handler throws, or that its time is over. */
-async function inTime(job: ClaimedJob, handler: Handler<never>): Promise<unknown> {
+/** What the work gives. Throws what it throws, and that the time of the job is over, after `ms`; 0: never. */
+function inTime(job: ClaimedJob, ms: number, work: () => unknown): unknown {
+  return ms === 0 ? work() : untilLate(job, ms, work)
+}
+
+async function untilLate(job: ClaimedJob, ms: number, work: () => unknown): Promise<unknown> {
   const late = new MaxRunError(job.maxRunMs)
   let timer: Timer | undefined
   const ends = new Promise<never>((_, reject) => {
@@ -88,10 +117,10 @@ async function inTime(job: ClaimedJob, handler: Handler<never>): Promise<unknown
     timer = startTimer(() => {
       job.stop(late)
       reject(late)
-    }, job.maxRunMs).unref()
+    }, ms).unref()
   })
   try {
-    return await Promise.race([handler(job as ClaimedJob<never>), ends])
+    return await Promise.race([work(), ends])
   } finally {
     timer?.cancel()
   }

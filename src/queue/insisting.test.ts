@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { type ClaimedJob, type Driver, perilune, type Queue, type WorkOptions } from 'perilune'
+import { type ClaimedJob, type Codec, type Driver, perilune, type Queue, type WorkOptions } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { until } from '../../test/queue-fixture.ts'
@@ -15,6 +15,8 @@ interface Scene {
   readonly queue: Queue
   /** As another process has it. */
   readonly plain: Queue
+  /** As `plain`, by another codec. */
+  as(codec: Codec<unknown>): Queue
   /** What becomes of the calls of one operation, from now on. */
   fate: Fate
   /** How many of these calls there were. */
@@ -26,13 +28,14 @@ function setup(operation: string): Scene {
   const client = new Redis(inject('redisPort'))
   const driver = ioredis(client)
   const name = randomUUID()
-  const open = (through: Driver): Queue => {
+  const open = (through: Driver, options: { codec?: Codec<unknown> } = {}): Queue => {
     const redis = perilune(through, { namespace: 'insisting-test', deadline: '300ms' })
     onTestFinished(() => redis.close())
-    return redis.queue(name)
+    return redis.queue(name, options)
   }
   onTestFinished(() => client.disconnect())
-  const scene = { queue: open(wrapped()), plain: open(driver), fate: 'taken' as Fate, tries: 0 }
+  const as = (codec: Codec<unknown>): Queue => open(driver, { codec })
+  const scene = { queue: open(wrapped()), plain: open(driver), as, fate: 'taken' as Fate, tries: 0 }
   return scene
 
   async function run(call: Call): ReturnType<Driver['run']> {
@@ -157,3 +160,23 @@ describe.each(Object.entries(OUTCOMES))('%s', (_, { operation, handler, becomes 
     expect((await scene.plain.jobs.find('short'))?.failure?.kind).toBe('lost')
   })
 })
+
+test.each(['refused', 'not answered'] as const)(
+  'the burial of a job that no claim by hand can read is told again where it was %s, and the others come at once',
+  async (fate) => {
+    const scene = setup('queue/bury')
+    const raw = { name: 'json', encode: (text: unknown) => text as string, decode: () => 'as it is' }
+    await scene
+      .as(raw)
+      .enqueueMany(['not json', '{"n":1}'].map((payload) => ({ name: 'job', payload, maxAttempts: 1 })))
+    scene.fate = fate
+
+    const jobs = await scene.queue.claim({ limit: 2, lease: '20s' })
+
+    expect(jobs.map(({ payload }) => payload)).toEqual([{ n: 1 }])
+    await until(() => scene.tries >= 2)
+    scene.fate = 'taken'
+    await until(async () => (await scene.plain.inspect()).dead === 1)
+    expect(await scene.plain.jobs.failures()).toMatchObject([{ kind: 'undecodable-payload', count: 1 }])
+  },
+)

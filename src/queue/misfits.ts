@@ -1,10 +1,16 @@
 // What becomes of jobs whose payloads the codec cannot read, or that do not fit: they are dead at once, for another attempt would
-// see the same. A schema that throws has judged nothing (it may ask a database that is away): its job is tried again.
+// see the same. A schema that throws, or does not answer, has judged nothing (it may ask a database that is away): its job is
+// tried again.
 
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { unlessAborted } from '../runtime/in-time.ts'
+import { closed } from '../runtime/runner.ts'
 import { summaryOf } from '../runtime/thrown.ts'
+import { type AnswerTime, timeOfClaim } from './answer-time.ts'
 import type { ClaimedJob } from './claimed-job.ts'
+import { Insisting } from './insisting.ts'
 import type { PayloadChecks } from './schemas.ts'
+import type { Source } from './source.ts'
 
 /** Why nobody can work on a job. */
 export interface Misfit {
@@ -16,9 +22,10 @@ export interface Misfit {
 export function misfitOf(
   job: ClaimedJob,
   checks: PayloadChecks | null,
+  time: AnswerTime,
 ): Promise<Misfit | null> | Misfit | null {
   const undecodable = undecodableIn(job)
-  return checks === null || undecodable !== null ? undecodable : invalidIn(job, checks)
+  return checks === null || undecodable !== null ? undecodable : invalidIn(job, checks, time)
 }
 
 function undecodableIn(job: ClaimedJob): Misfit | null {
@@ -31,14 +38,19 @@ function undecodableIn(job: ClaimedJob): Misfit | null {
   }
 }
 
-async function invalidIn(job: ClaimedJob, checks: PayloadChecks): Promise<Misfit | null> {
+async function invalidIn(job: ClaimedJob, checks: PayloadChecks, time: AnswerTime): Promise<Misfit | null> {
   try {
-    const error = await checks.misfitOf(job)
+    const error = await checks.misfitOf(job, time)
+    if (error === 'unanswered') return unchecked('has not answered in time')
     return error === null ? null : { kind: 'invalid-payload', error }
   } catch (error) {
-    const problem = `could not be checked: its schema threw ${summaryOf(error)}`
-    return { kind: 'schema-failed', error: new InvalidArgumentError('payload', problem) }
+    return unchecked(`threw ${summaryOf(error)}`)
   }
+}
+
+function unchecked(why: string): Misfit {
+  const problem = `could not be checked: its schema ${why}`
+  return { kind: 'schema-failed', error: new InvalidArgumentError('payload', problem) }
 }
 
 /** Makes a job dead whose payload does not fit, or has it tried again where that is not known. Throws LeaseLostError. */
@@ -48,20 +60,61 @@ export async function settleMisfit(job: ClaimedJob, { kind, error }: Misfit): Pr
   else await job.bury(failure)
 }
 
-/** Those of the jobs whose payloads fit; the others are dead then, or will be tried again. */
+/**
+ * Those of the jobs of one claim whose payloads fit; the others are dead then, or will be tried again. Rejects with the signal's
+ * reason, or DriverError `closed`: then all of them are given back.
+ */
 export async function onlyFitting<Payload>(
-  checks: PayloadChecks | null,
+  source: Source,
   jobs: ClaimedJob<Payload>[],
+  signal: AbortSignal | undefined,
 ): Promise<ClaimedJob<Payload>[]> {
-  const misfits =
-    checks === null
-      ? jobs.map(undecodableIn)
-      : await Promise.all(jobs.map(async (job) => misfitOf(job, checks)))
+  const misfits = await judgeAll(source, jobs, signal)
   if (misfits.every((misfit) => misfit === null)) return jobs
-  const settled = misfits.map(async (misfit, at) => {
-    // Whoever lost one in between has nothing to tell of it.
-    if (misfit !== null) await settleMisfit(jobs[at] as ClaimedJob, misfit).catch(() => undefined)
-  })
-  await Promise.all(settled)
+  const insisting = new Insisting(() => undefined)
+  const forget = source.unit.runtime.atClose(() => insisting.hurry())
+  const told: Promise<void>[] = []
+  const tried = misfits.flatMap((misfit, at) =>
+    misfit === null ? [] : [settleSoon(insisting, jobs[at] as ClaimedJob, misfit, told)],
+  )
+  void Promise.all(told).then(forget)
+  await Promise.all(tried)
   return jobs.filter((_, at) => misfits[at] === null)
+}
+
+async function judgeAll(
+  { checks, unit }: Source,
+  jobs: readonly ClaimedJob[],
+  signal: AbortSignal | undefined,
+): Promise<(Misfit | null)[]> {
+  if (checks === null) return jobs.map(undecodableIn)
+  const { runner } = unit.runtime
+  const time = timeOfClaim(runner, jobs[0]?.remainingMs ?? 0)
+  try {
+    const judging = jobs.map(async (job) => misfitOf(job, checks, time))
+    const misfits = await unlessAborted(Promise.all(judging), signal)
+    // Then no schema was waited for.
+    if (runner.closed) throw closed()
+    return misfits
+  } catch (error) {
+    // Nobody waits for that: who claimed them has gone.
+    for (const job of jobs) job.release().catch(() => undefined)
+    throw error
+  }
+}
+
+/**
+ * Resolves once it was tried. What the server could not be told is told again meanwhile, until the lease is over: else the job
+ * would end as lost, and nobody learn why. Whoever lost one in between has nothing to tell of it.
+ */
+function settleSoon(
+  insisting: Insisting,
+  job: ClaimedJob,
+  misfit: Misfit,
+  told: Promise<void>[],
+): Promise<void> {
+  return new Promise((tried) => {
+    const settle = (): Promise<void> => settleMisfit(job, misfit).finally(tried)
+    told.push(insisting.tell(job, settle).catch(() => undefined))
+  })
 }

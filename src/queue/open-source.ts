@@ -44,7 +44,7 @@ export function openSource(
     }),
     address,
     sibling: (other) => (other === address ? source : siblingAt(other)),
-    checks: schemas === undefined ? null : new PayloadChecks(schemas),
+    checks: schemas === undefined ? null : new PayloadChecks(schemas, runtime.runner),
     spread: partition === null ? 0 : partition.count,
     agreement,
     partition: partition === null ? null : partition.number,

@@ -48,15 +48,16 @@ async function deliverPage(
   out: Map<string, unknown>,
 ): Promise<string[]> {
   const brought: string[] = []
-  for (const [target, those] of byQueue(entries, (entry) => entry.target)) {
-    if (out.has(target)) continue
+  const handing = [...byQueue(entries, (entry) => entry.target)].map(async ([target, those]) => {
+    if (out.has(target)) return
     try {
       await hand(source, target, those)
       brought.push(...those.map(({ number }) => String(number)))
     } catch (error) {
       out.set(target, error)
     }
-  }
+  })
+  await Promise.all(handing)
   return brought
 }
 
@@ -70,25 +71,34 @@ async function hand(source: Source, target: string, entries: readonly Pick<Entry
   void other.chores.see(chores)
 }
 
-/** Asks other queues after the parents that jobs here wait for. Throws what kept it from one of them. */
+/** Asks other queues after the parents that jobs here wait for. Throws what kept it from one of them, once all others are asked. */
 export async function askAfter(source: Source): Promise<void> {
+  const out = new Map<string, unknown>()
   for (;;) {
     const { parents } = await source.unit.runOnce(ask, (id) => ({
       ...id,
       limit: PAGE,
       againMs: ASK_AGAIN_MS,
     }))
-    for (const [queue, those] of byQueue(parents, (parent) => parent.queue)) {
-      const other = source.sibling(queue)
-      const wanted = those.map(({ id }) => id)
-      const told = await learnTold(other.unit)
-      const { chores, absent } = await other.unit.run(watch, { target: source.address, ...told, wanted })
-      void other.chores.see(chores)
-      const news = absent.map((id) => ({ number: 0, what: Buffer.from(`a${id}`) }))
-      if (news.length > 0) await hand(other, source.address, news)
-    }
-    if (parents.length < PAGE) return
+    // What is out of reach now is asked again after a while, and keeps nobody from the others.
+    const asking = [...byQueue(parents, (parent) => parent.queue)].map(async ([queue, those]) => {
+      if (out.has(queue)) return
+      await askOne(source, queue, those).catch((error: unknown) => out.set(queue, error))
+    })
+    await Promise.all(asking)
+    if (parents.length < PAGE) break
   }
+  for (const error of out.values()) throw error
+}
+
+async function askOne(source: Source, queue: string, parents: readonly { readonly id: string }[]) {
+  const other = source.sibling(queue)
+  const wanted = parents.map(({ id }) => id)
+  const told = await learnTold(other.unit)
+  const { chores, absent } = await other.unit.run(watch, { target: source.address, ...told, wanted })
+  void other.chores.see(chores)
+  const news = absent.map((id) => ({ number: 0, what: Buffer.from(`a${id}`) }))
+  if (news.length > 0) await hand(other, source.address, news)
 }
 
 function byQueue<Item>(items: readonly Item[], queueOf: (item: Item) => string): Map<string, Item[]> {

@@ -274,6 +274,27 @@ describe('across queues', () => {
     await until(async () => (await stateOf(queue, child)) === 'ready')
   })
 
+  test('one whose queue refuses to be asked holds up no child of others', async () => {
+    const { queue, redis, client, another } = await setup()
+    const [a, b] = [await another(), await another()]
+    // The one that refuses is asked first.
+    const [bad, good] = a.name < b.name ? [a, b] : [b, a]
+    const parents = await Promise.all([bad, good].map((each) => each.enqueue('image', { url: 'parent' })))
+    await client.hset(`queue-test:{queue:${bad.name}}:meta`, 'layout', '99')
+    const children = await queue.enqueueMany(
+      [bad, good].map(({ name }, at) => ({
+        name: 'mail' as const,
+        payload: { to: 'child' },
+        parents: [{ queue: name, id: parents[at]?.id ?? '' }],
+      })),
+    )
+    await using _worker = redis.queue(good.name).work(() => undefined)
+
+    // Once its queue was asked, a parent tells when it ends.
+    await until(async () => (await stateOf(queue, children[1]?.id ?? '')) === 'ready')
+    expect(await stateOf(queue, children[0]?.id ?? '')).toBe('blocked')
+  })
+
   test('a queue that speaks another codec takes nothing, and holds up no other', async () => {
     const { queue, redis, another, name } = await setup({ clock: 'real' })
     const other = await another()

@@ -169,7 +169,8 @@ class Round {
         const acks = acksFor?.(source) ?? []
         const limit = this.#limit
         if (this.#signal?.aborted || (limit === 0 && acks.length === 0)) return null
-        return ask(source, { ...this.#terms, limit }, this.#worker, acks)
+        const turn = { worker: this.#worker, done: acks, signal: this.#signal }
+        return ask(source, { ...this.#terms, limit }, turn)
       },
       take: (asked) => this.#take(asked),
       fail: (error) => this.#failures.push(error),
@@ -211,26 +212,24 @@ async function giveBack(jobs: readonly ClaimedJob[]): Promise<void> {
   await Promise.allSettled(jobs.map((job) => job.release()))
 }
 
-/** Asks again as long as all that came does not fit. */
-async function ask(
-  source: Source,
-  terms: ClaimTerms,
-  worker: string,
-  done: readonly ClaimedJob[],
-): Promise<Asked> {
+/** Asks again as long as all that came does not fit, for as long as a call may take: then the others are asked first. */
+async function ask(source: Source, terms: ClaimTerms, { worker, done, signal }: Turn): Promise<Asked> {
   const held = done.filter(({ isClaimed }) => isClaimed)
   let acks = held.map((job) => toAck(job, undefined, source))
+  const looksUntil = performance.now() + source.unit.runtime.runner.deadlineMs
   for (;;) {
     const exchanged = await exchange(source, { ...terms, acks, worker: terms.limit > 0 ? worker : '' })
     for (const [at] of acks.entries()) held[at]?.noteAcked(exchanged.refused.get(at) ?? null)
     acks = []
     const claimed = toClaimedJobs(source, new Settler(source), exchanged)
     await giveBackIfClosed(source, claimed)
-    const jobs = await onlyFitting(source.checks, claimed)
+    const jobs = await onlyFitting(source, claimed, signal)
+    const { endsAtMs, recheckMs } = exchanged
     if (jobs.length > 0 || (claimed.length === 0 && !isBehindOthers(exchanged))) {
       const bytes = exchanged.jobs.reduce((sum, { payload }) => sum + payload.length, 0)
-      return { jobs, endsAtMs: exchanged.endsAtMs, recheckMs: exchanged.recheckMs, bytes }
+      return { jobs, endsAtMs, recheckMs, bytes }
     }
+    if (performance.now() >= looksUntil) return { jobs, endsAtMs, recheckMs: 1, bytes: 0 }
   }
 }
 

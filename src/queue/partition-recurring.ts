@@ -28,7 +28,7 @@ export class PartitionedRecurring<Jobs extends object = Record<string, unknown>>
     options: RecurringOptions<Jobs, Name>,
   ): Promise<{ nextAtMs: number | null }> {
     const [first] = this.#parts as [Recurring<Jobs>]
-    first.check(id, options)
+    await first.check(id, options)
     const { group } = options
     const argument = group === undefined ? 'id' : 'group'
     const home = partitionOf(group ?? id, this.#parts.length, argument)

@@ -88,10 +88,11 @@ export class Recurring<Jobs extends object = Record<string, unknown>> {
     id: string,
     options: RecurringOptions<Jobs, Name>,
   ): Promise<{ nextAtMs: number | null }> {
+    await this.check(id, options)
     return this.place(id, options, 0)
   }
 
-  /** @internal As `set`, for a queue in partitions: with how often it has moved between them. */
+  /** @internal As `set` of what is checked, for a queue in partitions: with how often it has moved between them. */
   async place<Name extends keyof Jobs & string>(
     id: string,
     options: RecurringOptions<Jobs, Name>,
@@ -110,9 +111,10 @@ export class Recurring<Jobs extends object = Record<string, unknown>> {
   }
 
   /** @internal Throws InvalidArgumentError where `set` would. */
-  check(id: string, options: RecurringOptions<Jobs>): void {
+  async check(id: string, options: RecurringOptions<Jobs>): Promise<void> {
     checkText('id', id, MAX_ID_BYTES)
     this.#define(options)
+    await this.#source.checks?.check(options.name, options.payload, 'payload')
   }
 
   /** No further job is spawned; those that were stay. Resolves to false when there was none with this id. */

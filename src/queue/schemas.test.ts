@@ -150,3 +150,41 @@ test('what is no schema is refused', async () => {
     expect(() => redis.queue('x', { schemas: schemas as never })).toThrow(/schemas/)
   }
 })
+
+describe.each([undefined, 2])('in %s partitions a payload that does not fit', (partitions) => {
+  const prepare = async () => {
+    const { redis, name } = await setup({ clock: 'real' })
+    const spread = partitions === undefined ? {} : { partitions }
+    return redis.queue(name, { ...spread, schemas: { mail: z.object({ to: z.string() }) } })
+  }
+  const bad = { name: 'mail', payload: { to: 7 as never } } as const
+
+  test('does not recur, and one that did goes on as it was', async () => {
+    const queue = await prepare()
+    await queue.recurring.set('daily', { name: 'mail', payload: { to: 'ada' }, every: '1d', group: 'a' })
+
+    for (const group of ['a', 'b', 'c']) {
+      await expect(queue.recurring.set('daily', { ...bad, every: '1d', group })).rejects.toThrow(
+        /^payload\.to does not fit/,
+      )
+    }
+    expect(await queue.recurring.find('daily')).toMatchObject({ payload: { to: 'ada' }, group: 'a' })
+  })
+
+  test('follows no job: that stays claimed', async () => {
+    const queue = await prepare()
+    await queue.enqueue('mail', { to: 'ada' })
+    const [job] = await queue.claim()
+
+    await expect(job?.advance(bad)).rejects.toThrow(/^next\.payload\.to does not fit/)
+    const lease = { id: job?.id ?? '', token: job?.token ?? 0 }
+    await expect(queue.settle.advance([{ ...lease, next: bad }])).rejects.toThrow(
+      /^next\.payload\.to does not fit/,
+    )
+
+    expect(job?.isClaimed).toBe(true)
+    await expect(job?.advance({ ...bad, payload: { to: 'bob' } })).resolves.toMatchObject({
+      duplicate: false,
+    })
+  })
+})

@@ -3,6 +3,7 @@
 // what was given; what the schema makes of it is what handlers see.
 
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { type AnswerTime, answeredIn } from './answer-time.ts'
 
 /** What we need of a Standard Schema, version 1. */
 export interface Schema<Input = unknown, Output = unknown> {
@@ -46,14 +47,16 @@ export interface Checked {
 
 export class PayloadChecks {
   readonly #schemas: ReadonlyMap<string, Schema>
+  readonly #time: AnswerTime
 
-  /** Throws InvalidArgumentError. */
-  constructor(schemas: SchemasByName) {
+  /** `time`: how long a schema may take before something is sent. Throws InvalidArgumentError. */
+  constructor(schemas: SchemasByName, time: AnswerTime) {
     if (typeof schemas !== 'object' || schemas === null) {
       throw new InvalidArgumentError('schemas', 'must be an object of one schema for each name')
     }
     for (const [name, schema] of Object.entries(schemas)) checkSchema(name, schema)
     this.#schemas = new Map(Object.entries(schemas))
+    this.#time = time
   }
 
   /**
@@ -64,18 +67,32 @@ export class PayloadChecks {
     const schema = this.#schemas.get(name)
     if (schema === undefined) return undefined
     const validated = schema['~standard'].validate(payload)
-    if (!('then' in validated)) return refuse(validated, path)
-    const late = Promise.resolve(validated).then((told) => refuse(told, path))
+    if (!isLate(validated)) return refuse(validated, path)
+    const late = this.#refuseLate(validated, path)
     // Where another payload is refused first, nobody waits for this one.
     late.catch(() => undefined)
     return late
   }
 
-  /** Null when the payload of a job fits: it is then what the schema made of it. Throws what the schema throws. */
-  async misfitOf(job: Checked): Promise<InvalidArgumentError | null> {
+  async #refuseLate(validating: PromiseLike<Validated<unknown>>, path: string): Promise<void> {
+    const answer = await answeredIn(this.#time, validating)
+    if (answer === null) {
+      throw new InvalidArgumentError(path, 'could not be checked: its schema has not answered in time')
+    }
+    refuse(answer.value, path)
+  }
+
+  /**
+   * Null when the payload of a job fits: it is then what the schema made of it. `unanswered`: not in time. Throws what the schema
+   * throws.
+   */
+  async misfitOf(job: Checked, time: AnswerTime): Promise<InvalidArgumentError | 'unanswered' | null> {
     const schema = this.#schemas.get(job.name)
     if (schema === undefined) return null
-    const validated = await schema['~standard'].validate(job.payload)
+    const told = schema['~standard'].validate(job.payload)
+    const answer = isLate(told) ? await answeredIn(time, told) : { value: told }
+    if (answer === null) return 'unanswered'
+    const validated = answer.value
     if (validated.issues !== undefined) return toError(validated.issues, 'payload')
     job.takePayload(validated.value)
     return null
@@ -86,6 +103,10 @@ function checkSchema(name: string, schema: unknown): void {
   const standard = (schema as Partial<Schema> | null | undefined)?.['~standard']
   if (standard?.version === 1 && typeof standard.validate === 'function') return
   throw new InvalidArgumentError(`schemas.${name}`, 'must be a Standard Schema of version 1')
+}
+
+function isLate(validated: unknown): validated is PromiseLike<Validated<unknown>> {
+  return typeof validated === 'object' && validated !== null && 'then' in validated
 }
 
 function refuse(validated: Validated<unknown>, path: string): undefined {

@@ -5,7 +5,7 @@ import { checkOptions, checkText, checkToken } from '../runtime/arguments.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
-import { type Advanced, type NextJob, toStep } from './advancing.ts'
+import { type Advanced, checkNext, type NextJob, toStep } from './advancing.ts'
 import {
   type BuryOptions,
   type ReleaseOptions,
@@ -86,6 +86,8 @@ export class SettlingByToken {
    * followed: the jobs are lost, as `acked` or `absent`. Throws InvalidArgumentError.
    */
   async advance(jobs: readonly AdvancedJob[]): Promise<SettledAdvance[]> {
+    checkJobs(jobs, ['next', 'result'])
+    await Promise.all(jobs.map(async ({ next }) => checkNext(next, this.#source)))
     return this.#settle(jobs, ['next', 'result'], ({ next, result }): Send<SettledAdvance> => {
       const step = toStep(next, encodeResult(result, this.#source), this.#source)
       return async ({ leased: { number, token }, settler }) => {

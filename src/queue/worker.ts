@@ -13,12 +13,21 @@ import { AmbiguousError, InvalidArgumentError } from '../runtime/errors.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import { notifying } from '../runtime/notifying.ts'
 import { LAST_WORK_MS } from '../runtime/runtime.ts'
+import { type AnswerTime, timeOfWorker } from './answer-time.ts'
 import { type BackoffFunction, type Backoffs, checkBackoffs } from './backing-off.ts'
 import { Batch, BatchHandler, Gatherings } from './batching.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { Exchangers } from './exchangers.ts'
 import { Extender } from './extender.ts'
-import { type Handler, type Handlers, handle, type Outcome } from './handling.ts'
+import {
+  attempt,
+  type Handler,
+  type Handlers,
+  type HandlingTerms,
+  handle,
+  judge,
+  type Outcome,
+} from './handling.ts'
 import { isHeld } from './held.ts'
 import type { QueueHooks } from './hooks.ts'
 import { openLane } from './lane.ts'
@@ -52,6 +61,7 @@ const OPTIONS = ['concurrency', 'prefetch', 'lease', 'backoff', 'signal', 'onSet
 /** Claims jobs, hands them to handlers and extends them meanwhile, until it is closed. Its errors go to `onError`. */
 export class Worker<Jobs extends object> implements AsyncDisposable {
   readonly #checks: PayloadChecks | null
+  readonly #time: AnswerTime
   readonly #handlers: Handlers<Jobs>
   readonly #backoffs: Backoffs<Jobs>
   readonly #hooks: QueueHooks
@@ -67,6 +77,8 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   readonly #waiting: ClaimedJob[] = []
   readonly #gatherings = new Gatherings((handler, jobs) => this.#beginBatch(handler, jobs))
   #atWork = 0
+  /** Of those at work: they have yet to join others, for their schemas take their time. */
+  #judged = 0
   /** Their outcomes are on their way. */
   readonly #settling = new Set<ClaimedJob>()
   /** Given back, and the server has not confirmed that yet. */
@@ -111,6 +123,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     )
     this.#forgetSignal = onAbort(options.signal, () => void this.close())
     const { runtime } = (sources[0] as Source).unit
+    this.#time = timeOfWorker(runtime.runner)
     this.#forgetInstance = runtime.atClose(() => this.#closeWithInstance())
     const look = (): void => this.#extender.look()
     this.#forgetClearings = sources.map(({ unit }) => runtime.clearings.watch(unit.beginning, look))
@@ -237,17 +250,43 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
       }
       this.#atWork += 1
       const handler = this.#handlerOf(job.name)
-      if (handler instanceof BatchHandler) this.#gatherings.add(handler, job)
-      else void this.#work(job, this.#handle(job, handler))
+      if (handler instanceof BatchHandler) this.#judge(job, handler)
+      else void this.#work(job, handle(job, handler, this.#terms(job)))
     }
-    // Gathered jobs take all the room there is: no others will join them.
-    if (this.#atWork === this.#concurrency) this.#gatherings.beginAll()
+    this.#beginIfFull()
+  }
+
+  /** Gathered jobs take all the room there is: no others will join them. */
+  #beginIfFull(): void {
+    if (this.#atWork === this.#concurrency && this.#judged === 0) this.#gatherings.beginAll()
+  }
+
+  /** Before it joins others: one that does not fit, or of which its schema says nothing, keeps them from nothing. */
+  #judge(job: ClaimedJob, handler: BatchHandler<never>): void {
+    const judged = judge(job, this.#terms(job))
+    if (judged === null) return this.#gatherings.add(handler, job)
+    if (typeof judged === 'function') return void this.#work(job, Promise.resolve(judged))
+    void this.#joinLate(job, handler, judged)
+  }
+
+  async #joinLate(
+    job: ClaimedJob,
+    handler: BatchHandler<never>,
+    judging: Promise<Outcome | null>,
+  ): Promise<void> {
+    this.#judged += 1
+    const misfit = await judging
+    this.#judged -= 1
+    if (misfit !== null) void this.#work(job, Promise.resolve(misfit))
+    else if (this.#state === 'running') this.#gatherings.add(handler, job)
+    else this.#beginBatch(handler, [job])
+    this.#beginIfFull()
   }
 
   /** Those that were lost while they waited for others are left out. */
   #beginBatch(handler: BatchHandler<never>, gathered: readonly ClaimedJob[]): void {
     const jobs = gathered.filter(isHeld)
-    const batch = new Batch(handler, jobs.length)
+    const batch = new Batch(handler, jobs.length, this.#time.deadlineMs)
     for (const job of gathered) {
       if (job.isClaimed) void this.#work(job, this.#join(batch, job))
       else this.#forget(job)
@@ -256,7 +295,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
 
   async #join(batch: Batch, job: ClaimedJob): Promise<Outcome> {
     try {
-      return await this.#handle(job, () => batch.join(job))
+      return await attempt(job, () => batch.join(job), this.#terms(job))
     } finally {
       batch.leave(job)
     }
@@ -268,13 +307,9 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     this.#exchangers.plan()
   }
 
-  #handle(job: ClaimedJob, handler: Handler<never> | null): Promise<Outcome> {
-    return handle(job, handler, {
-      checks: this.#checks,
-      around: this.#hooks.around,
-      backoff: this.#backoffOf(job.name),
-      onError: this.#onError,
-    })
+  #terms({ name }: ClaimedJob): HandlingTerms {
+    const [checks, time, onError] = [this.#checks, this.#time, this.#onError]
+    return { checks, time, around: this.#hooks.around, backoff: this.#backoffOf(name), onError }
   }
 
   async #work(job: ClaimedJob, handling: Promise<Outcome>): Promise<void> {

@@ -21,6 +21,27 @@ export function inTime<Value>(promise: Promise<Value>, by: number, deadlines: De
   })
 }
 
+/**
+ * What code of the user answers, which may never: null where nothing has come `by` then, or all ends that these deadlines watch.
+ * Rejects as the answer does before.
+ */
+export function answered<Value>(
+  answer: Value | PromiseLike<Value>,
+  by: number,
+  deadlines: Deadlines,
+): Promise<{ readonly value: Value } | null> {
+  return new Promise((resolve, reject) => {
+    const due = { by, giveUp: () => resolve(null) }
+    deadlines.add(due)
+    settle(
+      Promise.resolve(answer),
+      (value) => resolve({ value }),
+      reject,
+      () => deadlines.remove(due),
+    )
+  })
+}
+
 /** Resolves after `ms`. Rejects with the signal's reason, and ends with all that these deadlines watch. */
 export function rest(ms: number, deadlines: Deadlines, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
