@@ -108,6 +108,34 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
+
+-- A parent that its queue does not know any more. What it came to counts where that has been told: for all children but those
+-- that have come since.
+local function hear_of_unknown(keys, queue, source, id)
+  local ref = 'q' .. source .. '\1' .. id
+  local waits =
+    redis.call('ZRANGEBYLEX', keys.children, '[' .. ref .. '\0', '(' .. ref .. '\1', 'LIMIT', '0', '1')
+  local is_told = not waits[1] or redis.call('ZSCORE', keys.parents, ref) == '0'
+  if is_told and redis.call('HEXISTS', keys.jobs, 'z' .. ref) == 1 then
+    redis.call('ZADD', keys.parents, '0', ref)
+    queue.settling = true
+  else
+    hear_of_parent(keys, queue, source, id, pack_end('a', id, ''))
+  end
+end
+
+local function brings_jobs()
+  for at = entries_at + 1, #entries, 2 do
+    if string.sub(entries[at], 1, 1) == 'j' then
+      return true
+    end
+  end
+  return false
+end
+if queue.began_us == 0 and not brings_jobs() then
+  -- Where no queue is there is nobody whom an end would matter to; one that was cleared does not begin by news that come late.
+  return { 'received', 0 }
+end
 if queue.partitions ~= partitions then
   if queue.partitions > 0 then
     return redis.error_reply('PARTITIONS ' .. queue.partitions)
@@ -131,7 +159,7 @@ for at = entries_at, #entries, 2 do
   local number, what = tonumber(entries[at]), entries[at + 1]
   local kind, rest = string.sub(what, 1, 1), string.sub(what, 2)
   if kind == 'a' then
-    hear_of_parent(keys, queue, source, rest, pack_end('a', rest, ''))
+    hear_of_unknown(keys, queue, source, rest)
   elseif kind == 'e' then
     local _, id = unpack_end(rest)
     hear_of_parent(keys, queue, source, id, rest)
@@ -143,8 +171,7 @@ for at = entries_at, #entries, 2 do
   end
   newest = math.max(newest, number)
 end
--- Where no queue is there is nobody whom an end would matter to.
-if newest > known and queue.began_us > 0 then
+if newest > known then
   redis.call('HSET', inbox, source, exact(newest))
 end
 if queue.settling then

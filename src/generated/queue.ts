@@ -26654,7 +26654,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '9ae6f00f0356ab0a5485f38dd37ed6c9766ddba0',
+    sha1: 'bfa4a45ad0df3e5463d2561aa9042626418231f3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28822,6 +28822,34 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
+
+-- A parent that its queue does not know any more. What it came to counts where that has been told: for all children but those
+-- that have come since.
+local function hear_of_unknown(keys, queue, source, id)
+  local ref = 'q' .. source .. '\\1' .. id
+  local waits =
+    redis.call('ZRANGEBYLEX', keys.children, '[' .. ref .. '\\0', '(' .. ref .. '\\1', 'LIMIT', '0', '1')
+  local is_told = not waits[1] or redis.call('ZSCORE', keys.parents, ref) == '0'
+  if is_told and redis.call('HEXISTS', keys.jobs, 'z' .. ref) == 1 then
+    redis.call('ZADD', keys.parents, '0', ref)
+    queue.settling = true
+  else
+    hear_of_parent(keys, queue, source, id, pack_end('a', id, ''))
+  end
+end
+
+local function brings_jobs()
+  for at = entries_at + 1, #entries, 2 do
+    if string.sub(entries[at], 1, 1) == 'j' then
+      return true
+    end
+  end
+  return false
+end
+if queue.began_us == 0 and not brings_jobs() then
+  -- Where no queue is there is nobody whom an end would matter to; one that was cleared does not begin by news that come late.
+  return { 'received', 0 }
+end
 if queue.partitions ~= partitions then
   if queue.partitions > 0 then
     return redis.error_reply('PARTITIONS ' .. queue.partitions)
@@ -28859,7 +28887,7 @@ for at = entries_at, #entries, 2 do
   local number, what = tonumber(entries[at]), entries[at + 1]
   local kind, rest = string.sub(what, 1, 1), string.sub(what, 2)
   if kind == 'a' then
-    hear_of_parent(keys, queue, source, rest, pack_end('a', rest, ''))
+    hear_of_unknown(keys, queue, source, rest)
   elseif kind == 'e' then
     local _, id = unpack_end(rest)
     hear_of_parent(keys, queue, source, id, rest)
@@ -28871,8 +28899,7 @@ for at = entries_at, #entries, 2 do
   end
   newest = math.max(newest, number)
 end
--- Where no queue is there is nobody whom an end would matter to.
-if newest > known and queue.began_us > 0 then
+if newest > known then
   redis.call('HSET', inbox, source, exact(newest))
 end
 if queue.settling then
@@ -29220,22 +29247,22 @@ return { 'received', queue.chores }
     [2111, 'lua/shared/queue/spec.lua', 120],
     [2125, 'lua/shared/queue/spec.lua', 144],
     [2132, 'lua/queue/receive.lua', 77],
-    [2171, 'lua/shared/take-up.lua', 1],
-    [2186, 'lua/queue/receive.lua', 117],
-    [2220, 'lua/shared/queue/settle.lua', 1],
-    [2221, 'lua/shared/queue/dead.lua', 1],
-    [2275, 'lua/shared/queue/backoff.lua', 1],
-    [2277, 'lua/shared/queue/backoff.lua', 22],
-    [2296, 'lua/shared/queue/unblock.lua', 1],
-    [2302, 'lua/shared/queue/outbox.lua', 1],
-    [2313, 'lua/shared/queue/entries.lua', 1],
-    [2331, 'lua/shared/queue/history.lua', 1],
-    [2345, 'lua/shared/queue/note-end.lua', 1],
-    [2375, 'lua/shared/queue/cancel.lua', 1],
-    [2383, 'lua/shared/queue/settle.lua', 19],
-    [2444, 'lua/shared/queue/put-out-end.lua', 1],
-    [2452, 'lua/shared/queue/settle.lua', 81],
-    [2471, 'lua/queue/receive.lua', 152],
+    [2199, 'lua/shared/take-up.lua', 1],
+    [2214, 'lua/queue/receive.lua', 145],
+    [2247, 'lua/shared/queue/settle.lua', 1],
+    [2248, 'lua/shared/queue/dead.lua', 1],
+    [2302, 'lua/shared/queue/backoff.lua', 1],
+    [2304, 'lua/shared/queue/backoff.lua', 22],
+    [2323, 'lua/shared/queue/unblock.lua', 1],
+    [2329, 'lua/shared/queue/outbox.lua', 1],
+    [2340, 'lua/shared/queue/entries.lua', 1],
+    [2358, 'lua/shared/queue/history.lua', 1],
+    [2372, 'lua/shared/queue/note-end.lua', 1],
+    [2402, 'lua/shared/queue/cancel.lua', 1],
+    [2410, 'lua/shared/queue/settle.lua', 19],
+    [2471, 'lua/shared/queue/put-out-end.lua', 1],
+    [2479, 'lua/shared/queue/settle.lua', 81],
+    [2498, 'lua/queue/receive.lua', 179],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -42872,19 +42899,20 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 }
 
 /**
- * Another queue has jobs that wait for these: it is told, by way of the outbox, when they end, or at once where they have. `absent` are not known. Safe to repeat: who asks twice is perhaps told twice.
+ * Another queue has jobs that wait for these: it is told, by way of the outbox, when they end, or at once where they have. `absent` are not known, and what they came to is in the outbox, if that queue is to be told of it: none is named as long as more is to be put there. Safe to repeat: who asks twice is perhaps told twice.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: 'd39b00952b7583f7400a6685bf5522adc08a0821',
+    sha1: '1a1fc97f2bc2c206ad541120a0dfa34bfc428557',
     reads: false,
     bytes: false,
     source: `--[[
 Another queue has jobs that wait for these: it is told, by way of the outbox, when they end, or at once where they have.
-\`absent\` are not known. Safe to repeat: who asks twice is perhaps told twice.
+\`absent\` are not known, and what they came to is in the outbox, if that queue is to be told of it: none is named as long as more is
+to be put there. Safe to repeat: who asks twice is perhaps told twice.
 
 @returns watched  chores:integer absent:[id:text]
 @cost    O(jobs x log n),
@@ -44713,6 +44741,10 @@ end
     see_to_rest(idle, queue, now_ms, how)
   end
   tell_others(keys, queue, now_ms, how)
+  if redis.call('ZRANGE', parents, '0', '0', 'WITHSCORES')[2] == '0' then
+    -- One of them may have ended just now; it is asked after again.
+    absent = {}
+  end
 end
 save_queue(meta, queue)
 return { 'watched', queue.chores, absent }
@@ -44721,88 +44753,88 @@ return { 'watched', queue.chores, absent }
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'tagged', 'idle', 'results', 'listeners', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/watch.lua', 1],
-    [38, 'lua/shared/clock.lua', 1],
-    [44, 'lua/shared/bytes.lua', 1],
-    [50, 'lua/shared/tell.lua', 1],
-    [60, 'lua/shared/tell.lua', 15],
-    [103, 'lua/shared/queue/state.lua', 1],
-    [189, 'lua/shared/queue/count-job.lua', 1],
-    [202, 'lua/shared/queue/save.lua', 1],
-    [204, 'lua/shared/queue/save.lua', 15],
-    [246, 'lua/shared/queue/save-awaited.lua', 1],
-    [261, 'lua/shared/queue/save.lua', 58],
-    [276, 'lua/shared/queue/marks.lua', 1],
-    [292, 'lua/shared/queue/job.lua', 1],
-    [304, 'lua/shared/queue/plain-head.lua', 1],
-    [307, 'lua/shared/queue/plain-head.lua', 8],
-    [315, 'lua/shared/queue/job.lua', 14],
-    [316, 'lua/shared/queue/job.lua', 45],
-    [362, 'lua/shared/queue/flags.lua', 1],
-    [396, 'lua/shared/queue/run.lua', 1],
-    [425, 'lua/shared/queue/failure.lua', 1],
-    [435, 'lua/shared/queue/find.lua', 1],
-    [461, 'lua/shared/queue/parents.lua', 1],
-    [542, 'lua/shared/queue/parents.lua', 92],
-    [556, 'lua/shared/queue/note-due.lua', 1],
-    [564, 'lua/shared/queue/link.lua', 1],
-    [573, 'lua/shared/queue/link-done.lua', 2],
-    [587, 'lua/shared/queue/link.lua', 11],
-    [609, 'lua/shared/queue/idle.lua', 1],
-    [676, 'lua/shared/listening.lua', 1],
-    [695, 'lua/shared/queue/idle.lua', 69],
-    [786, 'lua/shared/queue/idle.lua', 171],
-    [797, 'lua/shared/queue/tell-others.lua', 1],
-    [799, 'lua/shared/queue/packed-notes.lua', 1],
-    [800, 'lua/shared/queue/leave-notes.lua', 1],
-    [822, 'lua/shared/queue/fold.lua', 1],
-    [823, 'lua/shared/queue/statistics.lua', 1],
-    [1056, 'lua/shared/queue/fold.lua', 3],
-    [1067, 'lua/shared/queue/leave-notes.lua', 24],
-    [1074, 'lua/shared/queue/packed-notes.lua', 3],
-    [1082, 'lua/shared/queue/tell-others.lua', 4],
-    [1085, 'lua/shared/queue/result.lua', 1],
-    [1099, 'lua/shared/queue/tell-ends.lua', 1],
-    [1168, 'lua/shared/queue/tell-others.lua', 9],
-    [1171, 'lua/shared/queue/tell-others.lua', 13],
-    [1174, 'lua/shared/queue/publish.lua', 1],
-    [1175, 'lua/shared/queue/message.lua', 1],
-    [1185, 'lua/shared/queue/spelled.lua', 1],
-    [1193, 'lua/shared/queue/send.lua', 1],
-    [1209, 'lua/shared/queue/message.lua', 13],
-    [1232, 'lua/shared/queue/publish.lua', 3],
-    [1238, 'lua/shared/queue/tell-others.lua', 17],
-    [1241, 'lua/queue/watch.lua', 55],
-    [1290, 'lua/shared/queue/settle.lua', 1],
-    [1291, 'lua/shared/queue/rate.lua', 1],
-    [1312, 'lua/shared/queue/rate.lua', 58],
-    [1318, 'lua/shared/queue/groups.lua', 1],
-    [1364, 'lua/shared/queue/burst.lua', 1],
-    [1376, 'lua/shared/queue/groups.lua', 48],
-    [1447, 'lua/shared/queue/ready.lua', 1],
-    [1454, 'lua/shared/queue/in-front.lua', 1],
-    [1456, 'lua/shared/queue/ready.lua', 9],
-    [1477, 'lua/shared/queue/names.lua', 1],
-    [1480, 'lua/shared/queue/names.lua', 27],
-    [1498, 'lua/shared/queue/dead.lua', 1],
-    [1552, 'lua/shared/queue/end.lua', 1],
-    [1557, 'lua/shared/queue/keep-end.lua', 1],
-    [1569, 'lua/shared/queue/end.lua', 7],
-    [1591, 'lua/shared/queue/leave-tags.lua', 1],
-    [1601, 'lua/shared/queue/end.lua', 30],
-    [1611, 'lua/shared/queue/backoff.lua', 1],
-    [1613, 'lua/shared/queue/backoff.lua', 22],
-    [1632, 'lua/shared/queue/unblock.lua', 1],
-    [1638, 'lua/shared/queue/outbox.lua', 1],
-    [1649, 'lua/shared/queue/entries.lua', 1],
-    [1667, 'lua/shared/queue/history.lua', 1],
-    [1681, 'lua/shared/queue/happened.lua', 1],
-    [1693, 'lua/shared/queue/note-end.lua', 1],
-    [1723, 'lua/shared/queue/cancel.lua', 1],
-    [1731, 'lua/shared/queue/settle.lua', 19],
-    [1792, 'lua/shared/queue/put-out-end.lua', 1],
-    [1800, 'lua/shared/queue/settle.lua', 81],
-    [1819, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1825, 'lua/queue/watch.lua', 106],
+    [39, 'lua/shared/clock.lua', 1],
+    [45, 'lua/shared/bytes.lua', 1],
+    [51, 'lua/shared/tell.lua', 1],
+    [61, 'lua/shared/tell.lua', 15],
+    [104, 'lua/shared/queue/state.lua', 1],
+    [190, 'lua/shared/queue/count-job.lua', 1],
+    [203, 'lua/shared/queue/save.lua', 1],
+    [205, 'lua/shared/queue/save.lua', 15],
+    [247, 'lua/shared/queue/save-awaited.lua', 1],
+    [262, 'lua/shared/queue/save.lua', 58],
+    [277, 'lua/shared/queue/marks.lua', 1],
+    [293, 'lua/shared/queue/job.lua', 1],
+    [305, 'lua/shared/queue/plain-head.lua', 1],
+    [308, 'lua/shared/queue/plain-head.lua', 8],
+    [316, 'lua/shared/queue/job.lua', 14],
+    [317, 'lua/shared/queue/job.lua', 45],
+    [363, 'lua/shared/queue/flags.lua', 1],
+    [397, 'lua/shared/queue/run.lua', 1],
+    [426, 'lua/shared/queue/failure.lua', 1],
+    [436, 'lua/shared/queue/find.lua', 1],
+    [462, 'lua/shared/queue/parents.lua', 1],
+    [543, 'lua/shared/queue/parents.lua', 92],
+    [557, 'lua/shared/queue/note-due.lua', 1],
+    [565, 'lua/shared/queue/link.lua', 1],
+    [574, 'lua/shared/queue/link-done.lua', 2],
+    [588, 'lua/shared/queue/link.lua', 11],
+    [610, 'lua/shared/queue/idle.lua', 1],
+    [677, 'lua/shared/listening.lua', 1],
+    [696, 'lua/shared/queue/idle.lua', 69],
+    [787, 'lua/shared/queue/idle.lua', 171],
+    [798, 'lua/shared/queue/tell-others.lua', 1],
+    [800, 'lua/shared/queue/packed-notes.lua', 1],
+    [801, 'lua/shared/queue/leave-notes.lua', 1],
+    [823, 'lua/shared/queue/fold.lua', 1],
+    [824, 'lua/shared/queue/statistics.lua', 1],
+    [1057, 'lua/shared/queue/fold.lua', 3],
+    [1068, 'lua/shared/queue/leave-notes.lua', 24],
+    [1075, 'lua/shared/queue/packed-notes.lua', 3],
+    [1083, 'lua/shared/queue/tell-others.lua', 4],
+    [1086, 'lua/shared/queue/result.lua', 1],
+    [1100, 'lua/shared/queue/tell-ends.lua', 1],
+    [1169, 'lua/shared/queue/tell-others.lua', 9],
+    [1172, 'lua/shared/queue/tell-others.lua', 13],
+    [1175, 'lua/shared/queue/publish.lua', 1],
+    [1176, 'lua/shared/queue/message.lua', 1],
+    [1186, 'lua/shared/queue/spelled.lua', 1],
+    [1194, 'lua/shared/queue/send.lua', 1],
+    [1210, 'lua/shared/queue/message.lua', 13],
+    [1233, 'lua/shared/queue/publish.lua', 3],
+    [1239, 'lua/shared/queue/tell-others.lua', 17],
+    [1242, 'lua/queue/watch.lua', 56],
+    [1291, 'lua/shared/queue/settle.lua', 1],
+    [1292, 'lua/shared/queue/rate.lua', 1],
+    [1313, 'lua/shared/queue/rate.lua', 58],
+    [1319, 'lua/shared/queue/groups.lua', 1],
+    [1365, 'lua/shared/queue/burst.lua', 1],
+    [1377, 'lua/shared/queue/groups.lua', 48],
+    [1448, 'lua/shared/queue/ready.lua', 1],
+    [1455, 'lua/shared/queue/in-front.lua', 1],
+    [1457, 'lua/shared/queue/ready.lua', 9],
+    [1478, 'lua/shared/queue/names.lua', 1],
+    [1481, 'lua/shared/queue/names.lua', 27],
+    [1499, 'lua/shared/queue/dead.lua', 1],
+    [1553, 'lua/shared/queue/end.lua', 1],
+    [1558, 'lua/shared/queue/keep-end.lua', 1],
+    [1570, 'lua/shared/queue/end.lua', 7],
+    [1592, 'lua/shared/queue/leave-tags.lua', 1],
+    [1602, 'lua/shared/queue/end.lua', 30],
+    [1612, 'lua/shared/queue/backoff.lua', 1],
+    [1614, 'lua/shared/queue/backoff.lua', 22],
+    [1633, 'lua/shared/queue/unblock.lua', 1],
+    [1639, 'lua/shared/queue/outbox.lua', 1],
+    [1650, 'lua/shared/queue/entries.lua', 1],
+    [1668, 'lua/shared/queue/history.lua', 1],
+    [1682, 'lua/shared/queue/happened.lua', 1],
+    [1694, 'lua/shared/queue/note-end.lua', 1],
+    [1724, 'lua/shared/queue/cancel.lua', 1],
+    [1732, 'lua/shared/queue/settle.lua', 19],
+    [1793, 'lua/shared/queue/put-out-end.lua', 1],
+    [1801, 'lua/shared/queue/settle.lua', 81],
+    [1820, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1826, 'lua/queue/watch.lua', 107],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
