@@ -16329,7 +16329,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: 'e236718983cd4a6c8a33b0961e2d3378f4f3f761',
+    sha1: 'b1a3a191e188b49a12f3ab913e459e9d8368d9cb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16996,8 +16996,8 @@ if queue.began_us > 0 or group.paused or group.concurrency > 0 or group.rate_lim
   if rate_limit >= 0 then
     group.rate_burst = rate_limit > 0 and rate_burst or 0
     local more = keep_burst(groups, GROUP_BURST .. name, group)
-    if more ~= 0 then
-      redis.call('HINCRBY', groups, GROUP_BURST, more)
+    if more ~= 0 and redis.call('HINCRBY', groups, GROUP_BURST, more) == 0 then
+      redis.call('HDEL', groups, GROUP_BURST)
     end
   end
   group.arrival_us = arrival_by(group, group.arrival_us, before, now_us)
@@ -34506,7 +34506,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: 'f0ad7a7d27989b6f0601060f699b7e6fd3dedb39',
+    sha1: '4942e137fd957a733e4b94439b08e1b2cab6bbe2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -34540,6 +34540,7 @@ local listeners = KEYS[19] -- hash: who listens to events, where, and the number
 -- KEYS[20] tagged: sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local notes = KEYS[21] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
 local stats = KEYS[22] -- hash: statistics of minutes, hours and days
+-- KEYS[23] results: hash: ends of jobs, for those who ask
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -35468,6 +35469,10 @@ end
     end
     note_history(keys.jobs, seq, run, 'f', run.at_ms, math.floor(run.token / 1000), '')
   end
+  if redis.call('HEXISTS', keys.results, 'v' .. (job.id == '' and seq or job.id)) == 1 then
+    -- How it ended is kept for those who ask: so is how it ends next, else they would be told what is true no more.
+    run.flags = flagged(run.flags, AWAITED)
+  end
   happened(queue, 'requeued', seq, job, run, '')
   note_history(keys.jobs, seq, run, 'q', now_ms, 0, '')
   redis.call(
@@ -35700,6 +35705,7 @@ local keys = {
   parents = KEYS[17],
   outbox = KEYS[18],
   tagged = KEYS[20],
+  results = KEYS[23],
 }
 
 local queue = open_queue(meta, '', '')
@@ -36283,87 +36289,87 @@ local _, left = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+
 return { 'requeued', count, tonumber(left or 0), queue.chores, kept }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'scheduled', 'blocked', 'children', 'parents', 'outbox', 'listeners', 'tagged', 'notes', 'stats'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'scheduled', 'blocked', 'children', 'parents', 'outbox', 'listeners', 'tagged', 'notes', 'stats', 'results'],
   lines: [
     [1, 'lua/queue/requeue-failed.lua', 1],
-    [40, 'lua/shared/clock.lua', 1],
-    [46, 'lua/shared/tell.lua', 1],
-    [56, 'lua/shared/tell.lua', 15],
-    [99, 'lua/shared/queue/state.lua', 1],
-    [185, 'lua/shared/queue/count-job.lua', 1],
-    [198, 'lua/shared/queue/save.lua', 1],
-    [200, 'lua/shared/queue/save.lua', 15],
-    [242, 'lua/shared/queue/save-awaited.lua', 1],
-    [257, 'lua/shared/queue/save.lua', 58],
-    [272, 'lua/shared/queue/marks.lua', 1],
-    [288, 'lua/shared/queue/rate.lua', 1],
-    [309, 'lua/shared/queue/rate.lua', 58],
-    [315, 'lua/shared/queue/job.lua', 1],
-    [327, 'lua/shared/queue/plain-head.lua', 1],
-    [330, 'lua/shared/queue/plain-head.lua', 8],
-    [338, 'lua/shared/queue/job.lua', 14],
-    [339, 'lua/shared/queue/job.lua', 45],
-    [385, 'lua/shared/queue/flags.lua', 1],
-    [419, 'lua/shared/queue/run.lua', 1],
-    [448, 'lua/shared/queue/parents.lua', 1],
-    [529, 'lua/shared/queue/parents.lua', 92],
-    [543, 'lua/shared/queue/happened.lua', 1],
-    [555, 'lua/shared/queue/entries.lua', 1],
-    [573, 'lua/shared/queue/history.lua', 1],
-    [587, 'lua/shared/queue/names.lua', 1],
-    [603, 'lua/shared/queue/names.lua', 27],
-    [621, 'lua/shared/queue/failure.lua', 1],
-    [631, 'lua/shared/queue/groups.lua', 1],
-    [677, 'lua/shared/queue/burst.lua', 1],
-    [689, 'lua/shared/queue/groups.lua', 48],
-    [760, 'lua/shared/queue/ready.lua', 1],
-    [767, 'lua/shared/queue/in-front.lua', 1],
-    [769, 'lua/shared/queue/ready.lua', 9],
-    [790, 'lua/shared/queue/dead.lua', 1],
-    [859, 'lua/shared/queue/end.lua', 1],
-    [864, 'lua/shared/queue/keep-end.lua', 1],
-    [876, 'lua/shared/queue/end.lua', 7],
-    [898, 'lua/shared/queue/leave-tags.lua', 1],
-    [908, 'lua/shared/queue/end.lua', 30],
-    [918, 'lua/shared/queue/hold-again.lua', 1],
-    [938, 'lua/shared/queue/begin-again.lua', 1],
-    [944, 'lua/shared/queue/keep-end.lua', 1],
-    [956, 'lua/shared/queue/begin-again.lua', 8],
-    [972, 'lua/shared/queue/idle.lua', 1],
-    [1039, 'lua/shared/listening.lua', 1],
-    [1058, 'lua/shared/queue/idle.lua', 69],
-    [1149, 'lua/shared/queue/idle.lua', 171],
-    [1160, 'lua/shared/queue/kind.lua', 1],
-    [1173, 'lua/queue/requeue-failed.lua', 64],
-    [1226, 'lua/shared/queue/settle.lua', 1],
-    [1227, 'lua/shared/bytes.lua', 1],
-    [1233, 'lua/shared/queue/note-due.lua', 1],
-    [1241, 'lua/shared/queue/backoff.lua', 1],
-    [1243, 'lua/shared/queue/backoff.lua', 22],
-    [1262, 'lua/shared/queue/unblock.lua', 1],
-    [1268, 'lua/shared/queue/outbox.lua', 1],
-    [1279, 'lua/shared/queue/note-end.lua', 1],
-    [1309, 'lua/shared/queue/cancel.lua', 1],
-    [1317, 'lua/shared/queue/settle.lua', 19],
-    [1378, 'lua/shared/queue/put-out-end.lua', 1],
-    [1386, 'lua/shared/queue/settle.lua', 81],
-    [1405, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1411, 'lua/queue/requeue-failed.lua', 119],
-    [1418, 'lua/shared/queue/leave-notes.lua', 1],
-    [1440, 'lua/shared/queue/fold.lua', 1],
-    [1441, 'lua/shared/queue/statistics.lua', 1],
-    [1674, 'lua/shared/queue/fold.lua', 3],
-    [1685, 'lua/shared/queue/leave-notes.lua', 24],
-    [1692, 'lua/shared/queue/packed-notes.lua', 1],
-    [1693, 'lua/shared/queue/packed-notes.lua', 3],
-    [1701, 'lua/queue/requeue-failed.lua', 128],
-    [1704, 'lua/shared/queue/publish.lua', 1],
-    [1705, 'lua/shared/queue/message.lua', 1],
-    [1715, 'lua/shared/queue/spelled.lua', 1],
-    [1723, 'lua/shared/queue/send.lua', 1],
-    [1739, 'lua/shared/queue/message.lua', 13],
-    [1762, 'lua/shared/queue/publish.lua', 3],
-    [1768, 'lua/queue/requeue-failed.lua', 132],
+    [41, 'lua/shared/clock.lua', 1],
+    [47, 'lua/shared/tell.lua', 1],
+    [57, 'lua/shared/tell.lua', 15],
+    [100, 'lua/shared/queue/state.lua', 1],
+    [186, 'lua/shared/queue/count-job.lua', 1],
+    [199, 'lua/shared/queue/save.lua', 1],
+    [201, 'lua/shared/queue/save.lua', 15],
+    [243, 'lua/shared/queue/save-awaited.lua', 1],
+    [258, 'lua/shared/queue/save.lua', 58],
+    [273, 'lua/shared/queue/marks.lua', 1],
+    [289, 'lua/shared/queue/rate.lua', 1],
+    [310, 'lua/shared/queue/rate.lua', 58],
+    [316, 'lua/shared/queue/job.lua', 1],
+    [328, 'lua/shared/queue/plain-head.lua', 1],
+    [331, 'lua/shared/queue/plain-head.lua', 8],
+    [339, 'lua/shared/queue/job.lua', 14],
+    [340, 'lua/shared/queue/job.lua', 45],
+    [386, 'lua/shared/queue/flags.lua', 1],
+    [420, 'lua/shared/queue/run.lua', 1],
+    [449, 'lua/shared/queue/parents.lua', 1],
+    [530, 'lua/shared/queue/parents.lua', 92],
+    [544, 'lua/shared/queue/happened.lua', 1],
+    [556, 'lua/shared/queue/entries.lua', 1],
+    [574, 'lua/shared/queue/history.lua', 1],
+    [588, 'lua/shared/queue/names.lua', 1],
+    [604, 'lua/shared/queue/names.lua', 27],
+    [622, 'lua/shared/queue/failure.lua', 1],
+    [632, 'lua/shared/queue/groups.lua', 1],
+    [678, 'lua/shared/queue/burst.lua', 1],
+    [690, 'lua/shared/queue/groups.lua', 48],
+    [761, 'lua/shared/queue/ready.lua', 1],
+    [768, 'lua/shared/queue/in-front.lua', 1],
+    [770, 'lua/shared/queue/ready.lua', 9],
+    [791, 'lua/shared/queue/dead.lua', 1],
+    [860, 'lua/shared/queue/end.lua', 1],
+    [865, 'lua/shared/queue/keep-end.lua', 1],
+    [877, 'lua/shared/queue/end.lua', 7],
+    [899, 'lua/shared/queue/leave-tags.lua', 1],
+    [909, 'lua/shared/queue/end.lua', 30],
+    [919, 'lua/shared/queue/hold-again.lua', 1],
+    [939, 'lua/shared/queue/begin-again.lua', 1],
+    [945, 'lua/shared/queue/keep-end.lua', 1],
+    [957, 'lua/shared/queue/begin-again.lua', 8],
+    [977, 'lua/shared/queue/idle.lua', 1],
+    [1044, 'lua/shared/listening.lua', 1],
+    [1063, 'lua/shared/queue/idle.lua', 69],
+    [1154, 'lua/shared/queue/idle.lua', 171],
+    [1165, 'lua/shared/queue/kind.lua', 1],
+    [1178, 'lua/queue/requeue-failed.lua', 65],
+    [1232, 'lua/shared/queue/settle.lua', 1],
+    [1233, 'lua/shared/bytes.lua', 1],
+    [1239, 'lua/shared/queue/note-due.lua', 1],
+    [1247, 'lua/shared/queue/backoff.lua', 1],
+    [1249, 'lua/shared/queue/backoff.lua', 22],
+    [1268, 'lua/shared/queue/unblock.lua', 1],
+    [1274, 'lua/shared/queue/outbox.lua', 1],
+    [1285, 'lua/shared/queue/note-end.lua', 1],
+    [1315, 'lua/shared/queue/cancel.lua', 1],
+    [1323, 'lua/shared/queue/settle.lua', 19],
+    [1384, 'lua/shared/queue/put-out-end.lua', 1],
+    [1392, 'lua/shared/queue/settle.lua', 81],
+    [1411, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1417, 'lua/queue/requeue-failed.lua', 121],
+    [1424, 'lua/shared/queue/leave-notes.lua', 1],
+    [1446, 'lua/shared/queue/fold.lua', 1],
+    [1447, 'lua/shared/queue/statistics.lua', 1],
+    [1680, 'lua/shared/queue/fold.lua', 3],
+    [1691, 'lua/shared/queue/leave-notes.lua', 24],
+    [1698, 'lua/shared/queue/packed-notes.lua', 1],
+    [1699, 'lua/shared/queue/packed-notes.lua', 3],
+    [1707, 'lua/queue/requeue-failed.lua', 130],
+    [1710, 'lua/shared/queue/publish.lua', 1],
+    [1711, 'lua/shared/queue/message.lua', 1],
+    [1721, 'lua/shared/queue/spelled.lua', 1],
+    [1729, 'lua/shared/queue/send.lua', 1],
+    [1745, 'lua/shared/queue/message.lua', 13],
+    [1768, 'lua/shared/queue/publish.lua', 3],
+    [1774, 'lua/queue/requeue-failed.lua', 134],
   ],
   encode(args) {
     return withoutDefaults([
@@ -36424,7 +36430,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '53bd97d123af55ee7e236a319cd25689b306ad34',
+    sha1: '72a0fe619b4343c7b5b3bb4c2bc8ff4ae4cbe80b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -36456,6 +36462,7 @@ local idle = KEYS[15] -- sorted set: workers that wait -> their number
 -- KEYS[17] children: sorted set: ref of a parent and child that waits for it
 -- KEYS[18] parents: sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local listeners = KEYS[19] -- hash: who listens to events, where, and the number of the newest message
+-- KEYS[20] results: hash: ends of jobs, for those who ask
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -37272,6 +37279,10 @@ end
     end
     note_history(keys.jobs, seq, run, 'f', run.at_ms, math.floor(run.token / 1000), '')
   end
+  if redis.call('HEXISTS', keys.results, 'v' .. (job.id == '' and seq or job.id)) == 1 then
+    -- How it ended is kept for those who ask: so is how it ends next, else they would be told what is true no more.
+    run.flags = flagged(run.flags, AWAITED)
+  end
   happened(queue, 'requeued', seq, job, run, '')
   note_history(keys.jobs, seq, run, 'q', now_ms, 0, '')
   redis.call(
@@ -37477,6 +37488,7 @@ local keys = {
   blocked = KEYS[16],
   children = KEYS[17],
   parents = KEYS[18],
+  results = KEYS[20],
 }
 
 local queue = open_queue(meta, '', '')
@@ -37590,65 +37602,65 @@ save_queue(meta, queue)
 return { 'requeued', outcomes }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'listeners'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'listeners', 'results'],
   lines: [
     [1, 'lua/queue/requeue.lua', 1],
-    [35, 'lua/shared/clock.lua', 1],
-    [41, 'lua/shared/tell.lua', 1],
-    [51, 'lua/shared/tell.lua', 15],
-    [94, 'lua/shared/queue/state.lua', 1],
-    [180, 'lua/shared/queue/save.lua', 1],
-    [182, 'lua/shared/queue/save.lua', 15],
-    [224, 'lua/shared/queue/save-awaited.lua', 1],
-    [239, 'lua/shared/queue/save.lua', 58],
-    [254, 'lua/shared/queue/marks.lua', 1],
-    [270, 'lua/shared/queue/rate.lua', 1],
-    [291, 'lua/shared/queue/rate.lua', 58],
-    [297, 'lua/shared/queue/job.lua', 1],
-    [309, 'lua/shared/queue/plain-head.lua', 1],
-    [312, 'lua/shared/queue/plain-head.lua', 8],
-    [320, 'lua/shared/queue/job.lua', 14],
-    [321, 'lua/shared/queue/job.lua', 45],
-    [367, 'lua/shared/queue/body.lua', 1],
-    [370, 'lua/shared/bytes.lua', 1],
-    [376, 'lua/shared/queue/flags.lua', 1],
-    [410, 'lua/shared/queue/body.lua', 7],
-    [411, 'lua/shared/queue/body.lua', 23],
-    [415, 'lua/shared/queue/run.lua', 1],
-    [444, 'lua/shared/queue/parents.lua', 1],
-    [462, 'lua/shared/queue/parents.lua', 32],
-    [483, 'lua/shared/queue/happened.lua', 1],
-    [495, 'lua/shared/queue/entries.lua', 1],
-    [513, 'lua/shared/queue/history.lua', 1],
-    [527, 'lua/shared/queue/names.lua', 1],
-    [543, 'lua/shared/queue/failure.lua', 1],
-    [545, 'lua/shared/queue/failure.lua', 7],
-    [549, 'lua/shared/queue/groups.lua', 1],
-    [595, 'lua/shared/queue/burst.lua', 1],
-    [607, 'lua/shared/queue/groups.lua', 48],
-    [689, 'lua/shared/queue/ready.lua', 1],
-    [696, 'lua/shared/queue/in-front.lua', 1],
-    [698, 'lua/shared/queue/ready.lua', 9],
-    [729, 'lua/shared/queue/dead.lua', 1],
-    [732, 'lua/shared/queue/dead.lua', 55],
-    [747, 'lua/shared/queue/find.lua', 1],
-    [776, 'lua/shared/queue/displace.lua', 1],
-    [778, 'lua/shared/queue/displace.lua', 4],
-    [804, 'lua/shared/queue/hold-again.lua', 1],
-    [824, 'lua/shared/queue/begin-again.lua', 1],
-    [830, 'lua/shared/queue/keep-end.lua', 1],
-    [842, 'lua/shared/queue/begin-again.lua', 8],
-    [858, 'lua/shared/queue/idle.lua', 1],
-    [925, 'lua/shared/listening.lua', 1],
-    [944, 'lua/shared/queue/idle.lua', 69],
-    [1035, 'lua/queue/requeue.lua', 60],
-    [1094, 'lua/shared/queue/publish.lua', 1],
-    [1095, 'lua/shared/queue/message.lua', 1],
-    [1105, 'lua/shared/queue/spelled.lua', 1],
-    [1113, 'lua/shared/queue/send.lua', 1],
-    [1129, 'lua/shared/queue/message.lua', 13],
-    [1152, 'lua/shared/queue/publish.lua', 3],
-    [1158, 'lua/queue/requeue.lua', 120],
+    [36, 'lua/shared/clock.lua', 1],
+    [42, 'lua/shared/tell.lua', 1],
+    [52, 'lua/shared/tell.lua', 15],
+    [95, 'lua/shared/queue/state.lua', 1],
+    [181, 'lua/shared/queue/save.lua', 1],
+    [183, 'lua/shared/queue/save.lua', 15],
+    [225, 'lua/shared/queue/save-awaited.lua', 1],
+    [240, 'lua/shared/queue/save.lua', 58],
+    [255, 'lua/shared/queue/marks.lua', 1],
+    [271, 'lua/shared/queue/rate.lua', 1],
+    [292, 'lua/shared/queue/rate.lua', 58],
+    [298, 'lua/shared/queue/job.lua', 1],
+    [310, 'lua/shared/queue/plain-head.lua', 1],
+    [313, 'lua/shared/queue/plain-head.lua', 8],
+    [321, 'lua/shared/queue/job.lua', 14],
+    [322, 'lua/shared/queue/job.lua', 45],
+    [368, 'lua/shared/queue/body.lua', 1],
+    [371, 'lua/shared/bytes.lua', 1],
+    [377, 'lua/shared/queue/flags.lua', 1],
+    [411, 'lua/shared/queue/body.lua', 7],
+    [412, 'lua/shared/queue/body.lua', 23],
+    [416, 'lua/shared/queue/run.lua', 1],
+    [445, 'lua/shared/queue/parents.lua', 1],
+    [463, 'lua/shared/queue/parents.lua', 32],
+    [484, 'lua/shared/queue/happened.lua', 1],
+    [496, 'lua/shared/queue/entries.lua', 1],
+    [514, 'lua/shared/queue/history.lua', 1],
+    [528, 'lua/shared/queue/names.lua', 1],
+    [544, 'lua/shared/queue/failure.lua', 1],
+    [546, 'lua/shared/queue/failure.lua', 7],
+    [550, 'lua/shared/queue/groups.lua', 1],
+    [596, 'lua/shared/queue/burst.lua', 1],
+    [608, 'lua/shared/queue/groups.lua', 48],
+    [690, 'lua/shared/queue/ready.lua', 1],
+    [697, 'lua/shared/queue/in-front.lua', 1],
+    [699, 'lua/shared/queue/ready.lua', 9],
+    [730, 'lua/shared/queue/dead.lua', 1],
+    [733, 'lua/shared/queue/dead.lua', 55],
+    [748, 'lua/shared/queue/find.lua', 1],
+    [777, 'lua/shared/queue/displace.lua', 1],
+    [779, 'lua/shared/queue/displace.lua', 4],
+    [805, 'lua/shared/queue/hold-again.lua', 1],
+    [825, 'lua/shared/queue/begin-again.lua', 1],
+    [831, 'lua/shared/queue/keep-end.lua', 1],
+    [843, 'lua/shared/queue/begin-again.lua', 8],
+    [863, 'lua/shared/queue/idle.lua', 1],
+    [930, 'lua/shared/listening.lua', 1],
+    [949, 'lua/shared/queue/idle.lua', 69],
+    [1040, 'lua/queue/requeue.lua', 61],
+    [1100, 'lua/shared/queue/publish.lua', 1],
+    [1101, 'lua/shared/queue/message.lua', 1],
+    [1111, 'lua/shared/queue/spelled.lua', 1],
+    [1119, 'lua/shared/queue/send.lua', 1],
+    [1135, 'lua/shared/queue/message.lua', 13],
+    [1158, 'lua/shared/queue/publish.lua', 3],
+    [1164, 'lua/queue/requeue.lua', 122],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
