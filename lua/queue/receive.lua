@@ -71,6 +71,7 @@ local entries, entries_at = ARGV, 8 -- repeated (number:integer what:bytes): see
 -- @include shared/queue/find
 -- @include shared/queue/failure
 -- @include shared/queue/parents
+-- @include shared/queue/news
 -- @include shared/queue/link
 -- @include shared/queue/end
 -- @include shared/queue/spec
@@ -109,30 +110,7 @@ if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
 
--- A parent that its queue does not know any more. What it came to counts where that has been told: for all children but those
--- that have come since.
-local function hear_of_unknown(keys, queue, source, id)
-  local ref = 'q' .. source .. '\1' .. id
-  local waits =
-    redis.call('ZRANGEBYLEX', keys.children, '[' .. ref .. '\0', '(' .. ref .. '\1', 'LIMIT', '0', '1')
-  local is_told = not waits[1] or redis.call('ZSCORE', keys.parents, ref) == '0'
-  if is_told and redis.call('HEXISTS', keys.jobs, 'z' .. ref) == 1 then
-    redis.call('ZADD', keys.parents, '0', ref)
-    queue.settling = true
-  else
-    hear_of_parent(keys, queue, source, id, pack_end('a', id, ''))
-  end
-end
-
-local function brings_jobs()
-  for at = entries_at + 1, #entries, 2 do
-    if string.sub(entries[at], 1, 1) == 'j' then
-      return true
-    end
-  end
-  return false
-end
-if queue.began_us == 0 and not brings_jobs() then
+if queue.began_us == 0 and not brings_jobs(entries, entries_at) then
   -- Where no queue is there is nobody whom an end would matter to; one that was cleared does not begin by news that come late.
   return { 'received', 0 }
 end

@@ -26654,7 +26654,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: 'bfa4a45ad0df3e5463d2561aa9042626418231f3',
+    sha1: '587f341cef35bf7d709742bcf7e42accb4e0bf82',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28408,6 +28408,32 @@ local function drop_parents(keys, queue, seq)
   unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
+-- What comes from other queues; see shared/queue/outbox.
+
+-- Whether there are jobs among the entries of an outbox.
+local function brings_jobs(entries, entries_at)
+  for at = entries_at + 1, #entries, 2 do
+    if string.sub(entries[at], 1, 1) == 'j' then
+      return true
+    end
+  end
+  return false
+end
+
+-- A parent that its queue does not know any more. What it came to counts where that has been told: for all children but those
+-- that have come since.
+local function hear_of_unknown(keys, queue, source, id)
+  local ref = 'q' .. source .. '\\1' .. id
+  local waits =
+    redis.call('ZRANGEBYLEX', keys.children, '[' .. ref .. '\\0', '(' .. ref .. '\\1', 'LIMIT', '0', '1')
+  local is_told = not waits[1] or redis.call('ZSCORE', keys.parents, ref) == '0'
+  if is_told and redis.call('HEXISTS', keys.jobs, 'z' .. ref) == 1 then
+    redis.call('ZADD', keys.parents, '0', ref)
+    queue.settling = true
+  else
+    hear_of_parent(keys, queue, source, id, pack_end('a', id, ''))
+  end
+end
 -- New children; see shared/queue/parents.
 
 -- A parent of this queue, by its id. Answers its ref, or nil where there is no such job.
@@ -28823,30 +28849,7 @@ if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
 
--- A parent that its queue does not know any more. What it came to counts where that has been told: for all children but those
--- that have come since.
-local function hear_of_unknown(keys, queue, source, id)
-  local ref = 'q' .. source .. '\\1' .. id
-  local waits =
-    redis.call('ZRANGEBYLEX', keys.children, '[' .. ref .. '\\0', '(' .. ref .. '\\1', 'LIMIT', '0', '1')
-  local is_told = not waits[1] or redis.call('ZSCORE', keys.parents, ref) == '0'
-  if is_told and redis.call('HEXISTS', keys.jobs, 'z' .. ref) == 1 then
-    redis.call('ZADD', keys.parents, '0', ref)
-    queue.settling = true
-  else
-    hear_of_parent(keys, queue, source, id, pack_end('a', id, ''))
-  end
-end
-
-local function brings_jobs()
-  for at = entries_at + 1, #entries, 2 do
-    if string.sub(entries[at], 1, 1) == 'j' then
-      return true
-    end
-  end
-  return false
-end
-if queue.began_us == 0 and not brings_jobs() then
+if queue.began_us == 0 and not brings_jobs(entries, entries_at) then
   -- Where no queue is there is nobody whom an end would matter to; one that was cleared does not begin by news that come late.
   return { 'received', 0 }
 end
@@ -29234,35 +29237,36 @@ return { 'received', queue.chores }
     [1611, 'lua/shared/queue/find.lua', 1],
     [1637, 'lua/shared/queue/failure.lua', 1],
     [1647, 'lua/shared/queue/parents.lua', 1],
-    [1752, 'lua/shared/queue/link.lua', 1],
-    [1761, 'lua/shared/queue/link-done.lua', 2],
-    [1775, 'lua/shared/queue/link.lua', 11],
-    [1857, 'lua/shared/queue/end.lua', 1],
-    [1862, 'lua/shared/queue/keep-end.lua', 1],
-    [1874, 'lua/shared/queue/end.lua', 7],
-    [1896, 'lua/shared/queue/leave-tags.lua', 1],
-    [1906, 'lua/shared/queue/end.lua', 30],
-    [1916, 'lua/shared/queue/spec.lua', 1],
-    [2034, 'lua/shared/queue/sweep.lua', 1],
-    [2111, 'lua/shared/queue/spec.lua', 120],
-    [2125, 'lua/shared/queue/spec.lua', 144],
-    [2132, 'lua/queue/receive.lua', 77],
-    [2199, 'lua/shared/take-up.lua', 1],
-    [2214, 'lua/queue/receive.lua', 145],
-    [2247, 'lua/shared/queue/settle.lua', 1],
-    [2248, 'lua/shared/queue/dead.lua', 1],
-    [2302, 'lua/shared/queue/backoff.lua', 1],
-    [2304, 'lua/shared/queue/backoff.lua', 22],
-    [2323, 'lua/shared/queue/unblock.lua', 1],
-    [2329, 'lua/shared/queue/outbox.lua', 1],
-    [2340, 'lua/shared/queue/entries.lua', 1],
-    [2358, 'lua/shared/queue/history.lua', 1],
-    [2372, 'lua/shared/queue/note-end.lua', 1],
-    [2402, 'lua/shared/queue/cancel.lua', 1],
-    [2410, 'lua/shared/queue/settle.lua', 19],
-    [2471, 'lua/shared/queue/put-out-end.lua', 1],
-    [2479, 'lua/shared/queue/settle.lua', 81],
-    [2498, 'lua/queue/receive.lua', 179],
+    [1752, 'lua/shared/queue/news.lua', 1],
+    [1778, 'lua/shared/queue/link.lua', 1],
+    [1787, 'lua/shared/queue/link-done.lua', 2],
+    [1801, 'lua/shared/queue/link.lua', 11],
+    [1883, 'lua/shared/queue/end.lua', 1],
+    [1888, 'lua/shared/queue/keep-end.lua', 1],
+    [1900, 'lua/shared/queue/end.lua', 7],
+    [1922, 'lua/shared/queue/leave-tags.lua', 1],
+    [1932, 'lua/shared/queue/end.lua', 30],
+    [1942, 'lua/shared/queue/spec.lua', 1],
+    [2060, 'lua/shared/queue/sweep.lua', 1],
+    [2137, 'lua/shared/queue/spec.lua', 120],
+    [2151, 'lua/shared/queue/spec.lua', 144],
+    [2158, 'lua/queue/receive.lua', 78],
+    [2202, 'lua/shared/take-up.lua', 1],
+    [2217, 'lua/queue/receive.lua', 123],
+    [2250, 'lua/shared/queue/settle.lua', 1],
+    [2251, 'lua/shared/queue/dead.lua', 1],
+    [2305, 'lua/shared/queue/backoff.lua', 1],
+    [2307, 'lua/shared/queue/backoff.lua', 22],
+    [2326, 'lua/shared/queue/unblock.lua', 1],
+    [2332, 'lua/shared/queue/outbox.lua', 1],
+    [2343, 'lua/shared/queue/entries.lua', 1],
+    [2361, 'lua/shared/queue/history.lua', 1],
+    [2375, 'lua/shared/queue/note-end.lua', 1],
+    [2405, 'lua/shared/queue/cancel.lua', 1],
+    [2413, 'lua/shared/queue/settle.lua', 19],
+    [2474, 'lua/shared/queue/put-out-end.lua', 1],
+    [2482, 'lua/shared/queue/settle.lua', 81],
+    [2501, 'lua/queue/receive.lua', 157],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
