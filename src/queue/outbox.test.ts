@@ -1,23 +1,18 @@
 import { Redis } from 'ioredis'
-import { perilune } from 'perilune'
+import { type Perilune, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { type Payloads, setup, until } from '../../test/queue-fixture.ts'
 import { partitionOf } from '../runtime/partition-hash.ts'
 import type { ClaimedJob } from './claimed-job.ts'
-import type { Queue } from './queue.ts'
 
 const child = { name: 'mail', payload: { to: 'child' } } as const
 
-/** A queue as a process of its own has it, and how that ends. */
-function elsewhere(
-  name: string,
-  options: { partitions?: number } = {},
-): { queue: Queue<Payloads>; close: () => Promise<void> } {
+/** As a process of its own has it. */
+function elsewhere(): Perilune {
   const client = new Redis(inject('redisPort'))
   onTestFinished(() => client.disconnect())
-  const redis = perilune(ioredis(client), { namespace: 'queue-test' })
-  return { queue: redis.queue<Payloads>(name, options), close: () => redis.close() }
+  return perilune(ioredis(client), { namespace: 'queue-test' })
 }
 
 describe('what goes to another queue', () => {
@@ -30,10 +25,11 @@ describe('what goes to another queue', () => {
       if (how !== 'advance') {
         await queue.enqueueMany([{ ...child, parents: [{ queue: other.name, id }], ifParentFails: 'run' }])
       }
-      const process = elsewhere(other.name)
-      const [job] = how === 'cancel' ? [] : await process.queue.claim()
+      const process = elsewhere()
+      const same = process.queue<Payloads>(other.name)
+      const [job] = how === 'cancel' ? [] : await same.claim()
 
-      if (how === 'cancel') await process.queue.jobs.cancel([id])
+      if (how === 'cancel') await same.jobs.cancel([id])
       else if (how === 'advance') await job?.advance({ queue: name, ...child })
       else await (job as ClaimedJob)[how]()
       await process.close()
@@ -48,9 +44,10 @@ describe('what goes to another queue', () => {
     const partitions = 8
     const groups = ['a', 'b', 'c', 'd', 'e', 'f'].map((group) => partitionOf(group, partitions, 'group'))
     const there = groups.findIndex((each) => each !== groups[0])
-    const process = elsewhere(name, { partitions })
-    await process.queue.enqueue('image', { url: 'a' }, { group: 'a' })
-    const [job] = await process.queue.claim()
+    const process = elsewhere()
+    const same = process.queue<Payloads>(name, { partitions })
+    await same.enqueue('image', { url: 'a' }, { group: 'a' })
+    const [job] = await same.claim()
 
     await job?.advance({ ...child, group: 'abcdef'.charAt(there) })
     await process.close()
