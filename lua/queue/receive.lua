@@ -103,16 +103,14 @@ local keys = {
 }
 
 local queue = open_queue(meta, codec, '')
+if is_gone(queue, partitions) and not brings_jobs(entries, entries_at) then
+  return { 'received', 0 }
+end
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
-end
-
-if queue.began_us == 0 and not brings_jobs(entries, entries_at) then
-  -- Where no queue is there is nobody whom an end would matter to; one that was cleared does not begin by news that come late.
-  return { 'received', 0 }
 end
 if queue.partitions ~= partitions then
   if queue.partitions > 0 then

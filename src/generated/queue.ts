@@ -26654,7 +26654,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '587f341cef35bf7d709742bcf7e42accb4e0bf82',
+    sha1: 'a92dc155f1c5f583d95ac5849b998de0125fb446',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28410,6 +28410,15 @@ local function drop_parents(keys, queue, seq)
 end
 -- What comes from other queues; see shared/queue/outbox.
 
+-- Whether those who waited for news went when their queue was cleared: it is not there, or has another number of partitions
+-- since. News that come late do not begin it again.
+local function is_gone(queue, partitions)
+  if queue.layout ~= QUEUE_LAYOUT then
+    return string.find(queue.layout, '^in %d+ partitions$') ~= nil
+  end
+  return queue.began_us == 0 or (queue.partitions > 0 and queue.partitions ~= partitions)
+end
+
 -- Whether there are jobs among the entries of an outbox.
 local function brings_jobs(entries, entries_at)
   for at = entries_at + 1, #entries, 2 do
@@ -28842,16 +28851,14 @@ local keys = {
 }
 
 local queue = open_queue(meta, codec, '')
+if is_gone(queue, partitions) and not brings_jobs(entries, entries_at) then
+  return { 'received', 0 }
+end
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
-end
-
-if queue.began_us == 0 and not brings_jobs(entries, entries_at) then
-  -- Where no queue is there is nobody whom an end would matter to; one that was cleared does not begin by news that come late.
-  return { 'received', 0 }
 end
 if queue.partitions ~= partitions then
   if queue.partitions > 0 then
@@ -29238,35 +29245,35 @@ return { 'received', queue.chores }
     [1637, 'lua/shared/queue/failure.lua', 1],
     [1647, 'lua/shared/queue/parents.lua', 1],
     [1752, 'lua/shared/queue/news.lua', 1],
-    [1778, 'lua/shared/queue/link.lua', 1],
-    [1787, 'lua/shared/queue/link-done.lua', 2],
-    [1801, 'lua/shared/queue/link.lua', 11],
-    [1883, 'lua/shared/queue/end.lua', 1],
-    [1888, 'lua/shared/queue/keep-end.lua', 1],
-    [1900, 'lua/shared/queue/end.lua', 7],
-    [1922, 'lua/shared/queue/leave-tags.lua', 1],
-    [1932, 'lua/shared/queue/end.lua', 30],
-    [1942, 'lua/shared/queue/spec.lua', 1],
-    [2060, 'lua/shared/queue/sweep.lua', 1],
-    [2137, 'lua/shared/queue/spec.lua', 120],
-    [2151, 'lua/shared/queue/spec.lua', 144],
-    [2158, 'lua/queue/receive.lua', 78],
-    [2202, 'lua/shared/take-up.lua', 1],
-    [2217, 'lua/queue/receive.lua', 123],
-    [2250, 'lua/shared/queue/settle.lua', 1],
-    [2251, 'lua/shared/queue/dead.lua', 1],
-    [2305, 'lua/shared/queue/backoff.lua', 1],
-    [2307, 'lua/shared/queue/backoff.lua', 22],
-    [2326, 'lua/shared/queue/unblock.lua', 1],
-    [2332, 'lua/shared/queue/outbox.lua', 1],
-    [2343, 'lua/shared/queue/entries.lua', 1],
-    [2361, 'lua/shared/queue/history.lua', 1],
-    [2375, 'lua/shared/queue/note-end.lua', 1],
-    [2405, 'lua/shared/queue/cancel.lua', 1],
-    [2413, 'lua/shared/queue/settle.lua', 19],
-    [2474, 'lua/shared/queue/put-out-end.lua', 1],
-    [2482, 'lua/shared/queue/settle.lua', 81],
-    [2501, 'lua/queue/receive.lua', 157],
+    [1787, 'lua/shared/queue/link.lua', 1],
+    [1796, 'lua/shared/queue/link-done.lua', 2],
+    [1810, 'lua/shared/queue/link.lua', 11],
+    [1892, 'lua/shared/queue/end.lua', 1],
+    [1897, 'lua/shared/queue/keep-end.lua', 1],
+    [1909, 'lua/shared/queue/end.lua', 7],
+    [1931, 'lua/shared/queue/leave-tags.lua', 1],
+    [1941, 'lua/shared/queue/end.lua', 30],
+    [1951, 'lua/shared/queue/spec.lua', 1],
+    [2069, 'lua/shared/queue/sweep.lua', 1],
+    [2146, 'lua/shared/queue/spec.lua', 120],
+    [2160, 'lua/shared/queue/spec.lua', 144],
+    [2167, 'lua/queue/receive.lua', 78],
+    [2209, 'lua/shared/take-up.lua', 1],
+    [2224, 'lua/queue/receive.lua', 121],
+    [2257, 'lua/shared/queue/settle.lua', 1],
+    [2258, 'lua/shared/queue/dead.lua', 1],
+    [2312, 'lua/shared/queue/backoff.lua', 1],
+    [2314, 'lua/shared/queue/backoff.lua', 22],
+    [2333, 'lua/shared/queue/unblock.lua', 1],
+    [2339, 'lua/shared/queue/outbox.lua', 1],
+    [2350, 'lua/shared/queue/entries.lua', 1],
+    [2368, 'lua/shared/queue/history.lua', 1],
+    [2382, 'lua/shared/queue/note-end.lua', 1],
+    [2412, 'lua/shared/queue/cancel.lua', 1],
+    [2420, 'lua/shared/queue/settle.lua', 19],
+    [2481, 'lua/shared/queue/put-out-end.lua', 1],
+    [2489, 'lua/shared/queue/settle.lua', 81],
+    [2508, 'lua/queue/receive.lua', 155],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)

@@ -5,6 +5,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { type Payloads, setup, until } from '../../test/queue-fixture.ts'
 import { partitionOf } from '../runtime/partition-hash.ts'
 import type { ClaimedJob } from './claimed-job.ts'
+import type { Queue } from './queue.ts'
 
 const child = { name: 'mail', payload: { to: 'child' } } as const
 
@@ -113,3 +114,27 @@ test('a parent that has ended is not unknown as long as many others are told of 
 
   expect(await queue.jobs.find(far?.id ?? '')).toMatchObject({ state: 'dead' })
 })
+
+test.each([
+  [2, 3],
+  [undefined, 3],
+  [3, undefined],
+])(
+  'news for children that went when %s partitions became %s are not kept for ever',
+  async (before, after) => {
+    const { redis, another, name, client } = await setup({ clock: 'real' })
+    const other = await another()
+    const { id } = await other.enqueue('image', { url: 'parent' })
+    const open = (partitions?: number): Pick<Queue<Payloads>, 'enqueueMany' | 'clear'> =>
+      partitions === undefined ? redis.queue<Payloads>(name) : redis.queue<Payloads>(name, { partitions })
+    const old = open(before)
+    await old.enqueueMany([{ ...child, parents: [{ queue: other.name, id }] }])
+    await until(async () => (await client.exists(`queue-test:{queue:${other.name}}:children`)) === 1)
+    await old.clear()
+    await open(after).enqueueMany(Array.from({ length: 9 }, () => child))
+
+    await (await other.claim())[0]?.ack()
+
+    await until(async () => (await other.inspect()).outbox === 0)
+  },
+)

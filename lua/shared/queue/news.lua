@@ -1,5 +1,14 @@
 -- What comes from other queues; see shared/queue/outbox.
 
+-- Whether those who waited for news went when their queue was cleared: it is not there, or has another number of partitions
+-- since. News that come late do not begin it again.
+local function is_gone(queue, partitions)
+  if queue.layout ~= QUEUE_LAYOUT then
+    return string.find(queue.layout, '^in %d+ partitions$') ~= nil
+  end
+  return queue.began_us == 0 or (queue.partitions > 0 and queue.partitions ~= partitions)
+end
+
 -- Whether there are jobs among the entries of an outbox.
 local function brings_jobs(entries, entries_at)
   for at = entries_at + 1, #entries, 2 do
