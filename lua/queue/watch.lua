@@ -79,6 +79,10 @@ local keys = {
 }
 
 local queue = open_queue(meta, '', '')
+if string.find(queue.layout, '^in %d+ partitions$') then
+  -- No job is here under this name.
+  return { 'watched', 0, { unpack(wanted, wanted_at) } }
+end
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end

@@ -42929,7 +42929,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '1a1fc97f2bc2c206ad541120a0dfa34bfc428557',
+    sha1: '1eadc48d7816be01483a5738f132be2a83a64207',
     reads: false,
     bytes: false,
     source: `--[[
@@ -44199,6 +44199,10 @@ local keys = {
 }
 
 local queue = open_queue(meta, '', '')
+if string.find(queue.layout, '^in %d+ partitions$') then
+  -- No job is here under this name.
+  return { 'watched', 0, { unpack(wanted, wanted_at) } }
+end
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -44827,37 +44831,37 @@ return { 'watched', queue.chores, absent }
     [1233, 'lua/shared/queue/publish.lua', 3],
     [1239, 'lua/shared/queue/tell-others.lua', 17],
     [1242, 'lua/queue/watch.lua', 56],
-    [1291, 'lua/shared/queue/settle.lua', 1],
-    [1292, 'lua/shared/queue/rate.lua', 1],
-    [1313, 'lua/shared/queue/rate.lua', 58],
-    [1319, 'lua/shared/queue/groups.lua', 1],
-    [1365, 'lua/shared/queue/burst.lua', 1],
-    [1377, 'lua/shared/queue/groups.lua', 48],
-    [1448, 'lua/shared/queue/ready.lua', 1],
-    [1455, 'lua/shared/queue/in-front.lua', 1],
-    [1457, 'lua/shared/queue/ready.lua', 9],
-    [1478, 'lua/shared/queue/names.lua', 1],
-    [1481, 'lua/shared/queue/names.lua', 27],
-    [1499, 'lua/shared/queue/dead.lua', 1],
-    [1553, 'lua/shared/queue/end.lua', 1],
-    [1558, 'lua/shared/queue/keep-end.lua', 1],
-    [1570, 'lua/shared/queue/end.lua', 7],
-    [1592, 'lua/shared/queue/leave-tags.lua', 1],
-    [1602, 'lua/shared/queue/end.lua', 30],
-    [1612, 'lua/shared/queue/backoff.lua', 1],
-    [1614, 'lua/shared/queue/backoff.lua', 22],
-    [1633, 'lua/shared/queue/unblock.lua', 1],
-    [1639, 'lua/shared/queue/outbox.lua', 1],
-    [1650, 'lua/shared/queue/entries.lua', 1],
-    [1668, 'lua/shared/queue/history.lua', 1],
-    [1682, 'lua/shared/queue/happened.lua', 1],
-    [1694, 'lua/shared/queue/note-end.lua', 1],
-    [1724, 'lua/shared/queue/cancel.lua', 1],
-    [1732, 'lua/shared/queue/settle.lua', 19],
-    [1793, 'lua/shared/queue/put-out-end.lua', 1],
-    [1801, 'lua/shared/queue/settle.lua', 81],
-    [1820, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1826, 'lua/queue/watch.lua', 107],
+    [1295, 'lua/shared/queue/settle.lua', 1],
+    [1296, 'lua/shared/queue/rate.lua', 1],
+    [1317, 'lua/shared/queue/rate.lua', 58],
+    [1323, 'lua/shared/queue/groups.lua', 1],
+    [1369, 'lua/shared/queue/burst.lua', 1],
+    [1381, 'lua/shared/queue/groups.lua', 48],
+    [1452, 'lua/shared/queue/ready.lua', 1],
+    [1459, 'lua/shared/queue/in-front.lua', 1],
+    [1461, 'lua/shared/queue/ready.lua', 9],
+    [1482, 'lua/shared/queue/names.lua', 1],
+    [1485, 'lua/shared/queue/names.lua', 27],
+    [1503, 'lua/shared/queue/dead.lua', 1],
+    [1557, 'lua/shared/queue/end.lua', 1],
+    [1562, 'lua/shared/queue/keep-end.lua', 1],
+    [1574, 'lua/shared/queue/end.lua', 7],
+    [1596, 'lua/shared/queue/leave-tags.lua', 1],
+    [1606, 'lua/shared/queue/end.lua', 30],
+    [1616, 'lua/shared/queue/backoff.lua', 1],
+    [1618, 'lua/shared/queue/backoff.lua', 22],
+    [1637, 'lua/shared/queue/unblock.lua', 1],
+    [1643, 'lua/shared/queue/outbox.lua', 1],
+    [1654, 'lua/shared/queue/entries.lua', 1],
+    [1672, 'lua/shared/queue/history.lua', 1],
+    [1686, 'lua/shared/queue/happened.lua', 1],
+    [1698, 'lua/shared/queue/note-end.lua', 1],
+    [1728, 'lua/shared/queue/cancel.lua', 1],
+    [1736, 'lua/shared/queue/settle.lua', 19],
+    [1797, 'lua/shared/queue/put-out-end.lua', 1],
+    [1805, 'lua/shared/queue/settle.lua', 81],
+    [1824, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1830, 'lua/queue/watch.lua', 111],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)

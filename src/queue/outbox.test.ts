@@ -138,3 +138,14 @@ test.each([
     await until(async () => (await other.inspect()).outbox === 0)
   },
 )
+
+test('a parent in a queue that is in partitions, which other queues cannot name, is taken for done', async () => {
+  const { queue, redis, name } = await setup()
+  const spread = redis.queue<Payloads>(`${name}-spread`, { partitions: 2 })
+  const { id } = await spread.enqueue('image', { url: 'parent' })
+
+  await queue.enqueueMany([{ ...child, parents: [{ queue: `${name}-spread`, id }] }])
+
+  await until(async () => (await queue.inspect()).ready === 1)
+  await spread.clear()
+})
