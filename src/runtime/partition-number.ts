@@ -1,7 +1,7 @@
 // Over how many partitions something is spread, kept in the unit of the name alone. All who use it say the number, and have to
 // say the same one.
 
-import { DriverError } from './errors.ts'
+import { AmbiguousError, DriverError } from './errors.ts'
 import { PATIENCE_MS } from './in-turn.ts'
 import type { Operation } from './operation.ts'
 import { otherNumber } from './other-number.ts'
@@ -73,7 +73,7 @@ export class PartitionNumber {
 
   async #look(by?: number): Promise<'agreed' | 'unknown'> {
     const known = await this.#ask(false, by).catch((error: unknown) => {
-      if (error instanceof DriverError) return null
+      if (error instanceof DriverError || error instanceof AmbiguousError) return null
       throw error
     })
     return known === null || this.#refuseOther(known).status === 'agreed' ? 'agreed' : 'unknown'

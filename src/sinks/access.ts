@@ -142,12 +142,52 @@ export function checkNames(names: Readonly<Record<string, unknown>>): void {
   }
 }
 
-/** Does work once, and once more after it failed. */
-export function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
-  let done: Promise<Result> | undefined
-  return () =>
-    (done ??= work().catch((error: unknown) => {
-      done = undefined
+/** Whether a table or a column is gone that was there: the database came back with a copy of before it was made. */
+function isGone(error: unknown): boolean {
+  return error instanceof SinkError && error.code === 'sink-misconfigured' && error.cause !== undefined
+}
+
+/** What is looked up once, and once more after that failed, or after it turned out to be gone. */
+export class Known<Found> {
+  readonly #look: () => Promise<Found>
+  #found: Promise<Found> | undefined
+
+  constructor(look: () => Promise<Found>) {
+    this.#look = look
+  }
+
+  get(): Promise<Found> {
+    if (this.#found !== undefined) return this.#found
+    const looking: Promise<Found> = this.#look().catch((error: unknown) => {
+      this.#forget(looking)
       throw error
-    }))
+    })
+    this.#found = looking
+    return looking
+  }
+
+  /** Work that may be done once more. */
+  async use<Done>(work: (found: Found) => Promise<Done>): Promise<Done> {
+    try {
+      return await this.useOnce(work)
+    } catch (error) {
+      if (!isGone(error)) throw error
+    }
+    return work(await this.get())
+  }
+
+  /** Work of a transaction that has failed with it: the next one looks it up. */
+  async useOnce<Done>(work: (found: Found) => Promise<Done>): Promise<Done> {
+    const found = this.get()
+    try {
+      return await work(await found)
+    } catch (error) {
+      if (isGone(error)) this.#forget(found)
+      throw error
+    }
+  }
+
+  #forget(found: Promise<Found>): void {
+    if (this.#found === found) this.#found = undefined
+  }
 }

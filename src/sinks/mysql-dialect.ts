@@ -3,6 +3,7 @@
 
 import type { SinkErrorCode } from '../counters/errors.ts'
 import type { Change } from '../counters/sink.ts'
+import { causesOf } from './access.ts'
 import {
   type ChangeStatement,
   type Column,
@@ -90,6 +91,8 @@ export const MYSQL: Dialect = {
   advance: (schema, { counters, partition, epoch, seq, batch }) =>
     plain(`UPDATE ${ledgerIn(schema)} SET seq = ${seq}, batch = ${text(batch)}
       WHERE ${ledgerRow(counters, partition, epoch)} AND seq = ${seq - 1}`),
+  hold: (schema, { counters, partition, epoch }) =>
+    plain(`UPDATE ${ledgerIn(schema)} SET seq = seq WHERE ${ledgerRow(counters, partition, epoch)}`),
   standing: (schema, { counters, partition, epoch }) =>
     plain(`SELECT seq, CAST(batch AS CHAR) AS batch FROM ${ledgerIn(schema)}
       WHERE ${ledgerRow(counters, partition, epoch)}`),
@@ -198,16 +201,41 @@ export function inParts<Item>(items: readonly Item[], size: number): Item[][] {
   return Array.from({ length: count }, (_, at) => items.slice(at * size, (at + 1) * size))
 }
 
+/** The server takes no writes, and did when the connection was made: it is the primary no more. */
+const READ_ONLY = [1290, 1792, 1836]
+
+export function isReadOnly(error: unknown): boolean {
+  return causesOf(error).some((one) => READ_ONLY.includes(Number((one as { errno?: unknown }).errno)))
+}
+
 const MEANINGS: Readonly<Record<SinkErrorCode, readonly number[]>> = {
-  'sink-busy': [1213, 1205, 1020, 3572],
-  'sink-unreachable': [1040, 1053, 1927, 2006, 2013],
+  // Also what was ended for its time, or by somebody, and what met a change of the table.
+  'sink-busy': [1213, 1205, 1020, 1317, 1412, 1969, 3024, 3101, 3572],
+  'sink-unreachable': [
+    1040,
+    1047,
+    1053,
+    1158,
+    1159,
+    1160,
+    1161,
+    1203,
+    1226,
+    1927,
+    2006,
+    2013,
+    4031,
+    ...READ_ONLY,
+  ],
   'sink-misconfigured': [1044, 1045, 1049, 1054, 1142, 1143, 1146, 1665],
   'sink-refused': [],
   'sink-failed': [],
 }
 
-/** Disks, memory, servers that only read. */
-const OF_THE_SERVER = new Set([1021, 1026, 1030, 1037, 1038, 1041, 1114, 1206, 1290, 1792, 1836, 3100])
+/** Disks, memory, logs, damaged tables. */
+const OF_THE_SERVER = new Set([
+  1016, 1017, 1021, 1023, 1026, 1030, 1034, 1037, 1038, 1041, 1114, 1180, 1194, 1195, 1197, 1206, 1814, 3100,
+])
 
 const LOST = /^(ECONN.*|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|PROTOCOL_.*)$/
 const CLOSED = /closed state|connection is (closed|lost)/i

@@ -8,7 +8,7 @@ import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
 import { MYSQL_COUNTS, type MysqlEvents } from './mysql-counts.ts'
-import { MYSQL } from './mysql-dialect.ts'
+import { isReadOnly, MYSQL } from './mysql-dialect.ts'
 import { has, type OutboxOptions, SqlEvents, SqlOutbox } from './row-sources.ts'
 import { SqlSink } from './sql.ts'
 
@@ -92,7 +92,8 @@ class MysqlStore implements SqlStore {
       connection.release()
       return result
     } catch (error) {
-      await rollBack(connection)
+      if (isReadOnly(error)) connection.destroy()
+      else await rollBack(connection)
       throw error
     }
   }

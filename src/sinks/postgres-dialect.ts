@@ -1,6 +1,7 @@
 // How PostgreSQL says it.
 
 import type { SinkErrorCode } from '../counters/errors.ts'
+import { causesOf } from './access.ts'
 import {
   type Column,
   type Dialect,
@@ -79,7 +80,7 @@ export const POSTGRES: Dialect = {
   ids: 'integers, text or uuid',
   misfit,
   meaningOf,
-  isOfRows: (error) => OF_ROWS.test(String((error as { code?: unknown }).code)),
+  isOfRows,
   read: (place, { counters, partition, epoch }, ids) => ({
     sql: `SELECT asked.id AS id, ${countOf(place, 't')} AS value, r.delta AS refused, l.seq AS seq
       FROM (SELECT 1) one
@@ -119,6 +120,10 @@ export const POSTGRES: Dialect = {
     sql: `UPDATE ${ledgerIn(schema)} SET seq = $1, batch = $2
       WHERE counters = $3 AND partition = $4 AND epoch = $5 AND seq = $6`,
     values: [seq, batch, counters, partition, epoch, seq - 1],
+  }),
+  hold: (schema, { counters, partition, epoch }) => ({
+    sql: `UPDATE ${ledgerIn(schema)} SET seq = seq WHERE counters = $1 AND partition = $2 AND epoch = $3`,
+    values: [counters, partition, epoch],
   }),
   standing: (schema, { counters, partition, epoch }) => ({
     sql: `SELECT seq, batch FROM ${ledgerIn(schema)} WHERE counters = $1 AND partition = $2 AND epoch = $3`,
@@ -172,16 +177,33 @@ function misfit(id: string, column: Column): string | undefined {
 
 const MEANINGS: readonly [RegExp, SinkErrorCode][] = [
   [/^(40P01|40001|55P03|57014)$/, 'sink-busy'],
-  [/^(08...|57P0[1-5]|25P0[34]|53300|E[A-Z_]{4,})$/, 'sink-unreachable'],
+  [/^(08...|57P0[1-5]|25006|25P0[34]|53300|E[A-Z_]{4,})$/, 'sink-unreachable'],
   [/^(42P01|42703|42501|42P10|42804|3F000|3D000|28...)$/, 'sink-misconfigured'],
 ]
 
-/** Data, constraints, views that check what is written, and what functions of triggers raise. */
-const OF_ROWS = /^(22|23|44|P0)...$/
+/**
+ * Classes of codes that say nothing of the rows: connections, transactions, rights, names, what the server lacks or was told. All
+ * others do, those too that a trigger makes up.
+ */
+const OF_THE_SERVER = /^(0[08ABLPZ]|2[4568D]|3[4BDF]|4[02]|5[3578]|72|F0|HV|XX)...$/
+/** Where a policy refuses a row: the code alone would say that rights are missing. */
+const POLICY = /row-level security policy/i
+
+/** The server takes no writes, and did when the connection was made: it is the primary no more. */
+export function isReadOnly(error: unknown): boolean {
+  return causesOf(error).some((one) => (one as { code?: unknown }).code === '25006')
+}
 
 /** pg tells of a lost connection in words only. */
 const LOST =
   /connection (terminated|ended|error)|not queryable|timeout exceeded when trying to connect|query read timeout/i
+
+function isOfRows(error: object): boolean {
+  const { code, message, routine } = error as { code?: unknown; message?: unknown; routine?: unknown }
+  if (code === '42501') return routine === 'ExecWithCheckOptions' || POLICY.test(String(message))
+  const isState = typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)
+  return isState && meaningOf(error) === 'sink-failed' && !OF_THE_SERVER.test(code)
+}
 
 function meaningOf(error: object): SinkErrorCode {
   const { code, message } = error as { code?: unknown; message?: unknown }

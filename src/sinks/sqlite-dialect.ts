@@ -43,6 +43,13 @@ export const SQLITE: Dialect = {
     values: [own],
   }),
   carefully: [],
+  // No SAVEPOINT looks at them. They are looked for in the whole table, so only where there are any.
+  unmet: ({ found: { schema, name: own } }) => ({
+    sql: `SELECT COUNT(*) AS unmet FROM pragma_foreign_key_check(?, ?)
+      WHERE (SELECT foreign_keys FROM pragma_foreign_keys) AND EXISTS (
+        SELECT 1 FROM ${quote(schema, '"')}.sqlite_master WHERE name = ? AND sql LIKE '%INITIALLY%DEFERRED%')`,
+    values: [own, schema, own],
+  }),
   isCount: (type) => /INT/i.test(type),
   isWhole: (type) => /INT/i.test(type),
   isTime: () => true,
@@ -53,7 +60,7 @@ export const SQLITE: Dialect = {
   meaningOf,
   isOfRows: (error) => {
     const { code = '', message = '' } = error as { code?: string; message?: string }
-    return OF_ROWS.test(code) && !OF_THE_FILE.test(message)
+    return OF_ROWS.test(code) && !OF_THE_FILE.test(message) && !GONE.test(message)
   },
   read: (place, { counters, partition, epoch }, ids) => ({
     sql: `SELECT asked.value AS id, ${countOf(place, 't')} AS value, r.delta AS refused, l.seq AS seq
@@ -93,6 +100,10 @@ export const SQLITE: Dialect = {
     sql: `UPDATE ${ledgerIn(schema)} SET seq = ?, batch = ?
       WHERE counters = ? AND partition = ? AND epoch = ? AND seq = ?`,
     values: [seq, batch, counters, partition, epoch, seq - 1],
+  }),
+  hold: (schema, { counters, partition, epoch }) => ({
+    sql: `UPDATE ${ledgerIn(schema)} SET seq = seq WHERE counters = ? AND partition = ? AND epoch = ?`,
+    values: [counters, partition, epoch],
   }),
   standing: (schema, { counters, partition, epoch }) => ({
     sql: `SELECT seq, batch FROM ${ledgerIn(schema)} WHERE counters = ? AND partition = ? AND epoch = ?`,
@@ -147,8 +158,10 @@ const OF_ROWS = /^(SQLITE_(CONSTRAINT|ERROR|MISMATCH|TOOBIG)|ERR_SQLITE_ERROR)/
 const OF_THE_FILE =
   /is full|disk I\/O|readonly|out of memory|malformed|unable to open|not a database|locked|busy/i
 
+const GONE = /no such (table|column)/i
+
 function meaningOf(error: object): SinkErrorCode {
   const { code = '', message = '' } = error as { code?: string; message?: string }
-  const isBusy = /SQLITE_(BUSY|LOCKED)/.test(code) || /database (table )?is locked/.test(message)
-  return isBusy ? 'sink-busy' : 'sink-failed'
+  if (/SQLITE_(BUSY|LOCKED)/.test(code) || /database (table )?is locked/.test(message)) return 'sink-busy'
+  return GONE.test(message) ? 'sink-misconfigured' : 'sink-failed'
 }
