@@ -1,9 +1,7 @@
 // How MySQL and MariaDB say it. Statements have no placeholders: text is written as its bytes, which no sql_mode reads
 // in another way.
 
-import type { SinkErrorCode } from '../counters/errors.ts'
 import type { Change } from '../counters/sink.ts'
-import { causesOf } from './access.ts'
 import {
   type ChangeStatement,
   type Column,
@@ -15,6 +13,7 @@ import {
   textMisfit,
   uuidMisfit,
 } from './dialect.ts'
+import { isOfRows, meaningOf } from './mysql-errors.ts'
 import { MYSQL_REFUSED } from './mysql-refused.ts'
 import { asText, bitsOf, inSchema, isInteger, name, plain, tableOf, text } from './mysql-words.ts'
 
@@ -61,10 +60,7 @@ export const MYSQL: Dialect = {
   ids: 'integers, text in utf8mb4, utf8, latin1 or ascii, or the uuid of MariaDB',
   misfit,
   meaningOf,
-  isOfRows: (error) => {
-    const { errno } = error as { errno?: unknown }
-    return typeof errno === 'number' && !OF_THE_SERVER.has(errno) && meaningOf(error) === 'sink-failed'
-  },
+  isOfRows,
   read: (place, { counters, partition, epoch }, ids) => {
     const { schema } = place.found
     const ledger = `SELECT NULL AS id, NULL AS value, NULL AS refused, seq FROM ${ledgerIn(schema)}
@@ -199,50 +195,4 @@ function narrowMisfit(id: string, { charset }: Column): string | undefined {
 export function inParts<Item>(items: readonly Item[], size: number): Item[][] {
   const count = Math.ceil(items.length / size)
   return Array.from({ length: count }, (_, at) => items.slice(at * size, (at + 1) * size))
-}
-
-/** The server takes no writes, and did when the connection was made: it is the primary no more. */
-const READ_ONLY = [1290, 1792, 1836]
-
-export function isReadOnly(error: unknown): boolean {
-  return causesOf(error).some((one) => READ_ONLY.includes(Number((one as { errno?: unknown }).errno)))
-}
-
-const MEANINGS: Readonly<Record<SinkErrorCode, readonly number[]>> = {
-  // Also what was ended for its time, or by somebody, and what met a change of the table.
-  'sink-busy': [1213, 1205, 1020, 1317, 1412, 1969, 3024, 3101, 3572],
-  'sink-unreachable': [
-    1040,
-    1047,
-    1053,
-    1158,
-    1159,
-    1160,
-    1161,
-    1203,
-    1226,
-    1927,
-    2006,
-    2013,
-    4031,
-    ...READ_ONLY,
-  ],
-  'sink-misconfigured': [1044, 1045, 1049, 1054, 1142, 1143, 1146, 1665],
-  'sink-refused': [],
-  'sink-failed': [],
-}
-
-/** Disks, memory, logs, damaged tables. */
-const OF_THE_SERVER = new Set([
-  1016, 1017, 1021, 1023, 1026, 1030, 1034, 1037, 1038, 1041, 1114, 1180, 1194, 1195, 1197, 1206, 1814, 3100,
-])
-
-const LOST = /^(ECONN.*|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|PROTOCOL_.*)$/
-const CLOSED = /closed state|connection is (closed|lost)/i
-
-function meaningOf(error: object): SinkErrorCode {
-  const { errno, code, message } = error as { errno?: unknown; code?: unknown; message?: unknown }
-  if (LOST.test(String(code)) || CLOSED.test(String(message))) return 'sink-unreachable'
-  const codes = Object.keys(MEANINGS) as SinkErrorCode[]
-  return codes.find((meaning) => MEANINGS[meaning].includes(Number(errno))) ?? 'sink-failed'
 }

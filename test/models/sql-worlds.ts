@@ -12,6 +12,7 @@ import { sqlite, sqliteEvents } from 'perilune/sqlite'
 import pg from 'pg'
 import type { EventSource } from '../../src/counters/count-source.ts'
 import type { Sink } from '../../src/counters/sink.ts'
+import type { EventsOptions } from '../../src/sinks/count-dialect.ts'
 import type { Target } from '../../src/sinks/dialect.ts'
 
 export type Rows = Record<string, unknown>[]
@@ -45,72 +46,83 @@ function tablesWith(key: string, votes: string): string[] {
   return [...counts, `CREATE TABLE votes (${votes}, item ${key}, points INTEGER NOT NULL)`]
 }
 
-export function sqliteWorld(): World {
-  const folder = mkdtempSync(join(tmpdir(), 'perilune-history-'))
-  const others: Database.Database[] = []
-  let copies = 0
-  let database = new Database(join(folder, '0.db'))
-  const run = async (sql: string): Promise<Rows> => {
-    const prepared = database.prepare(sql)
-    if (prepared.reader) return prepared.all() as Rows
-    prepared.run()
-    return []
+/** A file, which processes open; what is put back is another one. */
+class SqliteFile {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'perilune-history-'))
+  readonly #others: Database.Database[] = []
+  #copies = 0
+  database: Database.Database = new Database(this.#path)
+
+  get #path(): string {
+    return join(this.#folder, `${this.#copies}.db`)
   }
-  for (const table of tablesWith('INTEGER', 'id INTEGER PRIMARY KEY AUTOINCREMENT')) database.exec(table)
-  database.exec(`CREATE TRIGGER judge BEFORE INSERT ON items WHEN new.id = 5 AND new.votes > 3
-    BEGIN SELECT RAISE(ROLLBACK, 'too many'); END`)
-  const end = (): void => {
-    for (const other of others.splice(0)) other.close()
-    database.close()
-  }
-  const open = (): void => {
-    database = new Database(join(folder, `${copies}.db`))
-  }
-  const connect = (table: string, elsewhere: boolean): [Database.Database, string] => {
-    if (!elsewhere) return [database, table]
+
+  connect(table: string, elsewhere: boolean): [Database.Database, string] {
+    if (!elsewhere) return [this.database, table]
     const other = new Database(':memory:')
-    others.push(other)
-    other.exec(`ATTACH '${join(folder, `${copies}.db`)}' AS shop`)
+    this.#others.push(other)
+    other.exec(`ATTACH '${this.#path}' AS shop`)
     return [other, `shop.${table}`]
   }
+
+  backUp(): void {
+    this.#end()
+    copyFileSync(this.#path, join(this.#folder, 'backup'))
+    this.database = new Database(this.#path)
+  }
+
+  putBack(): void {
+    this.#end()
+    this.#copies += 1
+    copyFileSync(join(this.#folder, 'backup'), this.#path)
+    this.database = new Database(this.#path)
+  }
+
+  remove(): void {
+    this.#end()
+    rmSync(this.#folder, { recursive: true })
+  }
+
+  #end(): void {
+    for (const other of this.#others.splice(0)) other.close()
+    this.database.close()
+  }
+}
+
+export function sqliteWorld(): World {
+  const file = new SqliteFile()
+  for (const table of tablesWith('INTEGER', 'id INTEGER PRIMARY KEY AUTOINCREMENT')) file.database.exec(table)
+  file.database.exec(`CREATE TRIGGER judge BEFORE INSERT ON items WHEN new.id = 5 AND new.votes > 3
+    BEGIN SELECT RAISE(ROLLBACK, 'too many'); END`)
   return {
     name: 'sqlite',
     isServer: false,
-    run,
+    run: async (sql) => {
+      const prepared = file.database.prepare(sql)
+      if (prepared.reader) return prepared.all() as Rows
+      prepared.run()
+      return []
+    },
     has: async (table) =>
-      database.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').all(table).length > 0,
-    backUp: async () => {
-      end()
-      copyFileSync(join(folder, `${copies}.db`), join(folder, 'backup.db'))
-      open()
-    },
-    putBack: async () => {
-      end()
-      copies += 1
-      copyFileSync(join(folder, 'backup.db'), join(folder, `${copies}.db`))
-      open()
-    },
+      file.database.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').all(table).length > 0,
+    backUp: async () => file.backUp(),
+    putBack: async () => file.putBack(),
     sink: ({ table, ...target }, elsewhere) => {
-      const [own, name] = connect(table, elsewhere)
+      const [own, name] = file.connect(table, elsewhere)
       return sqlite(own, { ...target, table: name })
     },
     events: (events, { table, ...target }, elsewhere) => {
-      const [own, name] = connect(table, elsewhere)
-      const rows = name.replace(table, events)
-      return sqliteEvents(own, {
-        table: rows,
-        id: 'item',
-        amount: 'points',
-        target: { ...target, table: name },
-      })
+      const [own, name] = file.connect(table, elsewhere)
+      return sqliteEvents(own, rowsOf(name.replace(table, events), { ...target, table: name }))
     },
     // A file has no connection: what a process had not committed when it died is not there.
     cutNext: () => undefined,
-    close: async () => {
-      end()
-      rmSync(folder, { recursive: true })
-    },
+    close: async () => file.remove(),
   }
+}
+
+function rowsOf(table: string, target: Target): EventsOptions {
+  return { table, id: 'item', amount: 'points', target }
 }
 
 /** What both servers do alike: a backup is a copy of the tables, and goes into their place. */
@@ -160,18 +172,8 @@ class Cutter {
   }
 }
 
-export async function postgresWorld(port: number): Promise<World> {
-  const schema = `h${randomUUID().replaceAll('-', '')}`
-  const cutter = new Cutter()
-  const pools: pg.Pool[] = []
-  const connect = (path: string): pg.Pool => {
-    const address = { host: '127.0.0.1', port, user: 'postgres', database: 'postgres', max: 3 }
-    const pool = new pg.Pool({ ...address, options: `-c search_path=${path}` })
-    pool.on('error', () => undefined) // a connection that was lost
-    pools.push(pool)
-    return pool
-  }
-  const cutting = (pool: pg.Pool) => ({
+function cuttingPool(pool: pg.Pool, cutter: Cutter): unknown {
+  return {
     query: pool.query.bind(pool),
     connect: async () => {
       const client = await pool.connect()
@@ -188,9 +190,22 @@ export async function postgresWorld(port: number): Promise<World> {
       const giveBack = client.release.bind(client)
       return Object.assign(client, { query: ask, release })
     },
-  })
+  }
+}
+
+export async function postgresWorld(port: number): Promise<World> {
+  const schema = `h${randomUUID().replaceAll('-', '')}`
+  const cutter = new Cutter()
+  const pools: pg.Pool[] = []
+  const connect = (path: string): pg.Pool => {
+    const address = { host: '127.0.0.1', port, user: 'postgres', database: 'postgres', max: 3 }
+    const pool = new pg.Pool({ ...address, options: `-c search_path=${path}` })
+    pool.on('error', () => undefined) // a connection that was lost
+    pools.push(pool)
+    return pool
+  }
   const own = connect(schema)
-  const [home, elsewhere] = [cutting(own), cutting(connect('public'))]
+  const [home, elsewhere] = [cuttingPool(own, cutter), cuttingPool(connect('public'), cutter)]
   const run = async (sql: string): Promise<Rows> => (await own.query(sql)).rows as Rows
   await run(`CREATE SCHEMA ${schema}`)
   await run(`CREATE SCHEMA ${schema}_copy`)
@@ -211,12 +226,8 @@ export async function postgresWorld(port: number): Promise<World> {
         : postgres(home as never, { ...target, table }),
     events: (events, { table, ...target }, isElsewhere) => {
       const of = isElsewhere ? `${schema}.` : ''
-      return postgresEvents((isElsewhere ? elsewhere : home) as never, {
-        table: `${of}${events}`,
-        id: 'item',
-        amount: 'points',
-        target: { ...target, table: `${of}${table}` },
-      })
+      const rows = rowsOf(`${of}${events}`, { ...target, table: `${of}${table}` })
+      return postgresEvents((isElsewhere ? elsewhere : home) as never, rows)
     },
     cutNext: (at) => cutter.cutNext(at),
     close: async () => {
@@ -261,12 +272,8 @@ export async function mariadbWorld(port: number): Promise<World> {
         : mysql(home as never, { ...target, table }),
     events: (events, { table, ...target }, isElsewhere) => {
       const of = isElsewhere ? `${schema}.` : ''
-      return mysqlEvents((isElsewhere ? elsewhere : home) as never, {
-        table: `${of}${events}`,
-        id: 'item',
-        amount: 'points',
-        target: { ...target, table: `${of}${table}` },
-      })
+      const rows = rowsOf(`${of}${events}`, { ...target, table: `${of}${table}` })
+      return mysqlEvents((isElsewhere ? elsewhere : home) as never, rows)
     },
     cutNext: (at) => cutter.cutNext(at),
     close: async () => {

@@ -213,24 +213,30 @@ export async function openMariadb(): Promise<MariadbPlace> {
       })
       return mysql(pool, target)
     },
-    sinkThrough: (target, change) => {
-      const pool = connect(port, schema)
-      let kept: PoolConnection | undefined
-      const getConnection = async (): Promise<PoolConnection> => {
-        if (kept !== undefined) return kept
-        const connection = await pool.getConnection()
-        const { destroy } = connection
-        const gone = (): void => {
-          kept = undefined
-          destroy.call(connection)
-        }
-        kept = Object.assign(connection, { release: () => undefined, destroy: gone })
-        await change(kept)
-        return kept
-      }
-      return mysql({ getConnection }, target)
-    },
+    sinkThrough: (target, change) => mysql(ofOneConnection(connect(port, schema), change), target),
     endConnection: async (id) => void (await place.run(`KILL ${String(id)}`)),
+  }
+}
+
+/** A pool that lends the same connection until it is destroyed. */
+function ofOneConnection(
+  pool: Pool,
+  change: (connection: PoolConnection) => unknown,
+): Pick<Pool, 'getConnection'> {
+  let kept: PoolConnection | undefined
+  return {
+    getConnection: async () => {
+      if (kept !== undefined) return kept
+      const connection = await pool.getConnection()
+      const { destroy } = connection
+      const gone = (): void => {
+        kept = undefined
+        destroy.call(connection)
+      }
+      kept = Object.assign(connection, { release: () => undefined, destroy: gone })
+      await change(kept)
+      return kept
+    },
   }
 }
 
