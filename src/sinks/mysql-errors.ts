@@ -10,6 +10,11 @@ export function isReadOnly(error: unknown): boolean {
   return causesOf(error).some((one) => READ_ONLY.includes(Number((one as { errno?: unknown }).errno)))
 }
 
+/** What a transaction is to be can be said before it begins only. */
+export function isWithinTransaction(error: unknown): boolean {
+  return (error as { errno?: unknown } | null)?.errno === 1568
+}
+
 const MEANINGS: Readonly<Record<SinkErrorCode, readonly number[]>> = {
   // Also what was ended for its time, or by somebody, and what met a change of the table.
   'sink-busy': [1213, 1205, 1020, 1317, 1412, 1969, 3024, 3101, 3572],

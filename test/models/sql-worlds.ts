@@ -38,7 +38,7 @@ const COUNTED = ['items', 'sums']
 const OURS = ['perilune_ledger', 'perilune_refused', 'perilune_cursor']
 const TABLES = [...COUNTED, 'votes', ...OURS]
 
-/** Tables of counts, whose rows are refused below -4; and a row that a trigger refuses. */
+/** Tables of counts, whose rows are refused below -4. */
 function tablesWith(key: string, votes: string): string[] {
   const counts = COUNTED.map(
     (table) => `CREATE TABLE ${table} (id ${key} PRIMARY KEY, votes ${key} CHECK (votes > -5))`,
@@ -134,6 +134,13 @@ function serverWorld(
     const known = `table_schema = '${of}' AND table_name = '${table}'`
     return (await run(`SELECT 1 FROM information_schema.tables WHERE ${known}`)).length > 0
   }
+  /** A trigger would refuse an INSERT of what its row has come to. */
+  const fill = async (table: string): Promise<void> => {
+    const copy = `${schema}_copy.${table}`
+    if (!COUNTED.includes(table)) return void (await run(`INSERT INTO ${table} SELECT * FROM ${copy}`))
+    await run(`INSERT INTO ${table} (id) SELECT id FROM ${copy}`)
+    await run(`UPDATE ${table} SET votes = (SELECT c.votes FROM ${copy} c WHERE c.id = ${table}.id)`)
+  }
   return {
     run,
     has,
@@ -149,7 +156,7 @@ function serverWorld(
         if (!(await has(table))) continue
         if (await has(table, `${schema}_copy`)) {
           await run(`DELETE FROM ${table}`)
-          await run(`INSERT INTO ${table} SELECT * FROM ${schema}_copy.${table}`)
+          await fill(table)
         } else await run(`DROP TABLE ${table}`)
       }
     },
