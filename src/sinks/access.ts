@@ -93,13 +93,15 @@ export class SqlAccess {
   }
 }
 
-/** An error and its causes: what runs transactions may wrap what the client said. */
+/** An error and its causes: what runs transactions may wrap what the client said, or have it beside its own words, as Prisma does. */
 export function causesOf(error: unknown): object[] {
   const causes: object[] = []
   // One may be a cause of itself.
   for (let one = error; typeof one === 'object' && one !== null && !causes.includes(one); ) {
     causes.push(one)
-    one = (one as { cause?: unknown }).cause
+    const { cause, meta } = one as { cause?: unknown; meta?: unknown }
+    if (typeof meta === 'object' && meta !== null) causes.push(meta)
+    one = cause
   }
   return causes
 }

@@ -48,13 +48,19 @@ const LOST = /^(ECONN.*|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|PROTOCO
 const CLOSED = /closed state|connection is (closed|lost)/i
 
 export function isOfRows(error: object): boolean {
-  const { errno } = error as { errno?: unknown }
-  return typeof errno === 'number' && !OF_THE_SERVER.has(errno) && meaningOf(error) === 'sink-failed'
+  const number = numberOf(error)
+  return number > 0 && !OF_THE_SERVER.has(number) && meaningOf(error) === 'sink-failed'
+}
+
+/** Some libraries have the number in the place of the code, as text. */
+function numberOf(error: object): number {
+  const { errno, code } = error as { errno?: unknown; code?: unknown }
+  return typeof errno === 'number' ? errno : Number(code)
 }
 
 export function meaningOf(error: object): SinkErrorCode {
-  const { errno, code, message } = error as { errno?: unknown; code?: unknown; message?: unknown }
+  const { code, message } = error as { code?: unknown; message?: unknown }
   if (LOST.test(String(code)) || CLOSED.test(String(message))) return 'sink-unreachable'
   const codes = Object.keys(MEANINGS) as SinkErrorCode[]
-  return codes.find((meaning) => MEANINGS[meaning].includes(Number(errno))) ?? 'sink-failed'
+  return codes.find((meaning) => MEANINGS[meaning].includes(numberOf(error))) ?? 'sink-failed'
 }

@@ -14,6 +14,8 @@ const MEANINGS: readonly [RegExp, SinkErrorCode][] = [
  * others do, those too that a trigger makes up.
  */
 const OF_THE_SERVER = /^(0[08ABLPZ]|2[4568D]|3[4BDF]|4[02]|5[3578]|72|F0|HV|XX)...$/
+/** Five characters of a code of PostgreSQL, of which none begins as those of Prisma do. */
+const STATE = /^(?!P[1-9])[0-9A-Z]{5}$/
 /** Where a policy refuses a row: the code alone would say that rights are missing. */
 const POLICY = /row-level security policy/i
 
@@ -29,8 +31,7 @@ const LOST =
 export function isOfRows(error: object): boolean {
   const { code, message, routine } = error as { code?: unknown; message?: unknown; routine?: unknown }
   if (code === '42501') return routine === 'ExecWithCheckOptions' || POLICY.test(String(message))
-  const isState = typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)
-  return isState && meaningOf(error) === 'sink-failed' && !OF_THE_SERVER.test(code)
+  return STATE.test(String(code)) && meaningOf(error) === 'sink-failed' && !OF_THE_SERVER.test(String(code))
 }
 
 export function meaningOf(error: object): SinkErrorCode {
