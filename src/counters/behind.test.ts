@@ -110,6 +110,22 @@ describe('derived counters whose database came back with an old copy', () => {
     expect(await others.getMany([1, 2, 3])).toEqual([1, 1, 0])
   })
 
+  test('keep what they show where only a copy that lags says so', async () => {
+    const { votes, insert, source, calls } = await setupShown()
+    insert(1)
+    await votes.flush()
+    await votes.getMany([1, 2])
+    const { rollUp } = source
+    const lagging = { version: 0, since: 0, values: new Map(), events: 0, more: false, until: '' }
+    source.rollUp = async (asked) => (asked.isSure === true ? rollUp.call(source, asked) : lagging)
+
+    await votes.flush()
+    calls.length = 0
+
+    expect(await votes.getMany([1, 2])).toEqual([1, 0])
+    expect(calls).toEqual(['counters/shown'])
+  })
+
   test('keep what was read ahead of the round that is about to show it', async () => {
     const { votes, insert, source, calls } = await setupShown()
     insert(1)

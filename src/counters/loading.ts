@@ -6,8 +6,8 @@ import type { BatchTerms } from '../runtime/batcher.ts'
 import { AmbiguousError, DriverError, InvalidArgumentError } from '../runtime/errors.ts'
 import { rest } from '../runtime/in-time.ts'
 import { OverflowError, SinkError, UnknownCounterError } from './errors.ts'
-import { sinkInTime } from './sink-in-time.ts'
 import type { LedgerPlace, LedgerStanding } from './sink.ts'
+import { sinkInTime } from './sink-in-time.ts'
 import { enterEpoch, type Loss, MAX_A_CALL, noteEpoch, type Partition, type Source } from './source.ts'
 
 const BATCHES: BatchTerms = {

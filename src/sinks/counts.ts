@@ -68,12 +68,13 @@ export class SqlCounts implements CountSource {
     return this.known.use((ready) => this.#rollUp(ready, asked))
   }
 
-  async #rollUp(ready: Ready, { counters, ids, limit, recount, until }: RollUp): Promise<RolledUp> {
+  async #rollUp(ready: Ready, { counters, ids, limit, recount, until, isSure }: RollUp): Promise<RolledUp> {
     const { place, events } = ready
     const { schema } = place.found
     const fitting = (all: readonly string[]): string[] => all.filter((id) => this.#fits(place, id))
     const asked = fitting(ids)
-    const idle = ids.length > 0 ? null : await this.#idle(ready, counters)
+    const mayBeIdle = ids.length === 0 && isSure !== true
+    const idle = mayBeIdle ? await this.#idle(ready, counters) : null
     if (idle !== null) return idle
     const misfits: Refusal[] = []
     const { result, refused } = await this.changing.transaction(place, counters, async (runner, change) => {
