@@ -125,9 +125,10 @@ export const SQLITE: Dialect = {
   },
 }
 
-/** The count of a row of `alias` as text, where there is one: NULL counts as 0. */
+/** The count of a row of `alias` as text, where there is one: NULL counts as 0. A column of integers may have anything in a row. */
 export function countOf({ id, value }: Place, alias: string): string {
-  return `CASE WHEN ${alias}.${name(id)} IS NOT NULL THEN CAST(coalesce(${alias}.${name(value)}, 0) AS TEXT) END`
+  const count = `CAST(coalesce(${alias}.${name(value)}, 0) AS INTEGER)`
+  return `CASE WHEN ${alias}.${name(id)} IS NOT NULL THEN CAST(${count} AS TEXT) END`
 }
 
 export function tableOf({ found }: Pick<Place, 'found'>): string {
@@ -141,7 +142,7 @@ function ledgerIn(schema: string): string {
 /** SQLite would go on with a rounded number where a sum leaves 64 bits. This fails: the number has no absolute value. */
 function sum(left: string, right: string): string {
   const added = `${left} + ${right}`
-  return `CASE typeof(${added}) WHEN 'real' THEN abs(${left} * 0 + -9223372036854775808) ELSE ${added} END`
+  return `CASE typeof(${added}) WHEN 'real' THEN abs(CAST(${left} AS INTEGER) * 0 + -9223372036854775808) ELSE ${added} END`
 }
 
 function misfit(id: string, { type }: Column): string | undefined {

@@ -1,7 +1,7 @@
 // What a database refuses of one row as if it refused all: by codes of a trigger's own, by policies, at the COMMIT, or by ending the
 // whole transaction. All others are written nevertheless. And what it ends for its time, which is no refusal.
 import { describe, expect, test } from 'vitest'
-import { postgresAlone } from './counts-fixture.ts'
+import { makeVotes, postgresAlone, rollUp, VOTES } from './counts-fixture.ts'
 import { batchOf, begin, ITEMS, makeTables, stored, WORDS } from './fixture.ts'
 import { openMariadb, openSqlite, type Place } from './places.ts'
 
@@ -133,6 +133,23 @@ describe('SQLite', () => {
     // It breaks the rule already: what is added to it breaks it no more than before.
     await keepsOne({ ...place, sink: open() }, ['INSERT INTO parents VALUES (5)'], { 9: '9' })
   })
+})
+
+test('a count, and an amount, that is no integer in SQLite holds up no other', async () => {
+  const place = await openSqlite()
+  await makeVotes(place)
+  await place.run("INSERT INTO items VALUES (1, 1.5), (2, 20), (3, 'many')")
+  const sink = place.sink(ITEMS)
+  const ledger = await begin(sink)
+
+  expect((await sink.read(ledger, ['1', '2', '3'])).values).toEqual(new Map([['1', 1n], ['2', 20n], ['3', 0n]])) // biome-ignore format: a table
+  expect(await sink.apply(batchOf(ledger, 1, { 1: 1, 2: 1, 3: 1 }))).toMatchObject({ refused: [{ id: '1' }] })
+  expect((await sink.read(ledger, ['1', '2', '3'])).values).toEqual(new Map([['1', 2n], ['2', 21n], ['3', 1n]])) // biome-ignore format: a table
+
+  const votes = place.events(VOTES)
+  await place.run("INSERT INTO votes (item, points) VALUES (7, 2.5), (8, 'many'), (9, 4)")
+  expect(await rollUp(votes)).toMatchObject({ events: 3, refused: [] })
+  expect(await stored(place, 'items')).toMatchObject({ 7: '2', 8: '0', 9: '4' })
 })
 
 test('a statement that MariaDB ends for its time is no refusal', async () => {
