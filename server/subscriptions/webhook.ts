@@ -94,6 +94,9 @@ function statusOf(url: URL, options: RequestOptions, body: string, over: () => v
       resolveStatus(answer.statusCode ?? 0)
     })
     sent.on('error', reject)
+    // Of an answer that turns to another protocol (101) Node tells nothing but this.
+    sent.on('close', () => reject(new Error('the connection ended without an answer')))
+    options.signal?.addEventListener('abort', () => reject(options.signal?.reason), { once: true })
     sent.end(body)
   })
 }
