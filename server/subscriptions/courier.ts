@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto'
 import type { Place } from '../queues/place.ts'
 import type { Agenda, Turn } from './agenda.ts'
 import { Budget, type Share } from './budget.ts'
-import { reachedBy } from './position.ts'
+import { cameAfter, reachedBy } from './position.ts'
 import type { Push, Pushes } from './pushes.ts'
 import type { Addressee, Send, Sent } from './sending.ts'
 import { MAX_OPEN, type OpenPush, type Progress, type Subscription } from './subscription.ts'
@@ -117,7 +117,7 @@ export class Courier {
               due.map(({ id }) => id),
             )
       const page = room <= 0 ? null : await pushes.read(to.place, progress.marker, room)
-      const fresh = (page?.messages ?? []).filter(({ createdAtMs }) => createdAtMs >= progress.sinceMs)
+      const fresh = (page?.messages ?? []).filter((push) => cameAfter(push, progress.since))
       const tries = new Map(due.map((open) => [open.id, open.tries]))
       const all = [...again, ...fresh].map((push) => ({ push, tries: tries.get(push.id) ?? 0 }))
       share.shrinkTo(all.reduce((bytes, { push }) => bytes + Buffer.byteLength(push.body), 0))

@@ -21,12 +21,6 @@ export class ServerClock {
     return passedSince(this.#known)
   }
 
-  /** As `nowMs`, asked anew: whatever the server does from now on it does at this instant or later. */
-  async askedMs(): Promise<number> {
-    this.#known = await this.#ask()
-    return Math.floor(this.#known.serverMs)
-  }
-
   async #ask(): Promise<{ serverMs: number; at: number }> {
     const { id } = await this.#feed.append(0)
     const { messages } = await this.#feed.get([id])
