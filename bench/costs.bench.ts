@@ -13,6 +13,8 @@ import type { Bench } from './harness/bench.ts'
 import { builtLibrary } from './harness/built.ts'
 import { firstLine } from './harness/first-line.ts'
 import type { Row } from './harness/print.ts'
+import type { Table } from './harness/recorded.ts'
+import { toMarkdown } from './harness/results.ts'
 
 const SIZES = [10, 1000, 100_000] as const
 const QUICK_SIZES = [10, 1000] as const
@@ -27,6 +29,19 @@ interface Named {
   readonly what: string
   prepare(place: Place, size: number): Promise<() => unknown>
 }
+
+/** Of docs/proof, for `--write-results`. */
+export function proofs(tables: readonly Table[], about: string): Record<string, string> {
+  const head = `# What scripts cost
+
+Written by \`npm run bench -- costs --write-results\`. Of each call the script of it that keeps the server's processor busy the longest, in
+milliseconds, and the bytes that it answers, where the structure holds so many elements, in the state that is named. What is above
+${GOAL_MS} ms stands in a table of its own.`
+  const pages = tables.map((table) => toMarkdown(table.rows.length === 0 ? none(table.title) : table))
+  return { 'costs.md': `${[head, about, ...pages].join('\n\n')}\n` }
+}
+
+const none = (title: string): Table => ({ title, rows: [{ variant: 'none' }] })
 
 /** The dearest call of each script. */
 interface Cost {

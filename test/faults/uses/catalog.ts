@@ -27,7 +27,7 @@ async function filled({ redis, client, namespace, name }: Place, size: number): 
   await catalog.put('a', { n: 1 })
   const prefix = `${namespace}:{catalog:${name}}`
   for (let from = 0; from < size; from += 1000) {
-    const names = Array.from({ length: 1000 }, (_, at) => `name ${from + at}`)
+    const names = Array.from({ length: Math.min(1000, size - from) }, (_, at) => `name ${from + at}`)
     await client.zadd(`${prefix}:names`, ...names.flatMap((each) => [0, each]))
     await client.hset(`${prefix}:documents`, ...names.flatMap((each) => [each, '1 {"n":0}']))
   }
