@@ -21,6 +21,8 @@ export interface NodeClient extends Emitter {
   readonly options?: { readonly socket?: object; readonly RESP?: number }
   sendCommand(args: WireArgument[], options?: object): Promise<unknown>
   duplicate(overrides?: object): ListeningClient
+  connect(): Promise<unknown>
+  destroy(): void
   on(event: string, listener: () => void): unknown
   off(event: string, listener: () => void): unknown
 }
@@ -102,4 +104,15 @@ function quitOnce(node: NodeClient): Promise<void> {
     // Whether this is answered, and how, tells nothing: it may be the answer to another call.
     node.sendCommand(['QUIT']).catch(() => undefined)
   })
+}
+
+/** Ends the connection without a word to the server, which may not hear it; the client connects again. */
+export function replace(node: NodeClient): void {
+  node.destroy()
+  node.connect().catch(() => undefined) // it goes on trying by itself, and tells its user
+}
+
+export function connectsAgain({ options }: NodeClient): boolean {
+  const socket = options?.socket ?? {}
+  return !('reconnectStrategy' in socket) || socket.reconnectStrategy !== false
 }

@@ -54,10 +54,10 @@ export class ClusterConnections implements Connections {
     return this.#client.sendCommand(key, false, args, options)
   }
 
-  masters(): Promise<NodeClient[]> {
+  masters(): Promise<NodeClient>[] {
     if (!this.#client.isReady)
-      return Promise.reject(new ConnectionLostError('the cluster client is not connected', false))
-    return Promise.all(this.#client.masters.map((node) => this.#connect(node)))
+      return [Promise.reject(new ConnectionLostError('the cluster client is not connected', false))]
+    return this.#client.masters.map((node) => this.#connect(node))
   }
 
   addresses(key?: string): string[] {

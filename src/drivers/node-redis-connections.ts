@@ -14,7 +14,8 @@ export interface Connections {
   /** Asks who is the primary, or connects again: the address may lead to another server. Resolves when calls may be sent again. */
   findPrimary(): Promise<void>
   send(key: WireArgument | undefined, args: WireArgument[], options?: SendOptions): Promise<unknown>
-  masters(): Promise<NodeClient[]>
+  /** Each once it is connected. */
+  masters(): Promise<NodeClient>[]
   /** The addresses of all masters; with a key, the one that serves it first. */
   addresses(key?: string): string[]
   /** A client for the node, or for any node when this one is not known. */

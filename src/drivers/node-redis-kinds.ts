@@ -2,6 +2,7 @@
 
 import {
   type ClusterClient,
+  connectsAgain,
   type NodeClient,
   quit,
   type SendOptions,
@@ -52,8 +53,8 @@ class SingleConnection implements Connections {
     return this.#client.sendCommand(args, options)
   }
 
-  async masters(): Promise<NodeClient[]> {
-    return [this.#client]
+  masters(): Promise<NodeClient>[] {
+    return [this.nodeAt()]
   }
 
   addresses(): string[] {
@@ -71,11 +72,6 @@ class SingleConnection implements Connections {
   watch(onChange: () => void): () => void {
     return listen(this.#client, 'ready', onChange)
   }
-}
-
-function connectsAgain({ options }: NodeClient): boolean {
-  const socket = options?.socket ?? {}
-  return !('reconnectStrategy' in socket) || socket.reconnectStrategy !== false
 }
 
 class SentinelConnections implements Connections {
@@ -113,8 +109,8 @@ class SentinelConnections implements Connections {
     return this.#client.sendCommand(false, args, options)
   }
 
-  async masters(): Promise<NodeClient[]> {
-    return [await this.nodeAt()]
+  masters(): Promise<NodeClient>[] {
+    return [this.nodeAt()]
   }
 
   addresses(): string[] {
