@@ -17,6 +17,7 @@ import {
   isCluster,
   nodeAt,
   ownerOf,
+  readiness,
   searchOf,
   type Send,
   senderOf,
@@ -224,8 +225,7 @@ class IoredisDriver implements Driver {
     if (refusal !== undefined) throw new ConnectionLostError(refusal, false)
     // Until a cluster has answered once, ioredis knows only the nodes it was given, of any role.
     const cluster = this.#cluster
-    if (cluster !== undefined && cluster.status !== 'ready')
-      await this.#follow('', () => cluster.call('ping'))
+    if (cluster !== undefined && cluster.status !== 'ready') await this.#follow('', () => readiness(cluster))
     return this.#masters().map((master) => this.#follow('', () => ask(master)))
   }
 }
