@@ -121,6 +121,10 @@ export function nodeAt(cluster: Cluster, address: string | undefined): Redis | u
   return cluster.nodes('master').find((node) => addressOf(node) === address)
 }
 
+export function databaseOf(client: Redis | Cluster): number | undefined {
+  return isCluster(client) ? client.options.redisOptions?.db : client.options.db
+}
+
 /** Where the connection for commands leads, if there is one to an address. */
 export function peerOf(client: Redis): string | undefined {
   // There is none before the first connection, whatever its type says.

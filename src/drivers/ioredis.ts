@@ -14,6 +14,7 @@ import {
 import { Channels } from './channels.ts'
 import {
   addressOf,
+  databaseOf,
   isCluster,
   nodeAt,
   ownerOf,
@@ -106,7 +107,8 @@ class IoredisDriver implements Driver {
   async info(): Promise<ServerInfo> {
     const asked = await this.#onMasters((master) => master.call('info', ['server']))
     const texts = await thoseThatAnswer(asked)
-    if (isInfo(texts.map(String))) return serverInfo(texts.map(String), this.#cluster !== undefined)
+    if (isInfo(texts.map(String)))
+      return serverInfo(texts.map(String), this.#cluster !== undefined, databaseOf(this.#client))
     this.#drop(this.#masters(), () => true)
     throw new ConnectionLostError(MISREAD, true)
   }

@@ -18,7 +18,7 @@ export interface NodeClient extends Emitter {
   readonly isReady: boolean
   readonly isOpen: boolean
   readonly isPubSubActive: boolean
-  readonly options?: { readonly socket?: object; readonly RESP?: number }
+  readonly options?: { readonly socket?: object; readonly RESP?: number; readonly database?: number }
   sendCommand(args: WireArgument[], options?: object): Promise<unknown>
   duplicate(overrides?: object): ListeningClient
   connect(): Promise<unknown>

@@ -95,9 +95,19 @@ class NodeRedisDriver implements Driver {
   async info(): Promise<ServerInfo> {
     const asked = this.#onMasters((master) => master.sendCommand(['INFO', 'server'], QUEUED.text))
     const texts = await thoseThatAnswer(asked)
-    if (isInfo(texts.map(String))) return serverInfo(texts.map(String), this.#connections.cluster)
+    const { cluster } = this.#connections
+    if (isInfo(texts.map(String))) return serverInfo(texts.map(String), cluster, await this.#database())
     this.#drop(Promise.all(this.#connections.masters()))
     throw new ConnectionLostError(MISREAD, true)
+  }
+
+  /** A cluster has but one. */
+  async #database(): Promise<number | undefined> {
+    if (this.#connections.cluster) return undefined
+    const { options } = await this.#connections.nodeOf('').catch((error: unknown) => {
+      throw explain(error)
+    })
+    return options?.database
   }
 
   async wait(key: string, replicas: number, timeoutMs: number): Promise<number> {
