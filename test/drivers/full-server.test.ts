@@ -15,15 +15,15 @@ import { HOST, opened, type OpenSingle, waysToOpen } from './client.ts'
 const ROOM_AFTER_MS = 700
 
 /** The handshake has a part that is answered before the connection is ready. */
-const withPassword: [string, OpenSingle][] = (
+const withPassword = (
   [
-    ['ioredis', newest],
-    ['the lowest ioredis', lowest],
-  ] as const
-).map(([name, { Redis }]) => [
-  `${name} with a password`,
+    ['ioredis with a password', newest.Redis],
+    ['the lowest ioredis with a password', lowest.Redis],
+  ] as [string, typeof newest.Redis][]
+).map(([name, Redis]): [string, OpenSingle] => [
+  name,
   async (port) => {
-    const client = new Redis({ host: HOST, port, username: 'app', password: 'any' }) as newest.Redis
+    const client = new Redis({ host: HOST, port, username: 'app', password: 'any' })
     client.on('error', () => undefined)
     await client.ping()
     return opened(

@@ -132,7 +132,9 @@ test.each(await waysToOpen('clusters'))(
     const cluster = await startCluster({ masters: 2 })
     onTestFinished(() => cluster.stop())
     const proxies = await Promise.all(cluster.ports.map((port) => startProxy(port)))
-    onTestFinished(() => Promise.all(proxies.map((each) => each.stop())))
+    onTestFinished(async () => {
+      await Promise.all(proxies.map((each) => each.stop()))
+    })
     await announce(cluster.ports, proxies)
     const opened = await open(proxies.map(({ port }) => port))
     onTestFinished(() => opened.close())

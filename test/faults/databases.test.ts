@@ -51,7 +51,9 @@ function nameOf(event: QueueEvent): string {
 test.each(opens)('%s: a queue tells of its own jobs alone', async (_, open) => {
   const name = randomUUID()
   const [first, second] = [perilune(await open(1)), perilune(await open(2))]
-  onTestFinished(() => Promise.all([first.close(), second.close()]))
+  onTestFinished(async () => {
+    await Promise.all([first.close(), second.close()])
+  })
   const [ofFirst, ofSecond] = [toldOf(first, name), toldOf(second, name)]
   const heard = async (redis: Perilune, job: string, told: string[]): Promise<void> =>
     until(`${job} is told`, async () => {

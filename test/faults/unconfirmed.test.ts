@@ -71,9 +71,9 @@ const cases: [string, Case][] = [
     'a message',
     async ({ deaf, other, name }) => {
       await other.feed(name).append('old')
-      const { marker } = await deaf.feed(name).read()
+      const { next } = await deaf.feed(name).read()
       return [
-        () => deaf.feed(name).read({ after: marker, wait: '20s' }),
+        () => deaf.feed(name).read({ after: next, wait: '20s' }),
         () => other.feed(name).append('new'),
       ]
     },
