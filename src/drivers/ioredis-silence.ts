@@ -23,6 +23,9 @@ export function listenTo(client: Redis | Cluster): Listening<Redis> {
     open: (node) => openLine(node, {}, false, NO_EVENTS),
     // Not `disconnect`: that waits for the other side to end it, too.
     drop: (node) => node.stream.destroy(),
+    away: () => {
+      if (isCluster(client)) client.refreshSlotsCache()
+    },
   }
 }
 

@@ -58,7 +58,7 @@ export interface ClusterClient extends Emitter {
   /** By their numbers; those that no node was known to have are missing. */
   readonly slots: readonly ({ readonly master: ClusterNode } | undefined)[]
   /** Nothing public has it look at the cluster again. */
-  readonly _slots?: { rediscover?(): Promise<void> }
+  readonly _slots?: { rediscover?(startWith?: object): Promise<void> }
   sendCommand(
     firstKey: WireArgument | undefined,
     isReadonly: boolean | undefined,

@@ -31,6 +31,15 @@ export class ClusterConnections implements Connections {
     this.#client._slots?.rediscover?.().catch(() => undefined) // the next call that fails has it tried again
   }
 
+  /** Asks another node than this one, which does not answer: node-redis would wait for it, and ask none meanwhile. */
+  lookPast(silent: NodeClient): void {
+    const others = this.#client.masters.flatMap(({ client }) =>
+      client !== undefined && client !== silent && client.isReady ? [client] : [],
+    )
+    const other = others[Math.floor(Math.random() * others.length)]
+    if (other !== undefined) this.#client._slots?.rediscover?.(other).catch(() => undefined) // tried again while it is silent
+  }
+
   #givenUp(): ClusterNode[] {
     return this.#client.masters.filter(({ client }) => client?.isOpen === false)
   }

@@ -37,6 +37,9 @@ class SingleConnection implements Connections {
     return quit(this.#client)
   }
 
+  /** There is no other one to ask. */
+  lookPast(): void {}
+
   get isOpen(): boolean {
     return this.#client.isOpen
   }
@@ -96,6 +99,9 @@ class SentinelConnections implements Connections {
       throw new Error('READONLY the server has lost its replicas')
     })
   }
+
+  /** node-redis listens to the Sentinels. */
+  lookPast(): void {}
 
   get isOpen(): boolean {
     return this.#client.isOpen

@@ -21,5 +21,6 @@ export function listenTo(connections: Connections): Listening<NodeClient> {
     read: () => 0,
     open: (node) => openLine(node, {}, false, NO_EVENTS),
     drop: replace,
+    away: (node) => connections.lookPast(node),
   }
 }

@@ -21,7 +21,7 @@ const MOST_RUNS = 100
 const READ_MS = 250
 /** After a server did not answer on a new connection either, so many rounds at first, and at last, pass until it is asked again. */
 const FIRST_REST = 4
-const LONGEST_REST = 40
+const LONGEST_REST = 10
 
 export const NO_EVENTS: LineEvents = {
   onMessage: () => undefined,
@@ -41,6 +41,8 @@ export interface Listening<Spot extends object> {
   open(spot: Spot): Promise<Line>
   /** Ends it; the client connects again. */
   drop(spot: Spot): void
+  /** Its server does not answer on a new connection either. */
+  away(spot: Spot): void
 }
 
 interface Doubt {
@@ -139,9 +141,9 @@ export class Silence<Spot extends object> {
     if (this.#closed) return true
     const isSilent = this.#pending.has(run) && this.#listening.read(spot) === read
     if (isSilent && isAnswered) this.#listening.drop(spot)
-    if (isSilent && !isAnswered) return false
-    this.#doubts.delete(spot)
-    return true
+    if (isSilent && !isAnswered) this.#listening.away(spot)
+    else this.#doubts.delete(spot)
+    return isAnswered || !isSilent
   }
 
   async #answers(spot: Spot): Promise<boolean> {

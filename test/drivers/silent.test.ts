@@ -5,16 +5,18 @@ import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { ConnectionLostError, type Driver } from '../../src/driver.ts'
 import { ioredis } from '../../src/drivers/ioredis.ts'
 import { callOf, ECHO, failureOf, scriptOf, untilAnswered } from '../../src/testing/driver-calls.ts'
 import { ask, until } from '../servers/ask.ts'
-import { startCluster } from '../servers/cluster.ts'
+import { type RedisCluster, startCluster } from '../servers/cluster.ts'
 import { type Proxy, startProxy } from '../servers/proxy.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
 import { startSentinels } from '../servers/sentinels.ts'
 import { HOST, type OpenSingle, waysToOpen } from './client.ts'
+
+const waysOfClusters = await waysToOpen('clusters')
 
 /** Longer than any client needs to find out. */
 const LONG_MS = 8000
@@ -126,7 +128,7 @@ test('ioredis: a command of the user that waits at the server is not disturbed',
   expect(proxy.connections).toBe(1)
 }, 30_000)
 
-test.each(await waysToOpen('clusters'))(
+test.each(waysOfClusters)(
   '%s: a node of a cluster whose connection is half open is reached again, and the others are not disturbed',
   async (_, open) => {
     const cluster = await startCluster({ masters: 2 })
@@ -139,18 +141,21 @@ test.each(await waysToOpen('clusters'))(
     const opened = await open(proxies.map(({ port }) => port))
     onTestFinished(() => opened.close())
     const { driver } = opened
-    const keys = await Promise.all(cluster.ports.map((port) => keyAt(port, cluster)))
+    const keys = [
+      await keyIn(cluster, (slot) => slot < 8192),
+      await keyIn(cluster, (slot) => slot >= 8192),
+    ] as const
     for (const key of keys) await echo(driver, key, 'before')
     const [dead, other] = proxies as [Proxy, Proxy]
     const before = other.openConnections
 
     dropSilently(dead)
-    const due = failureOf(echo(driver, String(keys[0]), 'lost'))
-    const isEchoed = await echo(driver, String(keys[1]), 'other')
+    const due = failureOf(echo(driver, keys[0], 'lost'))
+    const isEchoed = await echo(driver, keys[1], 'other')
 
     expect(isEchoed).toBe('other')
     expect(await due).toBeInstanceOf(ConnectionLostError)
-    expect(await untilAnswered(driver, callOf(ECHO, [String(keys[0])], ['after']))).toBe('after')
+    expect(await untilAnswered(driver, callOf(ECHO, [keys[0]], ['after']))).toBe('after')
     expect(other.openConnections).toBeGreaterThanOrEqual(before)
   },
   60_000,
@@ -180,6 +185,57 @@ test.each(await waysToOpen('sentinels'))(
   60_000,
 )
 
+describe('a master of a cluster that has gone without a word', () => {
+  let cluster: RedisCluster
+
+  beforeAll(async () => {
+    cluster = await startCluster({ masters: 3, replicasPerMaster: 1 })
+    for (const port of cluster.ports) await ask(port, 'CONFIG', 'SET', 'cluster-node-timeout', 2000)
+  }, 60_000)
+  afterAll(() => cluster.stop())
+
+  /** Stops the master of the slots of the key until its replica has taken over and `use` is over. */
+  async function whileGone(key: string, use: () => Promise<void>): Promise<void> {
+    const slot = await cluster.slotOf(key)
+    const port = await cluster.ownerOf(slot)
+    const gone = cluster.nodes.find((node) => node.port === port) as RedisServer
+    process.kill(gone.pid, 'SIGSTOP')
+    try {
+      await use()
+    } finally {
+      process.kill(gone.pid, 'SIGCONT')
+    }
+    await until('it is a replica', async () =>
+      String(await ask(port, 'INFO', 'replication')).includes('master_link_status:up'),
+    )
+  }
+
+  const ways = ['ioredis', 'the lowest ioredis', 'node-redis', 'the lowest node-redis']
+  test.each(waysOfClusters.filter(([name]) => ways.includes(name)))(
+    '%s: is followed by its successor',
+    async (_, open) => {
+      const opened = await open(cluster.ports.slice(0, 2))
+      onTestFinished(() => opened.close())
+      const key = await keyIn(cluster, (slot) => slot > 11_000)
+      await echo(opened.driver, key, 'before')
+
+      await whileGone(key, async () => {
+        let isAnswered = false
+        const tryOnce = (): void => {
+          const noting = (): void => {
+            isAnswered = true
+          }
+          echo(opened.driver, key, 'after').then(noting, () => undefined)
+        }
+        const trying = setInterval(tryOnce, 200)
+        onTestFinished(() => clearInterval(trying))
+        await until('it is answered', async () => isAnswered, 40_000)
+      })
+    },
+    90_000,
+  )
+})
+
 /** All nodes tell the addresses of the proxies. */
 async function announce(ports: readonly number[], proxies: readonly Proxy[]): Promise<void> {
   for (const [at, port] of ports.entries()) {
@@ -191,14 +247,13 @@ async function announce(ports: readonly number[], proxies: readonly Proxy[]): Pr
   })
 }
 
-async function keyAt(
-  port: number,
-  cluster: { slotOf(key: string): Promise<number>; ports: readonly number[] },
+async function keyIn(
+  cluster: Pick<RedisCluster, 'slotOf'>,
+  fits: (slot: number) => boolean,
 ): Promise<string> {
   for (;;) {
     const key = randomUUID()
-    const isFirst = (await cluster.slotOf(key)) < 8192
-    if (isFirst === (port === cluster.ports[0])) return key
+    if (fits(await cluster.slotOf(key))) return key
   }
 }
 
