@@ -44,7 +44,7 @@ export class PendingRuns {
     return new Promise((resolve, reject) => {
       const run: PendingRun = { key, written, isLarge, round: this.#rounds, reject }
       this.#runs.add(run)
-      this.#timer ??= this.#startRound()
+      if (this.#timer === undefined) this.#timer = this.#startRound()
       answer.then(
         (reply) => this.#answered(run, resolve, reply),
         (error: unknown) => this.#failed(run, error),

@@ -28,8 +28,9 @@ export function thoseThatAnswer<Answer>(asked: readonly Promise<Answer>[]): Prom
       each.then(
         (answer) => {
           answers.push(answer)
-          timer ??= setTimeout(end, PATIENCE_MS).unref()
+          if (timer === undefined) timer = setTimeout(end, PATIENCE_MS).unref()
           over()
+          return answer
         },
         (error: unknown) => {
           if (error instanceof ServerReplyError && !PASSING.has(error.word)) reject(error)

@@ -210,8 +210,8 @@ describe('a master of a cluster that has gone without a word', () => {
     )
   }
 
-  const ways = ['ioredis', 'the lowest ioredis', 'node-redis', 'the lowest node-redis']
-  test.each(waysOfClusters.filter(([name]) => ways.includes(name)))(
+  const ways = new Set(['ioredis', 'the lowest ioredis', 'node-redis', 'the lowest node-redis'])
+  test.each(waysOfClusters.filter(([name]) => ways.has(name)))(
     '%s: is followed by its successor',
     async (_, open) => {
       const opened = await open(cluster.ports.slice(0, 2))

@@ -72,10 +72,7 @@ const cases: [string, Case][] = [
     async ({ deaf, other, name }) => {
       await other.feed(name).append('old')
       const { next } = await deaf.feed(name).read()
-      return [
-        () => deaf.feed(name).read({ after: next, wait: '20s' }),
-        () => other.feed(name).append('new'),
-      ]
+      return [() => deaf.feed(name).read({ after: next, wait: '20s' }), () => other.feed(name).append('new')]
     },
   ],
   [
