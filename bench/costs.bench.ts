@@ -8,6 +8,7 @@ import contract from '../lua/contract.json' with { type: 'json' }
 import { withTestClock } from '../src/testing/test-clock.ts'
 import { allUses, type Place } from '../test/faults/uses/use.ts'
 import { largeWorks } from './costs/large.ts'
+import { manyWorks } from './costs/many.ts'
 import { measured, TIMES } from './costs/measured-driver.ts'
 import type { Bench } from './harness/bench.ts'
 import { builtLibrary } from './harness/built.ts'
@@ -18,6 +19,8 @@ import { toMarkdown } from './harness/results.ts'
 
 const SIZES = [10, 1000, 100_000] as const
 const QUICK_SIZES = [10, 1000] as const
+/** With a hundred parents each, more would take minutes to make. */
+const MANY_SIZES = [10, 1000, 10_000] as const
 /** Of payloads of a mebibyte. */
 const LARGE_SIZES = [1, 10, 100] as const
 const GOAL_MS = 10
@@ -57,6 +60,8 @@ export async function run(bench: Bench): Promise<void> {
   )
   const isWanted = ({ structure }: Named): boolean => wanted === undefined || wanted.includes(structure)
   await report(bench, 'by number', works.filter(isWanted), bench.quick ? QUICK_SIZES : SIZES)
+  const many = bench.quick ? QUICK_SIZES : MANY_SIZES
+  await report(bench, 'calls on a thousand jobs', manyWorks.filter(isWanted), many)
   await report(bench, 'by mebibytes', largeWorks.filter(isWanted), bench.quick ? [1] : LARGE_SIZES)
 }
 
