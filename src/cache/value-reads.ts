@@ -32,8 +32,8 @@ export class ValueReads {
 }
 
 interface Settle {
-  resolve(bytes: Buffer | null): void
-  reject(error: unknown): void
+  readonly resolve: (bytes: Buffer | null) => void
+  readonly reject: (error: unknown) => void
 }
 
 class ReadInTurn implements Asking, Due {
@@ -60,16 +60,10 @@ class ReadInTurn implements Asking, Due {
   ask(): void {
     const { answersDue, deadlines } = this.#runner
     deadlines.remove(this)
-    this.#read().then(
-      (bytes) => {
-        answersDue.over(this, bytes)
-        this.#settle.resolve(bytes)
-      },
-      (error: unknown) => {
-        answersDue.over(this, null)
-        this.#settle.reject(error)
-      },
-    )
+    const read = this.#read()
+    const over = (bytes: Buffer | null): void => answersDue.over(this, bytes)
+    read.then(over, () => over(null))
+    read.then(this.#settle.resolve, this.#settle.reject)
   }
 
   refuse(error: DriverError): void {
