@@ -59,7 +59,6 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'server/service.ts',
   'server/subscriptions/names.ts',
   'server/subscriptions/news.ts',
-  'server/subscriptions/subscriber.ts',
   'server/subscriptions/webhook.ts',
   'server/testing/feed-api.ts',
   'server/unsent.ts',
