@@ -1,4 +1,4 @@
-// Turns: each revalidation of tags takes the next one of its cache, and an entry is stored with the newest that was there before
+// Turns: a revalidation of tags takes the next one of its cache, and an entry is stored with the newest that was there before
 // it. So it is known which came first whatever clocks say.
 
 import { randomUUID } from 'node:crypto'
@@ -19,11 +19,13 @@ export async function newestTurn(cache: NextCache): Promise<Turn> {
   return (await readTurn(cache)) ?? nextTurn(cache)
 }
 
+/** One that was taken after this call began, by this one or by another: what was stored before has an older one. */
 export async function nextTurn(cache: NextCache): Promise<Turn> {
-  for (let least = 0; ; ) {
-    const before = await readTurn(cache)
-    const number = Math.max(before?.number ?? 0, least) + 1
-    const turn = { line: before?.line ?? randomUUID(), number }
+  const before = await readTurn(cache)
+  for (let [newest, least] = [before, 0]; ; newest = await readTurn(cache)) {
+    if (newest !== null && isLater(newest, before)) return newest
+    const number = Math.max(newest?.number ?? 0, least) + 1
+    const turn = { line: newest?.line ?? randomUUID(), number }
     // A version that is not greater is refused: somebody else was faster.
     const set = await cache.set(KEY, turn as never, { version: number, freshFor: LONGEST, staleFor: LONGEST })
     if (set.stored) return turn
@@ -32,7 +34,7 @@ export async function nextTurn(cache: NextCache): Promise<Turn> {
 }
 
 /** False where one of them is not known, or nobody can tell. */
-export function isLater(one: Turn | null | undefined, other: Turn | null | undefined): boolean {
+export function isLater(one: Turn | null, other: Turn | null | undefined): boolean {
   if (!one || !other) return false
   return one.line === other.line && one.number > other.number
 }

@@ -257,6 +257,25 @@ test('of many revalidations at once, in two processes, each ends what was stored
   for (const path of paths) expect(await other().get(path, PAGE), path).toBe(null)
 })
 
+test('of many revalidations at once each takes one turn, or that of another', async () => {
+  const { redis, name } = setup()
+  const cache = redis.cache(name)
+  const keys: string[] = []
+  const find: NextCache['find'] = (key) => cache.find(key)
+  const set: NextCache['set'] = (key, value, options) => {
+    keys.push(key)
+    return cache.set(key, value, options)
+  }
+  const next = processOf(nextCacheHandler<IncrementalCacheValue>({ find, set }))
+  await next().revalidateTag('first')
+  await storePage(next(), '/blog', '50')
+
+  await Promise.all(Array.from({ length: 100 }, (_, tag) => next().revalidateTag(String(tag))))
+
+  expect(keys.filter((key) => key === 'turns').length).toBeLessThanOrEqual(101)
+  expect(await next().get('/blog', PAGE)).toBe(null)
+})
+
 test('after the cache was cleared revalidations go on', async () => {
   const { redis, name } = setup()
   const next = processOf(nextCacheHandler<IncrementalCacheValue>(redis.cache(name)))
