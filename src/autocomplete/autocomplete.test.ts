@@ -4,6 +4,7 @@ import {
   AmbiguousError,
   type Autocomplete,
   type AutocompleteOptions,
+  type NewEntry,
   bytes,
   type Driver,
   InvalidArgumentError,
@@ -22,7 +23,7 @@ interface Setup<Payload> {
   index: Autocomplete<Payload>
   redis: Perilune
   /** Names of the scripts run so far. */
-  calls: readonly string[]
+  calls: string[]
   advance(ms: number): Promise<void>
   readonly driver: Driver
 }
@@ -185,6 +186,22 @@ test('an entry is suggested until it expires, also where hundreds before it have
 
   expect(await textsOf(index, 'a')).toEqual(['as ever'])
   expect(await textsOf(index, '')).toEqual(['as ever'])
+})
+
+test('what hides others from a query is removed first, however much else has expired before', async () => {
+  const { index, calls, advance } = await setup()
+  const passing = (count: number, start: string): NewEntry<unknown>[] =>
+    Array.from({ length: count }, (_, at) => ({ text: `${start}${at}`, score: 9, expireAfter: '1s' }))
+  await index.addMany(passing(2000, 'other'))
+  await advance(10)
+  await index.addMany([...passing(250, 'a'), { text: 'as ever' }])
+  await advance(1000)
+  calls.splice(0)
+
+  expect(await textsOf(index, 'A')).toEqual(['as ever'])
+
+  expect(calls.filter((name) => name === REAP).length).toBeLessThan(5)
+  expect((await index.inspect()).expired).toBeGreaterThan(1900)
 })
 
 test('who asks waits no longer than until the deadline for what has expired to be removed, and all wait for the same', async () => {

@@ -6,13 +6,13 @@ import type { Unit } from '../runtime/unit.ts'
 
 const underWay = new WeakMap<Runtime, Map<string, Promise<ReapAnswer>>>()
 
-/** The call that is under way, or another one. */
-export function reapTogether(unit: Unit): Promise<ReapAnswer> {
+/** The call that is under way, or one for this query. */
+export function reapTogether(unit: Unit, query: string): Promise<ReapAnswer> {
   const calls = underWay.get(unit.runtime) ?? new Map<string, Promise<ReapAnswer>>()
   underWay.set(unit.runtime, calls)
   const joined = calls.get(unit.prefix)
   if (joined !== undefined) return joined
-  const call = unit.run(reap, {}).finally(() => calls.delete(unit.prefix))
+  const call = unit.run(reap, { query }).finally(() => calls.delete(unit.prefix))
   calls.set(unit.prefix, call)
   return call
 }
