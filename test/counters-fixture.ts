@@ -90,6 +90,8 @@ function troubled(sink: Sink, trouble: Setup['trouble']): Sink {
     missing: sink.missing,
     prepare: () => before('prepare').then(() => sink.prepare()),
     read: (place, ids) => before('read').then(() => sink.read(place, ids)),
+    standing: (place) =>
+      before('standing').then(() => sink.standing?.(place) ?? Promise.reject(new Error('nobody can tell'))),
     begin: (counters, partition) => before('begin').then(() => sink.begin(counters, partition)),
     apply: (batch) => before('apply').then(() => sink.apply(batch)),
     hasBatches: (...asked) =>

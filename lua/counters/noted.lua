@@ -2,9 +2,12 @@
 Begins a round: tells counters that have notes, with the sums of these, and how far the partition is. Whatever was noted by now
 is in SQL for whoever reads it later. The cursor is 0 again after as many pages as tell all that had notes at the first of them,
 whatever is noted and settled meanwhile; what the server keeps in one piece (`hash-max-listpack-entries`) is one page. Also
-evicts values that are due. `elsewhere`: what is shown comes from another place in SQL. Safe to repeat.
+evicts values that are due. `ahead` where values are shown that were read at a later version, of which `newest` is the last: SQL that
+is asked after this and has not come so far has come back with an old copy. `elsewhere`: what is shown comes from another place in SQL.
+Safe to repeat.
 
 @returns noted  turn:integer version:integer cursor:text counters:[id:text sum:text]
+@returns ahead  newest:integer turn:integer version:integer cursor:text counters:[id:text sum:text]
 @returns elsewhere place:text
 @cost    O(limit), and at most 1,000 evictions
 ]]
@@ -35,4 +38,7 @@ if other then
 end
 evict_due(shown, idle, math.floor(clock_us() / 1000))
 local page = redis.call('HSCAN', noted, cursor, 'COUNT', exact(limit))
+if state.newest > 0 then
+  return { 'ahead', state.newest, state.turn, state.version, page[1], page[2] }
+end
 return { 'noted', state.turn, state.version, page[1], page[2] }

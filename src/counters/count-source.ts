@@ -19,6 +19,8 @@ export interface RollUp {
   readonly limit: number
   /** Whether the counts of `ids` are made anew from their rows. */
   readonly recount: boolean
+  /** Whether it looks where rows are taken though nothing seems to wait: what is only read may come from a copy that lags. */
+  readonly isSure?: boolean
   /** What an earlier roll-up told: later rows are no reason for `more`. Without it, those that come after this one. */
   readonly until?: string | undefined
 }

@@ -140,7 +140,7 @@ export class Counters {
   }
 
   /**
-   * Brings what is pending now into the database. Throws SinkError or DriverError; the same again is safe. Throws RefusedError where
+   * Brings what is pending now into the database. Throws SinkError, DriverError or AmbiguousError; the same again is safe. Throws RefusedError where
    * the database refused rows of some counters: it has all others, and what these were to get is kept, and tried again.
    */
   async flush(options: { signal?: AbortSignal } = {}): Promise<Flushed> {

@@ -146,7 +146,8 @@ describe('counters', () => {
     const shop = another({ sink: placed(sink, 'shop.public') })
     await shop.increment(1, 5)
     // Another database knows nothing of the epochs of this one.
-    const empty = { read: () => Promise.resolve({ seq: null, values: new Map<string, bigint>() }) }
+    const nothing = () => Promise.resolve({ seq: null, values: new Map<string, bigint>() })
+    const empty = { read: nothing, standing: nothing }
     const web = another({ sink: Object.assign(placed(sink, 'shop.web'), empty) })
 
     const message = 'have their ledger in shop.public, and this process has one in shop.web'

@@ -59,9 +59,12 @@ export class ShownCounters {
     return this.#board.runtime.runner.deadlines
   }
 
-  /** Makes the tables of ours unless they are there, and checks yours. The first use does so by itself. Throws SinkError. */
+  /**
+   * Makes the tables of ours unless they are there, and checks yours. The first use does so by itself, which takes a connection
+   * besides those that transactions have. Throws SinkError.
+   */
   async prepare(): Promise<void> {
-    await this.#board.counts.prepare()
+    await sinkInTime(this.#board.counts.prepare(), this.deadline, this.deadlines)
   }
 
   /**
@@ -84,8 +87,8 @@ export class ShownCounters {
   }
 
   /**
-   * Counts the rows that are there as it begins, and shows what they come to. Throws SinkError or DriverError; the same again is
-   * safe. Throws RefusedError where the database refused rows of some counts: all others are written, and what these were to get
+   * Counts the rows that are there as it begins, and shows what they come to. Throws SinkError, DriverError or AmbiguousError; the
+   * same again is safe. Throws RefusedError where the database refused rows of some counts: all others are written, and what these were to get
    * is kept, and tried again.
    */
   async flush(options: { signal?: AbortSignal } = {}): Promise<RolledRows> {

@@ -4,7 +4,7 @@ import type { Runtime } from '../runtime/runtime.ts'
 import { checkSource, type ShownOptions } from './board.ts'
 import type { OutboxSource } from './count-source.ts'
 import { ShownCounters } from './derived.ts'
-import { RefusedError } from './errors.ts'
+import { RefusedError, SinkError } from './errors.ts'
 import type { RolledRows } from './showing.ts'
 import { sinkInTime } from './sink-in-time.ts'
 import { checkId, checkIds } from './source.ts'
@@ -25,6 +25,7 @@ export interface Addition {
 /** Values that are changed in the transactions of an SQL database: exact there, and shown by Redis. */
 export class DurableCounters<Client> extends ShownCounters {
   readonly #outbox: OutboxSource<Client>
+  #isPrepared = false
 
   constructor(runtime: Runtime, name: string, options: DurableCountersOptions<Client>) {
     checkOptions('options', options, ['outbox', 'partitions', 'retention', 'batchSize'])
@@ -45,7 +46,22 @@ export class DurableCounters<Client> extends ShownCounters {
       by: checkDelta('by', by),
       idempotencyKey: checkText('idempotencyKey', idempotencyKey, 255),
     }
-    return this.#outbox.add(client, this.sqlName, entry)
+    const deadline = this.deadline
+    await this.#prepareFirst(deadline)
+    return sinkInTime(this.#outbox.add(client, this.sqlName, entry), deadline, this.deadlines)
+  }
+
+  /** Where each connection of the pool has a transaction that comes here first, none is left to look at the tables with. */
+  async #prepareFirst(by: number): Promise<void> {
+    if (this.#isPrepared) return
+    try {
+      await sinkInTime(this.#outbox.prepare(), by, this.deadlines)
+    } catch (error) {
+      if (!(error instanceof SinkError && error.code === 'sink-unreachable')) throw error
+      const cure = 'await prepare() before the first transaction, for it takes a connection of its own'
+      throw new SinkError(error.code, `${error.message}: ${cure}`, { cause: error })
+    }
+    this.#isPrepared = true
   }
 
   /** Reads counts anew, and shows them: after somebody else has written the table. Throws SinkError. */

@@ -121,11 +121,12 @@ export class Flushing implements AsyncDisposable {
 /** Flushes all partitions. Throws the first error once all are through; RefusedError where nothing else went wrong. */
 export async function flushAll(source: Source, signal?: AbortSignal): Promise<Flushed> {
   const limits = { patienceMs: source.runtime.runner.deadlineMs, signal }
-  await source.number.check()
-  const all = await Promise.allSettled(
-    source.partitions.map((partition) => flushPartition(source, partition, limits)),
-  )
-  const failed = all.find((each) => each.status === 'rejected')
+  // Beside the flush: a server that is away takes one deadline, and not two. What is sealed is brought whatever their number is.
+  const [number, ...all] = await Promise.allSettled([
+    source.number.check(),
+    ...source.partitions.map((partition) => flushPartition(source, partition, limits)),
+  ] as const)
+  const failed = [number, ...all].find((each) => each.status === 'rejected')
   if (failed !== undefined) throw failed.reason
   const flushed = all.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
   const refused = flushed.flatMap((each) => each.refused)

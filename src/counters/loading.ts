@@ -6,6 +6,7 @@ import type { BatchTerms } from '../runtime/batcher.ts'
 import { AmbiguousError, DriverError, InvalidArgumentError } from '../runtime/errors.ts'
 import { rest } from '../runtime/in-time.ts'
 import { OverflowError, SinkError, UnknownCounterError } from './errors.ts'
+import type { LedgerPlace, LedgerStanding } from './sink.ts'
 import { sinkInTime } from './sink-in-time.ts'
 import { enterEpoch, type Loss, MAX_A_CALL, noteEpoch, type Partition, type Source } from './source.ts'
 
@@ -79,8 +80,12 @@ export async function loadMany(
     const place = { counters: source.ledgerName, partition: partition.at, epoch }
     const { seq, values, isPast = false } = await sinkInTime(sink.read(place, ids), by, deadlines)
     // What Redis knew to be flushed before SQL was read is in no ledger that is this one: SQL came back with an old copy.
-    if (seq === null || (epoch === flushed.epoch && seq < flushed.seq)) {
-      await beginEpoch(source, partition, epoch, isPast ? 'nothing' : 'all', by)
+    const isOld = (at: number | null): boolean => at === null || (epoch === flushed.epoch && at < flushed.seq)
+    if (seq === null || isOld(seq)) {
+      const stands = await standingOf(source, place, { seq, isPast }, by)
+      if (isOld(stands.seq)) await beginEpoch(source, partition, epoch, stands.isPast ? 'nothing' : 'all', by)
+      else if (performance.now() + pauseMs > by) throw lagging(source)
+      else await rest(pauseMs, deadlines)
       continue
     }
     const known = ids.filter((id) => values.has(id) || sink.missing === 'create')
@@ -96,6 +101,21 @@ export async function loadMany(
     if (performance.now() + pauseMs > by) throw new DriverError('busy', 'counters were flushed all the time')
     await rest(pauseMs, deadlines)
   }
+}
+
+/** What was read may be of a copy that lags. Whoever leaves an epoch for that would count what is sealed, and committed, once more. */
+async function standingOf(
+  { sink, runtime }: Source,
+  place: LedgerPlace,
+  read: LedgerStanding,
+  by: number,
+): Promise<LedgerStanding> {
+  if (sink.standing === undefined) return read
+  return sinkInTime(sink.standing(place), by, runtime.runner.deadlines)
+}
+
+function lagging({ sink }: Source): SinkError {
+  return new SinkError('sink-busy', `${sink.name}: what is read lags behind what is written`)
 }
 
 /** The epoch that the partition is in; begins one where there is none. */

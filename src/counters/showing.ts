@@ -2,16 +2,15 @@
 // rows were read is in them, so a value is what SQL has and what was noted since. Every step may be repeated or left out by
 // anybody: versions of SQL are shown one after the other, and a partition that has missed one is read anew.
 
-import { type NotedAnswer, noted, type ShowAnswer, show } from '../generated/counters.ts'
-import type { Deadlines } from '../runtime/deadlines.ts'
-import { rest } from '../runtime/in-time.ts'
+import { noted } from '../generated/counters.ts'
 import type { Unit } from '../runtime/unit.ts'
 import { type Board, elsewhere, placeOf } from './board.ts'
 import type { RolledUp } from './count-source.ts'
 import { RefusedError } from './errors.ts'
 import { patiently } from './patiently.ts'
+import { type Item, type Noted, newestOf, showPartition } from './showing-partition.ts'
 import type { Refusal } from './sink.ts'
-import { inPages, MAX_A_CALL, partitionFor } from './source.ts'
+import { MAX_A_CALL, partitionFor } from './source.ts'
 
 /** What rounds have brought. */
 export interface RolledRows {
@@ -37,22 +36,15 @@ interface Progress {
   readonly isTaken: boolean
 }
 
-interface Item {
-  readonly id: string
-  /** '': SQL does not know it. */
-  readonly value: string
-  readonly taken: string
-}
-
-const NO_VERSION = -1
 const FIRST_PAGE = '0'
-const FIRST_PAUSE_MS = 20
 
 /** Rolls up and shows what is there when it begins. Throws SinkError, DriverError, or the reason of the signal. */
 export async function runRounds(board: Board, round: Round): Promise<RolledRows> {
   const refused: Refusal[] = []
   let events = 0
-  await board.number.check()
+  // Beside what is asked first: a server that is away takes one deadline, and not two.
+  const checked = board.number.check()
+  checked.catch(() => undefined)
   let progress: Progress = {
     cursors: board.partitions.map(() => FIRST_PAGE),
     isTold: board.partitions.map(() => false),
@@ -61,7 +53,7 @@ export async function runRounds(board: Board, round: Round): Promise<RolledRows>
   }
   for (let next = round; ; next = { ...next, ids: [], recount: false }) {
     round.signal?.throwIfAborted()
-    const done = await runRound(board, next, progress)
+    const done = await runRound(board, next, progress, checked)
     events += done.events
     refused.push(...done.refused)
     progress = done.progress
@@ -73,24 +65,31 @@ export async function runRounds(board: Board, round: Round): Promise<RolledRows>
   return { events }
 }
 
-type Noted = Extract<NotedAnswer, { status: 'noted' }>
-
 interface Rounded {
   readonly events: number
   readonly refused: readonly Refusal[]
   readonly progress: Progress
 }
 
-async function runRound(board: Board, round: Round, progress: Progress): Promise<Rounded> {
+async function runRound(
+  board: Board,
+  round: Round,
+  progress: Progress,
+  checked: Promise<void>,
+): Promise<Rounded> {
   const { counts, sqlName, batchSize, runtime, partitions } = board
   const before = await askNoted(board, progress, round.signal)
+  await checked
   const waiting = before.flatMap(({ counters }) => counters.map(({ id }) => id))
   const ids = [...new Set([...round.ids, ...waiting])]
   const asked = { counters: sqlName, ids, limit: batchSize, recount: round.recount }
   const until = progress.until === '' ? undefined : progress.until
-  const rollUp = (): Promise<RolledUp> => counts.rollUp({ ...asked, until })
   const { deadlineMs, deadlines } = runtime.runner
-  const rolled = await patiently(rollUp, deadlineMs, deadlines, round.signal)
+  const rollUp = (isSure: boolean): Promise<RolledUp> =>
+    patiently(() => counts.rollUp({ ...asked, until, isSure }), deadlineMs, deadlines, round.signal)
+  let rolled = await rollUp(false)
+  const isIdle = rolled.version === rolled.since
+  if (isIdle && before.some((each) => newestOf(each) > rolled.since)) rolled = await rollUp(true)
   const items = itemsOf(board, rolled, ids, before)
   await Promise.all(
     partitions.map((partition, at) =>
@@ -144,43 +143,4 @@ function itemsOf(
     else known.push(item)
   }
   return items
-}
-
-async function showPartition(
-  { retainMs, gapTries, runtime }: Board,
-  partition: Unit,
-  { version, since }: RolledUp,
-  before: Noted | undefined,
-  items: readonly Item[] = [],
-): Promise<void> {
-  let { turn = 0, version: seen = 0 } = before ?? {}
-  if (version === since && seen === version) return
-  const pages = items.length === 0 ? [[]] : inPages(items)
-  // The database itself went back: what is shown is of a time that it knows nothing of.
-  let left = seen >= version ? seen : NO_VERSION
-  for (const [at, counters] of pages.entries()) {
-    const page = { version, since, last: at === pages.length - 1, retainMs, counters }
-    const terms = { left, most: gapTries, deadlines: runtime.runner.deadlines }
-    const answer = await showPage(partition, (missing) => ({ ...page, turn, seen: missing }), terms)
-    if (answer.status !== 'shown') return
-    turn = answer.turn
-    left = NO_VERSION
-  }
-}
-
-type PageOf = (seen: number) => Parameters<typeof show.encode>[0]
-
-/** One whose version before stays away goes on without: that was lost with whoever was to show it. */
-async function showPage(
-  partition: Unit,
-  page: PageOf,
-  { left, most, deadlines }: { left: number; most: number; deadlines: Deadlines },
-): Promise<ShowAnswer> {
-  let answer = await partition.run(show, page(left))
-  for (let tries = 0; answer.status === 'gap'; tries++) {
-    const { version } = answer
-    if (tries < most) await rest(FIRST_PAUSE_MS * 2 ** tries, deadlines)
-    answer = await partition.run(show, page(tries < most ? NO_VERSION : version))
-  }
-  return answer
 }

@@ -8,12 +8,16 @@ export interface LedgerPlace {
   readonly epoch: number
 }
 
-/** What one moment of the database says. */
-export interface Snapshot {
+/** Where the ledger stands. */
+export interface LedgerStanding {
   /** The newest batch of the epoch that is in it; null: it does not know the epoch. */
   readonly seq: number | null
   /** Whether it has forgotten the epoch, for many came after it: nobody can tell what is in the database. */
   readonly isPast?: boolean
+}
+
+/** What one moment of the database says. */
+export interface Snapshot extends LedgerStanding {
   /** Of those that it has. */
   readonly values: ReadonlyMap<string, bigint>
 }
@@ -70,6 +74,11 @@ export interface Sink extends Partial<Refusals> {
   prepare(): Promise<void>
   /** Reads values, with what is refused of them, and the ledger in one snapshot. Throws SinkError. */
   read(place: LedgerPlace, ids: readonly string[]): Promise<Snapshot>
+  /**
+   * Where the ledger stands, asked where it is written: what is only read may come from a copy that lags. Without it such a copy
+   * is taken for a database that went back. Throws SinkError.
+   */
+  standing?(place: LedgerPlace): Promise<LedgerStanding>
   /** Begins an epoch that was never there, in no copy of the database either; answers it. Throws SinkError. */
   begin(counters: string, partition: number): Promise<number>
   /** Applies a batch and enters it into the ledger, in one transaction. Throws SinkError. */

@@ -1989,6 +1989,7 @@ export interface NotedArguments {
 
 export type NotedAnswer =
   | { readonly status: 'noted'; readonly turn: number; readonly version: number; readonly cursor: string; readonly counters: { readonly id: string; readonly sum: string }[] }
+  | { readonly status: 'ahead'; readonly newest: number; readonly turn: number; readonly version: number; readonly cursor: string; readonly counters: { readonly id: string; readonly sum: string }[] }
   | { readonly status: 'elsewhere'; readonly place: string }
 
 function readCountersOfNotedNoted(part: Reply | undefined): ({ readonly id: string; readonly sum: string })[] {
@@ -2000,24 +2001,36 @@ function readCountersOfNotedNoted(part: Reply | undefined): ({ readonly id: stri
   return found
 }
 
+function readCountersOfNotedAhead(part: Reply | undefined): ({ readonly id: string; readonly sum: string })[] {
+  const flat = asList(part)
+  const found = new Array<{ readonly id: string; readonly sum: string }>(Math.ceil(flat.length / 2))
+  for (let from = 0, to = 0; from < flat.length; from += 2, to++) {
+    found[to] = { id: asText(flat[from]), sum: asText(flat[from + 1]) }
+  }
+  return found
+}
+
 /**
- * Begins a round: tells counters that have notes, with the sums of these, and how far the partition is. Whatever was noted by now is in SQL for whoever reads it later. The cursor is 0 again after as many pages as tell all that had notes at the first of them, whatever is noted and settled meanwhile; what the server keeps in one piece (`hash-max-listpack-entries`) is one page. Also evicts values that are due. `elsewhere`: what is shown comes from another place in SQL. Safe to repeat.
+ * Begins a round: tells counters that have notes, with the sums of these, and how far the partition is. Whatever was noted by now is in SQL for whoever reads it later. The cursor is 0 again after as many pages as tell all that had notes at the first of them, whatever is noted and settled meanwhile; what the server keeps in one piece (`hash-max-listpack-entries`) is one page. Also evicts values that are due. `ahead` where values are shown that were read at a later version, of which `newest` is the last: SQL that is asked after this and has not come so far has come back with an old copy. `elsewhere`: what is shown comes from another place in SQL. Safe to repeat.
  *
  * Cost: O(limit), and at most 1,000 evictions.
  */
 export const noted: Operation<NotedArguments, NotedAnswer> = {
   script: {
     name: 'counters/noted',
-    sha1: '1105c978382a4714397bf30af418d228959e69ec',
+    sha1: '0055b04e786c563d82174a0608ca235179cb77be',
     reads: false,
     bytes: false,
     source: `--[[
 Begins a round: tells counters that have notes, with the sums of these, and how far the partition is. Whatever was noted by now
 is in SQL for whoever reads it later. The cursor is 0 again after as many pages as tell all that had notes at the first of them,
 whatever is noted and settled meanwhile; what the server keeps in one piece (\`hash-max-listpack-entries\`) is one page. Also
-evicts values that are due. \`elsewhere\`: what is shown comes from another place in SQL. Safe to repeat.
+evicts values that are due. \`ahead\` where values are shown that were read at a later version, of which \`newest\` is the last: SQL that
+is asked after this and has not come so far has come back with an old copy. \`elsewhere\`: what is shown comes from another place in SQL.
+Safe to repeat.
 
 @returns noted  turn:integer version:integer cursor:text counters:[id:text sum:text]
+@returns ahead  newest:integer turn:integer version:integer cursor:text counters:[id:text sum:text]
 @returns elsewhere place:text
 @cost    O(limit), and at most 1,000 evictions
 ]]
@@ -2099,19 +2112,22 @@ if other then
 end
 evict_due(shown, idle, math.floor(clock_us() / 1000))
 local page = redis.call('HSCAN', noted, cursor, 'COUNT', exact(limit))
+if state.newest > 0 then
+  return { 'ahead', state.newest, state.turn, state.version, page[1], page[2] }
+end
 return { 'noted', state.turn, state.version, page[1], page[2] }
 `,
   },
   parts: ['board', 'shown', 'noted', 'idle'],
   lines: [
     [1, 'lua/counters/noted.lua', 1],
-    [19, 'lua/shared/exact.lua', 1],
-    [29, 'lua/shared/clock.lua', 1],
-    [35, 'lua/shared/counters/board.lua', 1],
-    [55, 'lua/shared/counters/place.lua', 1],
-    [60, 'lua/shared/counters/retention.lua', 1],
-    [66, 'lua/shared/counters/retention.lua', 15],
-    [76, 'lua/counters/noted.lua', 25],
+    [22, 'lua/shared/exact.lua', 1],
+    [32, 'lua/shared/clock.lua', 1],
+    [38, 'lua/shared/counters/board.lua', 1],
+    [58, 'lua/shared/counters/place.lua', 1],
+    [63, 'lua/shared/counters/retention.lua', 1],
+    [69, 'lua/shared/counters/retention.lua', 15],
+    [79, 'lua/counters/noted.lua', 28],
   ],
   encode(args) {
     return [
@@ -2131,13 +2147,22 @@ return { 'noted', state.turn, state.version, page[1], page[2] }
           cursor: asText(parts[3]),
           counters: readCountersOfNotedNoted(parts[4]),
         }
+      case 'ahead':
+        return {
+          status: 'ahead',
+          newest: asInteger(parts[1]),
+          turn: asInteger(parts[2]),
+          version: asInteger(parts[3]),
+          cursor: asText(parts[4]),
+          counters: readCountersOfNotedAhead(parts[5]),
+        }
       case 'elsewhere':
         return {
           status: 'elsewhere',
           place: asText(parts[1]),
         }
       default:
-        return unexpected('one of the answers noted, elsewhere', parts[0])
+        return unexpected('one of the answers noted, ahead, elsewhere', parts[0])
     }
   },
 }

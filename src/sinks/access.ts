@@ -93,13 +93,15 @@ export class SqlAccess {
   }
 }
 
-/** An error and its causes: what runs transactions may wrap what the client said. */
+/** An error and its causes: what runs transactions may wrap what the client said, or have it beside its own words, as Prisma does. */
 export function causesOf(error: unknown): object[] {
   const causes: object[] = []
   // One may be a cause of itself.
   for (let one = error; typeof one === 'object' && one !== null && !causes.includes(one); ) {
     causes.push(one)
-    one = (one as { cause?: unknown }).cause
+    const { cause, meta } = one as { cause?: unknown; meta?: unknown }
+    if (typeof meta === 'object' && meta !== null) causes.push(meta)
+    one = cause
   }
   return causes
 }
@@ -142,12 +144,52 @@ export function checkNames(names: Readonly<Record<string, unknown>>): void {
   }
 }
 
-/** Does work once, and once more after it failed. */
-export function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
-  let done: Promise<Result> | undefined
-  return () =>
-    (done ??= work().catch((error: unknown) => {
-      done = undefined
+/** Whether a table or a column is gone that was there: the database came back with a copy of before it was made. */
+function isGone(error: unknown): boolean {
+  return error instanceof SinkError && error.code === 'sink-misconfigured' && error.cause !== undefined
+}
+
+/** What is looked up once, and once more after that failed, or after it turned out to be gone. */
+export class Known<Value> {
+  readonly #look: () => Promise<Value>
+  #found: Promise<Value> | undefined
+
+  constructor(look: () => Promise<Value>) {
+    this.#look = look
+  }
+
+  get(): Promise<Value> {
+    if (this.#found !== undefined) return this.#found
+    const looking: Promise<Value> = this.#look().catch((error: unknown) => {
+      this.#forget(looking)
       throw error
-    }))
+    })
+    this.#found = looking
+    return looking
+  }
+
+  /** Work that may be done once more. */
+  async use<Done>(work: (found: Value) => Promise<Done>): Promise<Done> {
+    try {
+      return await this.useOnce(work)
+    } catch (error) {
+      if (!isGone(error)) throw error
+    }
+    return work(await this.get())
+  }
+
+  /** Work of a transaction that has failed with it: the next one looks it up. */
+  async useOnce<Done>(work: (found: Value) => Promise<Done>): Promise<Done> {
+    const found = this.get()
+    try {
+      return await work(await found)
+    } catch (error) {
+      if (isGone(error)) this.#forget(found)
+      throw error
+    }
+  }
+
+  #forget(found: Promise<Value>): void {
+    if (this.#found === found) this.#found = undefined
+  }
 }

@@ -6,7 +6,7 @@
 
 import type { Backlog, CountSource, Counts, RolledUp, RollUp } from '../counters/count-source.ts'
 import type { Change, Refusal } from '../counters/sink.ts'
-import { columnOf, misconfigured, once, SqlAccess } from './access.ts'
+import { columnOf, Known, misconfigured, SqlAccess } from './access.ts'
 import { beyond } from './beyond.ts'
 import { type ChangeRows, Changing } from './changing.ts'
 import type { CountDialect, Events, EventsPlace, FoundEvents, Standing, Taken } from './count-dialect.ts'
@@ -39,7 +39,7 @@ export class SqlCounts implements CountSource {
   readonly name: string
   readonly missing: 'create' | 'refuse'
   protected readonly access: SqlAccess
-  protected readonly ready: () => Promise<Ready>
+  protected readonly known: Known<Ready>
   readonly #counting: CountDialect
   protected readonly changing: Changing
   /** How far rows had been taken when this process saw it last. */
@@ -52,25 +52,29 @@ export class SqlCounts implements CountSource {
     this.missing = full.missing
     this.access = new SqlAccess(store, counting.dialect)
     this.#counting = counting
-    this.ready = once(() => this.#prepare(events, full))
-    this.changing = new Changing(this.access, async () => (await this.ready()).place)
+    this.known = new Known(() => this.#prepare(events, full))
+    this.changing = new Changing(this.access, (work) => this.known.use(({ place }) => work(place)))
   }
 
   async prepare(): Promise<void> {
-    await this.ready()
+    await this.known.get()
   }
 
   async location(): Promise<string> {
-    return (await this.ready()).place.found.location
+    return (await this.known.get()).place.found.location
   }
 
-  async rollUp({ counters, ids, limit, recount, until }: RollUp): Promise<RolledUp> {
-    const ready = await this.ready()
+  rollUp(asked: RollUp): Promise<RolledUp> {
+    return this.known.use((ready) => this.#rollUp(ready, asked))
+  }
+
+  async #rollUp(ready: Ready, { counters, ids, limit, recount, until, isSure }: RollUp): Promise<RolledUp> {
     const { place, events } = ready
     const { schema } = place.found
     const fitting = (all: readonly string[]): string[] => all.filter((id) => this.#fits(place, id))
     const asked = fitting(ids)
-    const idle = ids.length > 0 ? null : await this.#idle(ready, counters)
+    const mayBeIdle = ids.length === 0 && isSure !== true
+    const idle = mayBeIdle ? await this.#idle(ready, counters) : null
     if (idle !== null) return idle
     const misfits: Refusal[] = []
     const { result, refused } = await this.changing.transaction(place, counters, async (runner, change) => {
@@ -99,15 +103,16 @@ export class SqlCounts implements CountSource {
     return { ...result, refused: [...refused, ...misfits] }
   }
 
-  async read(counters: string, ids: readonly string[]): Promise<Counts> {
-    const ready = await this.ready()
-    for (const id of ids) checkFits(this.access, ready.place.table, ready.place.idColumn, id)
-    const { version, values } = await this.#read(this.access, ready, counters, ids, this.#hints)
-    return { version, values }
+  read(counters: string, ids: readonly string[]): Promise<Counts> {
+    return this.known.use(async (ready) => {
+      for (const id of ids) checkFits(this.access, ready.place.table, ready.place.idColumn, id)
+      const { version, values } = await this.#read(this.access, ready, counters, ids, this.#hints)
+      return { version, values }
+    })
   }
 
   async waiting(counters: string): Promise<Backlog> {
-    const row = await this.#waiting(await this.ready(), counters, MOST_WAITING)
+    const row = await this.known.use((ready) => this.#waiting(ready, counters, MOST_WAITING))
     const age = row['age_ms'] ?? null
     return {
       rows: Number(row['waiting']),

@@ -89,6 +89,8 @@ export interface Refused {
   table(schema: string): string
   /** Rows of `id`, `delta` and `why` of so many, those first that were tried the longest time ago. */
   list(schema: string, counters: string, most: number): Statement
+  /** Enters an id with nothing, unless it is there. */
+  enter(schema: string, counters: string, id: string): Statement
   /** `delta` of an id, whose row is locked. */
   lock(schema: string, counters: string, id: string): Statement
   /** Enters one, in the place of what is there. */
@@ -112,6 +114,8 @@ export interface Dialect {
   flaws(table: TableName): Statement
   /** What a transaction does first in which each row is tried by itself. */
   readonly carefully: readonly Statement[]
+  /** `unmet`: how many rows of a target break a rule that is looked at with the COMMIT and can be looked at no sooner. */
+  unmet?(target: Place): Statement
   /** Whether a count fits into a column of this type: all 64 bits of it. */
   isCount(type: string): boolean
   /** Whether a column of this type has integers. */
@@ -140,6 +144,8 @@ export interface Dialect {
   prune(schema: string, counters: string, partition: number): Statement
   /** Moves the ledger on by one batch, if it stands before it. */
   advance(schema: string, batch: Batch): Statement
+  /** Writes the line of an epoch as it is, which locks it. */
+  hold(schema: string, place: LedgerPlace): Statement
   /** `seq` and `batch` of the ledger. */
   standing(schema: string, place: LedgerPlace): Statement
   change(target: Place, changes: readonly Change[]): readonly ChangeStatement[]

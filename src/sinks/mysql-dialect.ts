@@ -1,7 +1,6 @@
 // How MySQL and MariaDB say it. Statements have no placeholders: text is written as its bytes, which no sql_mode reads
 // in another way.
 
-import type { SinkErrorCode } from '../counters/errors.ts'
 import type { Change } from '../counters/sink.ts'
 import {
   type ChangeStatement,
@@ -14,6 +13,7 @@ import {
   textMisfit,
   uuidMisfit,
 } from './dialect.ts'
+import { isOfRows, meaningOf } from './mysql-errors.ts'
 import { MYSQL_REFUSED } from './mysql-refused.ts'
 import { asText, bitsOf, inSchema, isInteger, name, plain, tableOf, text } from './mysql-words.ts'
 
@@ -60,10 +60,7 @@ export const MYSQL: Dialect = {
   ids: 'integers, text in utf8mb4, utf8, latin1 or ascii, or the uuid of MariaDB',
   misfit,
   meaningOf,
-  isOfRows: (error) => {
-    const { errno } = error as { errno?: unknown }
-    return typeof errno === 'number' && !OF_THE_SERVER.has(errno) && meaningOf(error) === 'sink-failed'
-  },
+  isOfRows,
   read: (place, { counters, partition, epoch }, ids) => {
     const { schema } = place.found
     const ledger = `SELECT NULL AS id, NULL AS value, NULL AS refused, seq FROM ${ledgerIn(schema)}
@@ -90,6 +87,8 @@ export const MYSQL: Dialect = {
   advance: (schema, { counters, partition, epoch, seq, batch }) =>
     plain(`UPDATE ${ledgerIn(schema)} SET seq = ${seq}, batch = ${text(batch)}
       WHERE ${ledgerRow(counters, partition, epoch)} AND seq = ${seq - 1}`),
+  hold: (schema, { counters, partition, epoch }) =>
+    plain(`UPDATE ${ledgerIn(schema)} SET seq = seq WHERE ${ledgerRow(counters, partition, epoch)}`),
   standing: (schema, { counters, partition, epoch }) =>
     plain(`SELECT seq, CAST(batch AS CHAR) AS batch FROM ${ledgerIn(schema)}
       WHERE ${ledgerRow(counters, partition, epoch)}`),
@@ -196,25 +195,4 @@ function narrowMisfit(id: string, { charset }: Column): string | undefined {
 export function inParts<Item>(items: readonly Item[], size: number): Item[][] {
   const count = Math.ceil(items.length / size)
   return Array.from({ length: count }, (_, at) => items.slice(at * size, (at + 1) * size))
-}
-
-const MEANINGS: Readonly<Record<SinkErrorCode, readonly number[]>> = {
-  'sink-busy': [1213, 1205, 1020, 3572],
-  'sink-unreachable': [1040, 1053, 1927, 2006, 2013],
-  'sink-misconfigured': [1044, 1045, 1049, 1054, 1142, 1143, 1146, 1665],
-  'sink-refused': [],
-  'sink-failed': [],
-}
-
-/** Disks, memory, servers that only read. */
-const OF_THE_SERVER = new Set([1021, 1026, 1030, 1037, 1038, 1041, 1114, 1206, 1290, 1792, 1836, 3100])
-
-const LOST = /^(ECONN.*|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|PROTOCOL_.*)$/
-const CLOSED = /closed state|connection is (closed|lost)/i
-
-function meaningOf(error: object): SinkErrorCode {
-  const { errno, code, message } = error as { errno?: unknown; code?: unknown; message?: unknown }
-  if (LOST.test(String(code)) || CLOSED.test(String(message))) return 'sink-unreachable'
-  const codes = Object.keys(MEANINGS) as SinkErrorCode[]
-  return codes.find((meaning) => MEANINGS[meaning].includes(Number(errno))) ?? 'sink-failed'
 }

@@ -16,6 +16,9 @@ export const MYSQL_REFUSED: MysqlRefused = {
   list: (schema, counters, most) =>
     plain(`SELECT ${exactly('id')} AS id, delta, why FROM ${refusedIn(schema)} WHERE counters = ${text(counters)}
       ORDER BY tried LIMIT ${most}`),
+  enter: (schema, counters, id) =>
+    plain(`INSERT INTO ${refusedIn(schema)} (counters, id, delta, why, tried)
+      VALUES (${text(counters)}, ${text(id)}, '0', '', UTC_TIMESTAMP(6)) ON DUPLICATE KEY UPDATE delta = delta`),
   lock: (schema, counters, id) =>
     plain(`SELECT delta FROM ${refusedIn(schema)} WHERE ${isOf(counters, id)} FOR UPDATE`),
   put: (schema, counters, { id, delta, why }) =>

@@ -9,6 +9,7 @@ import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
 import { MYSQL_COUNTS, type MysqlEvents } from './mysql-counts.ts'
 import { MYSQL } from './mysql-dialect.ts'
+import { isReadOnly, isWithinTransaction } from './mysql-errors.ts'
 import { has, type OutboxOptions, SqlEvents, SqlOutbox } from './row-sources.ts'
 import { SqlSink } from './sql.ts'
 
@@ -67,7 +68,7 @@ class MysqlStore implements SqlStore {
 
   transaction<Result>(work: (runner: SqlRunner) => Promise<Result>): Promise<Result> {
     return this.#connected(async (connection) => {
-      await connection.query(READ_COMMITTED)
+      await readCommitted(connection)
       await connection.query('START TRANSACTION')
       const result = await work(new MysqlRunner(connection))
       await connection.query('COMMIT')
@@ -77,7 +78,7 @@ class MysqlStore implements SqlStore {
 
   rows(statement: Statement): Promise<readonly Row[]> {
     return this.#connected(async (connection) => {
-      await connection.query(READ_COMMITTED)
+      await readCommitted(connection)
       const rows = await new MysqlRunner(connection).rows(statement)
       // With autocommit off, a transaction would be left open: it has begun with the statement.
       await connection.query('ROLLBACK')
@@ -92,7 +93,8 @@ class MysqlStore implements SqlStore {
       connection.release()
       return result
     } catch (error) {
-      await rollBack(connection)
+      if (isReadOnly(error)) connection.destroy()
+      else await rollBack(connection)
       throw error
     }
   }
@@ -114,6 +116,17 @@ class MysqlRunner implements SqlRunner {
   async changes({ sql }: Statement): Promise<number> {
     const [header] = await this.#connection.query(sql)
     return (header as { affectedRows: number }).affectedRows
+  }
+}
+
+/** With autocommit off, whoever had the connection before has left a transaction open by whatever was read: it ends there. */
+async function readCommitted(connection: Queries): Promise<void> {
+  try {
+    await connection.query(READ_COMMITTED)
+  } catch (error) {
+    if (!isWithinTransaction(error)) throw error
+    await connection.query('ROLLBACK')
+    await connection.query(READ_COMMITTED)
   }
 }
 

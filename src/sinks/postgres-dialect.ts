@@ -1,6 +1,5 @@
 // How PostgreSQL says it.
 
-import type { SinkErrorCode } from '../counters/errors.ts'
 import {
   type Column,
   type Dialect,
@@ -13,6 +12,7 @@ import {
   textMisfit,
   uuidMisfit,
 } from './dialect.ts'
+import { isOfRows, meaningOf } from './postgres-errors.ts'
 import { guarded, POSTGRES_REFUSED } from './postgres-refused.ts'
 
 const INTEGERS: Readonly<Record<string, bigint>> = { smallint: 15n, integer: 31n, bigint: 63n }
@@ -79,7 +79,7 @@ export const POSTGRES: Dialect = {
   ids: 'integers, text or uuid',
   misfit,
   meaningOf,
-  isOfRows: (error) => OF_ROWS.test(String((error as { code?: unknown }).code)),
+  isOfRows,
   read: (place, { counters, partition, epoch }, ids) => ({
     sql: `SELECT asked.id AS id, ${countOf(place, 't')} AS value, r.delta AS refused, l.seq AS seq
       FROM (SELECT 1) one
@@ -119,6 +119,10 @@ export const POSTGRES: Dialect = {
     sql: `UPDATE ${ledgerIn(schema)} SET seq = $1, batch = $2
       WHERE counters = $3 AND partition = $4 AND epoch = $5 AND seq = $6`,
     values: [seq, batch, counters, partition, epoch, seq - 1],
+  }),
+  hold: (schema, { counters, partition, epoch }) => ({
+    sql: `UPDATE ${ledgerIn(schema)} SET seq = seq WHERE counters = $1 AND partition = $2 AND epoch = $3`,
+    values: [counters, partition, epoch],
   }),
   standing: (schema, { counters, partition, epoch }) => ({
     sql: `SELECT seq, batch FROM ${ledgerIn(schema)} WHERE counters = $1 AND partition = $2 AND epoch = $3`,
@@ -168,24 +172,4 @@ function misfit(id: string, column: Column): string | undefined {
     return `must have at most ${MOST_BYTES_OF_A_NAME} bytes`
   }
   return id.includes('\0') ? 'must not have U+0000' : textMisfit(id, column)
-}
-
-const MEANINGS: readonly [RegExp, SinkErrorCode][] = [
-  [/^(40P01|40001|55P03|57014)$/, 'sink-busy'],
-  [/^(08...|57P0[1-5]|25P0[34]|53300|E[A-Z_]{4,})$/, 'sink-unreachable'],
-  [/^(42P01|42703|42501|42P10|42804|3F000|3D000|28...)$/, 'sink-misconfigured'],
-]
-
-/** Data, constraints, views that check what is written, and what functions of triggers raise. */
-const OF_ROWS = /^(22|23|44|P0)...$/
-
-/** pg tells of a lost connection in words only. */
-const LOST =
-  /connection (terminated|ended|error)|not queryable|timeout exceeded when trying to connect|query read timeout/i
-
-function meaningOf(error: object): SinkErrorCode {
-  const { code, message } = error as { code?: unknown; message?: unknown }
-  const found = MEANINGS.find(([codes]) => codes.test(String(code)))
-  if (found !== undefined) return found[1]
-  return code === undefined && LOST.test(String(message)) ? 'sink-unreachable' : 'sink-failed'
 }

@@ -12,6 +12,10 @@ export const POSTGRES_REFUSED: Refused & { in(schema: string): string } = {
     sql: `SELECT id, delta, why FROM ${refusedIn(schema)} WHERE counters = $1 ORDER BY tried LIMIT $2`,
     values: [counters, most],
   }),
+  enter: (schema, counters, id) => ({
+    sql: `INSERT INTO ${refusedIn(schema)} (counters, id, delta, why) VALUES ($1, $2, '0', '') ON CONFLICT DO NOTHING`,
+    values: [counters, id],
+  }),
   lock: (schema, counters, id) => ({
     sql: `SELECT delta FROM ${refusedIn(schema)} WHERE counters = $1 AND id = $2 FOR UPDATE`,
     values: [counters, id],

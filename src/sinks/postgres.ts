@@ -13,6 +13,7 @@ import { summaryOf } from '../runtime/thrown.ts'
 import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
 import { POSTGRES_COUNTS, type PostgresEvents } from './postgres-counts.ts'
 import { POSTGRES } from './postgres-dialect.ts'
+import { isReadOnly } from './postgres-errors.ts'
 import { has, type OutboxOptions, SqlEvents, SqlOutbox } from './row-sources.ts'
 import { SqlSink } from './sql.ts'
 
@@ -89,7 +90,7 @@ class PostgresStore implements SqlStore {
       await client.query('COMMIT')
       return result
     } catch (error) {
-      broken = await rollBack(client)
+      broken = isReadOnly(error) ? new Error('it leads to no primary') : await rollBack(client)
       throw error
     } finally {
       client.off('error', ignore)

@@ -49,19 +49,21 @@ export class SqlOutbox<Client> extends SqlCounts implements OutboxSource<Client>
     this.#runnerOf = runnerOf
   }
 
-  async add(client: Client, counters: string, entry: OutboxEntry): Promise<boolean> {
-    const { place } = await this.ready()
-    checkFits(this.access, place.table, place.idColumn, entry.id)
-    const runner = this.#runnerOf(client)
-    if (runner === null) {
-      throw new InvalidArgumentError('client', `must be what your transaction of ${this.name} has`)
-    }
-    return this.access.told(() => this.#counting.add(runner, place.found.schema, counters, entry))
+  add(client: Client, counters: string, entry: OutboxEntry): Promise<boolean> {
+    return this.known.useOnce(async ({ place }) => {
+      checkFits(this.access, place.table, place.idColumn, entry.id)
+      const runner = this.#runnerOf(client)
+      if (runner === null) {
+        throw new InvalidArgumentError('client', `must be what your transaction of ${this.name} has`)
+      }
+      return this.access.told(() => this.#counting.add(runner, place.found.schema, counters, entry))
+    })
   }
 
-  async purge(counters: string): Promise<boolean> {
-    const { place } = await this.ready()
-    const old = this.#counting.purge(place.found.schema, counters, this.#rememberMs, MOST_PURGED)
-    return (await this.access.change(old)) === MOST_PURGED
+  purge(counters: string): Promise<boolean> {
+    return this.known.use(async ({ place }) => {
+      const old = this.#counting.purge(place.found.schema, counters, this.#rememberMs, MOST_PURGED)
+      return (await this.access.change(old)) === MOST_PURGED
+    })
   }
 }

@@ -1,8 +1,17 @@
 // A sink of SQL: the order of the statements, which is the same everywhere. Dialects word them, stores run them.
 
 import { SinkError } from '../counters/errors.ts'
-import type { Applied, AppliedInPart, Batch, LedgerPlace, Refusal, Sink, Snapshot } from '../counters/sink.ts'
-import { once, SqlAccess } from './access.ts'
+import type {
+  Applied,
+  AppliedInPart,
+  Batch,
+  LedgerPlace,
+  LedgerStanding,
+  Refusal,
+  Sink,
+  Snapshot,
+} from '../counters/sink.ts'
+import { Known, SqlAccess } from './access.ts'
 import { beyond } from './beyond.ts'
 import { Changing } from './changing.ts'
 import {
@@ -27,7 +36,7 @@ export class SqlSink implements Sink {
   readonly missing: 'create' | 'refuse'
   readonly #access: SqlAccess
   readonly #dialect: Dialect
-  readonly #place: () => Promise<Place>
+  readonly #known: Known<Place>
   readonly #changing: Changing
 
   /** Throws InvalidArgumentError. */
@@ -37,49 +46,66 @@ export class SqlSink implements Sink {
     this.missing = full.missing
     this.#access = new SqlAccess(store, dialect)
     this.#dialect = dialect
-    this.#place = once(() => this.#prepare(full))
-    this.#changing = new Changing(this.#access, this.#place)
+    this.#known = new Known(() => this.#prepare(full))
+    this.#changing = new Changing(this.#access, (work) => this.#known.use(work))
   }
 
   async prepare(): Promise<void> {
-    await this.#place()
+    await this.#known.get()
   }
 
   async location(): Promise<string> {
-    return (await this.#place()).found.location
+    return (await this.#known.get()).found.location
   }
 
-  async read(place: LedgerPlace, ids: readonly string[]): Promise<Snapshot> {
-    const target = await this.#place()
-    for (const id of ids) checkFits(this.#access, target.table, target.idColumn, id)
-    const rows = await this.#access.rows(this.#dialect.read(target, place, ids))
-    const seq = rows.find((row) => (row['seq'] ?? null) !== null)?.['seq']
-    const { values } = addUp(this.missing, ids, rows)
-    if (seq !== undefined) return { seq: Number(seq), values }
-    const isPast = await this.#isPast(this.#access, target, place)
-    return { seq: null, values, ...(isPast ? { isPast } : {}) }
+  read(place: LedgerPlace, ids: readonly string[]): Promise<Snapshot> {
+    return this.#known.use(async (target) => {
+      for (const id of ids) checkFits(this.#access, target.table, target.idColumn, id)
+      const rows = await this.#access.rows(this.#dialect.read(target, place, ids))
+      const seq = rows.find((row) => (row['seq'] ?? null) !== null)?.['seq']
+      const { values } = addUp(this.missing, ids, rows)
+      if (seq !== undefined) return { seq: Number(seq), values }
+      return { ...(await this.#unknown(this.#access, target, place)), values }
+    })
   }
 
-  async begin(counters: string, partition: number): Promise<number> {
-    const { schema } = (await this.#place()).found
-    for (;;) {
-      const [row] = await this.#access.rows(this.#dialect.newest(schema, counters, partition))
-      const epoch = beyond(Number(row?.['epoch'] ?? 0), MOST_LEFT_OUT)
-      const place = { counters, partition, epoch }
-      if ((await this.#access.change(this.#dialect.enter(schema, place))) === 0) continue
-      await this.#prune(schema, counters, partition)
-      return epoch
-    }
+  standing(place: LedgerPlace): Promise<LedgerStanding> {
+    return this.#known.use((target) =>
+      this.#access.transaction(async (runner) => {
+        const { schema } = target.found
+        // It writes, so it goes where batches go, and what it finds then stays until the end.
+        await runner.changes(this.#dialect.hold(schema, place))
+        const [row] = await runner.rows(this.#dialect.standing(schema, place))
+        return row === undefined ? this.#unknown(runner, target, place) : { seq: Number(row['seq']) }
+      }),
+    )
   }
 
-  async hasBatches(counters: string, partition: number): Promise<boolean> {
-    const { schema } = (await this.#place()).found
-    const [row] = await this.#access.rows(this.#dialect.batches(schema, counters, partition))
-    return Number(row?.['batched'] ?? 0) > 0
+  begin(counters: string, partition: number): Promise<number> {
+    return this.#known.use(async ({ found: { schema } }) => {
+      for (;;) {
+        const [row] = await this.#access.rows(this.#dialect.newest(schema, counters, partition))
+        const epoch = beyond(Number(row?.['epoch'] ?? 0), MOST_LEFT_OUT)
+        const place = { counters, partition, epoch }
+        if ((await this.#access.change(this.#dialect.enter(schema, place))) === 0) continue
+        await this.#prune(schema, counters, partition)
+        return epoch
+      }
+    })
   }
 
-  async apply(batch: Batch): Promise<Applied | AppliedInPart> {
-    const target = await this.#place()
+  hasBatches(counters: string, partition: number): Promise<boolean> {
+    return this.#known.use(async ({ found: { schema } }) => {
+      const [row] = await this.#access.rows(this.#dialect.batches(schema, counters, partition))
+      return Number(row?.['batched'] ?? 0) > 0
+    })
+  }
+
+  apply(batch: Batch): Promise<Applied | AppliedInPart> {
+    return this.#known.use((target) => this.#apply(target, batch))
+  }
+
+  async #apply(target: Place, batch: Batch): Promise<Applied | AppliedInPart> {
     const { schema } = target.found
     const { counters, changes } = batch
     // Whoever else writes to Redis may have put anything there, and an id may have fitted the column once.
@@ -119,20 +145,22 @@ export class SqlSink implements Sink {
 
   async #standing(runner: SqlRunner, target: Place, batch: Batch): Promise<Applied> {
     const [row] = await runner.rows(this.#dialect.standing(target.found.schema, batch))
-    if (row === undefined) return (await this.#isPast(runner, target, batch)) ? 'ahead' : 'behind'
+    if (row === undefined)
+      return (await this.#unknown(runner, target, batch)).isPast === true ? 'ahead' : 'behind'
     const seq = Number(row['seq'])
     if (seq === batch.seq && row['batch'] === batch.batch) return 'known'
     return seq < batch.seq ? 'behind' : 'ahead'
   }
 
-  /** Whether an epoch that is not in the ledger may have been there, and is forgotten. */
-  async #isPast(
+  /** An epoch that is not in the ledger may have been there, and is forgotten. */
+  async #unknown(
     runner: Pick<SqlRunner, 'rows'>,
     { found }: Place,
     { counters, partition, epoch }: LedgerPlace,
-  ): Promise<boolean> {
+  ): Promise<LedgerStanding> {
     const [row] = await runner.rows(this.#dialect.batches(found.schema, counters, partition))
-    return Number(row?.['batched'] ?? 0) >= KEPT_EPOCHS.others && epoch < Number(row?.['oldest'])
+    const isPast = Number(row?.['batched'] ?? 0) >= KEPT_EPOCHS.others && epoch < Number(row?.['oldest'])
+    return isPast ? { seq: null, isPast } : { seq: null }
   }
 
   /** Where nothing may be deleted, the ledger grows. */

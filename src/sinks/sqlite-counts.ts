@@ -103,8 +103,9 @@ function own({ isShared }: Events): string {
   return isShared ? 'e.counters = ?' : '? IS NOT NULL'
 }
 
+/** A column of integers may have anything in a row. */
 function amountOf({ amount }: Events): string {
-  return amount === null ? '1' : `e.${name(amount)}`
+  return amount === null ? '1' : `CAST(e.${name(amount)} AS INTEGER)`
 }
 
 function waitingRows(schema: string, events: EventsPlace): string {

@@ -43,6 +43,13 @@ export const SQLITE: Dialect = {
     values: [own],
   }),
   carefully: [],
+  // No SAVEPOINT looks at them. They are looked for in the whole table, so only where there are any.
+  unmet: ({ found: { schema, name: own } }) => ({
+    sql: `SELECT COUNT(*) AS unmet FROM pragma_foreign_key_check(?, ?)
+      WHERE (SELECT foreign_keys FROM pragma_foreign_keys) AND EXISTS (
+        SELECT 1 FROM ${quote(schema, '"')}.sqlite_master WHERE name = ? AND sql LIKE '%INITIALLY%DEFERRED%')`,
+    values: [own, schema, own],
+  }),
   isCount: (type) => /INT/i.test(type),
   isWhole: (type) => /INT/i.test(type),
   isTime: () => true,
@@ -53,7 +60,7 @@ export const SQLITE: Dialect = {
   meaningOf,
   isOfRows: (error) => {
     const { code = '', message = '' } = error as { code?: string; message?: string }
-    return OF_ROWS.test(code) && !OF_THE_FILE.test(message)
+    return OF_ROWS.test(code) && !OF_THE_FILE.test(message) && !GONE.test(message)
   },
   read: (place, { counters, partition, epoch }, ids) => ({
     sql: `SELECT asked.value AS id, ${countOf(place, 't')} AS value, r.delta AS refused, l.seq AS seq
@@ -94,6 +101,10 @@ export const SQLITE: Dialect = {
       WHERE counters = ? AND partition = ? AND epoch = ? AND seq = ?`,
     values: [seq, batch, counters, partition, epoch, seq - 1],
   }),
+  hold: (schema, { counters, partition, epoch }) => ({
+    sql: `UPDATE ${ledgerIn(schema)} SET seq = seq WHERE counters = ? AND partition = ? AND epoch = ?`,
+    values: [counters, partition, epoch],
+  }),
   standing: (schema, { counters, partition, epoch }) => ({
     sql: `SELECT seq, batch FROM ${ledgerIn(schema)} WHERE counters = ? AND partition = ? AND epoch = ?`,
     values: [counters, partition, epoch],
@@ -114,9 +125,10 @@ export const SQLITE: Dialect = {
   },
 }
 
-/** The count of a row of `alias` as text, where there is one: NULL counts as 0. */
+/** The count of a row of `alias` as text, where there is one: NULL counts as 0. A column of integers may have anything in a row. */
 export function countOf({ id, value }: Place, alias: string): string {
-  return `CASE WHEN ${alias}.${name(id)} IS NOT NULL THEN CAST(coalesce(${alias}.${name(value)}, 0) AS TEXT) END`
+  const count = `CAST(coalesce(${alias}.${name(value)}, 0) AS INTEGER)`
+  return `CASE WHEN ${alias}.${name(id)} IS NOT NULL THEN CAST(${count} AS TEXT) END`
 }
 
 export function tableOf({ found }: Pick<Place, 'found'>): string {
@@ -130,7 +142,7 @@ function ledgerIn(schema: string): string {
 /** SQLite would go on with a rounded number where a sum leaves 64 bits. This fails: the number has no absolute value. */
 function sum(left: string, right: string): string {
   const added = `${left} + ${right}`
-  return `CASE typeof(${added}) WHEN 'real' THEN abs(${left} * 0 + -9223372036854775808) ELSE ${added} END`
+  return `CASE typeof(${added}) WHEN 'real' THEN abs(CAST(${left} AS INTEGER) * 0 + -9223372036854775808) ELSE ${added} END`
 }
 
 function misfit(id: string, { type }: Column): string | undefined {
@@ -147,8 +159,10 @@ const OF_ROWS = /^(SQLITE_(CONSTRAINT|ERROR|MISMATCH|TOOBIG)|ERR_SQLITE_ERROR)/
 const OF_THE_FILE =
   /is full|disk I\/O|readonly|out of memory|malformed|unable to open|not a database|locked|busy/i
 
+const GONE = /no such (table|column)/i
+
 function meaningOf(error: object): SinkErrorCode {
   const { code = '', message = '' } = error as { code?: string; message?: string }
-  const isBusy = /SQLITE_(BUSY|LOCKED)/.test(code) || /database (table )?is locked/.test(message)
-  return isBusy ? 'sink-busy' : 'sink-failed'
+  if (/SQLITE_(BUSY|LOCKED)/.test(code) || /database (table )?is locked/.test(message)) return 'sink-busy'
+  return GONE.test(message) ? 'sink-misconfigured' : 'sink-failed'
 }

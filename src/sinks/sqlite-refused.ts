@@ -11,6 +11,10 @@ export const SQLITE_REFUSED: Refused & { in(schema: string): string } = {
     sql: `SELECT id, delta, why FROM ${refusedIn(schema)} WHERE counters = ? ORDER BY tried LIMIT ?`,
     values: [counters, most],
   }),
+  enter: (schema, counters, id) => ({
+    sql: `INSERT INTO ${refusedIn(schema)} (counters, id, delta, why, tried) VALUES (?, ?, '0', '', 0) ON CONFLICT DO NOTHING`,
+    values: [counters, id],
+  }),
   lock: (schema, counters, id) => ({
     sql: `SELECT delta FROM ${refusedIn(schema)} WHERE counters = ? AND id = ?`,
     values: [counters, id],

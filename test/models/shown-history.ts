@@ -4,7 +4,6 @@
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import Database from 'libsql'
-import { sqliteEvents } from '../../src/sinks/sqlite.ts'
 import { type Board, openBoard } from '../../src/counters/board.ts'
 import type { EventSource } from '../../src/counters/count-source.ts'
 import { SinkError } from '../../src/counters/errors.ts'
@@ -13,6 +12,7 @@ import { noteOne } from '../../src/counters/noting.ts'
 import { runRounds } from '../../src/counters/showing.ts'
 import type { Driver, Script } from '../../src/driver.ts'
 import { Runtime } from '../../src/runtime/runtime.ts'
+import { sqliteEvents } from '../../src/sinks/sqlite.ts'
 import { seeded } from '../soak/random.ts'
 
 export type Rule =

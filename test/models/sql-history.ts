@@ -1,30 +1,27 @@
-// A random history of counters of all modes and a database in a file: workers that die at any step, backups that are put back, a
-// copy that takes over, rows that are NULL, come late, vanish, or are refused, and two schemas with a table each. Whatever was
-// acknowledged is in the database once, is kept as refused, or went with a database that came back older: nothing else may be missing.
+// A random history of counters of all modes and a database: workers that die at any step and connections that are lost, backups that are
+// put back, a copy that takes over or lags, rows that are NULL, come late, vanish, or are refused, and two schemas with a table each.
+// Whatever was acknowledged is in the database once, is kept as refused, or went with a database that came back older: nothing else may
+// be missing.
 
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import Database from 'libsql'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Counters,
   type DerivedCounters,
-  type Perilune,
   type Loss,
+  type Perilune,
   RefusedError,
   SinkError,
 } from 'perilune'
-import { sqlite, sqliteEvents } from 'perilune/sqlite'
-import type { Applied, AppliedInPart, Batch, Sink } from '../../src/counters/sink.ts'
 import type { EventSource, RolledUp, RollUp } from '../../src/counters/count-source.ts'
+import type { Applied, AppliedInPart, Batch, LedgerPlace, Sink, Snapshot } from '../../src/counters/sink.ts'
 import { seeded } from '../soak/random.ts'
+import type { World } from './sql-worlds.ts'
 
 const IDS = ['1', '2', '3', '4', '5']
 const STEPS = 40
-const TABLES = `CREATE TABLE items (id INTEGER PRIMARY KEY, votes INTEGER CHECK (votes > -5));
-  CREATE TABLE sums (id INTEGER PRIMARY KEY, votes INTEGER CHECK (votes > -5));
-  CREATE TABLE votes (id INTEGER PRIMARY KEY AUTOINCREMENT, item INTEGER, points INTEGER NOT NULL);
-  CREATE TABLE arrived (batch TEXT PRIMARY KEY);`
+/** Processes that live on, where the database does. */
+const MOST_PROCESSES = 3
+const MOST_STATEMENTS = 9
 
 type Death = 'before' | 'after' | null
 
@@ -33,7 +30,7 @@ type Book = Map<string, bigint>
 
 export class SqlHistory {
   readonly #random: () => number
-  readonly #folder = mkdtempSync(join(tmpdir(), 'perilune-history-'))
+  readonly #world: World
   readonly #redis: Perilune
   readonly #name: string
   readonly #missing: 'create' | 'refuse'
@@ -43,27 +40,30 @@ export class SqlHistory {
   readonly #counted: Book = new Map()
   /** What each batch brought, by its id. */
   readonly #batches = new Map<string, Batch>()
-  readonly #others: Database.Database[] = []
-  #database: Database.Database
-  #copies = 0
-  #backup: string | null = null
+  /** What was read of the same epoch and ids before: what a copy that lags would say. */
+  readonly #before = new Map<string, Snapshot>()
+  readonly #processes: { counters: Counters[]; derived: DerivedCounters[] } = { counters: [], derived: [] }
+  #hasBackup = false
+  #lags = 0
   #death: Death = null
 
-  constructor(redis: Perilune, name: string, seed: number) {
+  constructor(redis: Perilune, world: World, name: string, seed: number) {
     this.#random = seeded(seed)
+    this.#world = world
     this.#redis = redis
     this.#name = name
     this.#missing = this.#random() < 0.5 ? 'create' : 'refuse'
-    this.#database = new Database(join(this.#folder, '0.db'))
-    this.#database.exec(TABLES)
-    if (this.#missing === 'refuse')
-      this.#database.exec('INSERT INTO items (id) VALUES (1), (2); INSERT INTO sums VALUES (1, 0)')
   }
 
   /** What is wrong once all rest. */
   async play(): Promise<{ faults: string[]; story: string[] }> {
     const faults: string[] = []
+    this.#story.push(`on ${this.#world.name}, missing: ${this.#missing}`)
     try {
+      if (this.#missing === 'refuse') {
+        await this.#world.run('INSERT INTO items (id) VALUES (1), (2)')
+        await this.#world.run('INSERT INTO sums (id, votes) VALUES (1, 0)')
+      }
       for (let step = 0; step < STEPS; step++) await this.#step()
       await this.#rest()
       faults.push(...(await this.#faults()))
@@ -71,8 +71,6 @@ export class SqlHistory {
       faults.push(`it threw ${String(error)}`)
     }
     await Promise.all([this.#counters().clear(), this.#derived().clear()])
-    this.#close()
-    rmSync(this.#folder, { recursive: true })
     return { faults, story: this.#story }
   }
 
@@ -82,6 +80,8 @@ export class SqlHistory {
       [6, () => this.#vote()],
       [5, () => this.#flush()],
       [3, () => this.#flushAndDie()],
+      [2, () => this.#flushAndLose()],
+      [2, () => this.#lag()],
       [3, () => this.#read()],
       [2, () => this.#makeBackup()],
       [1, () => this.#restore()],
@@ -98,7 +98,9 @@ export class SqlHistory {
         () =>
           this.#run(
             'a row comes',
-            `INSERT INTO ${this.#pick(['items', 'sums'])} (id) VALUES (${this.#id()}) ON CONFLICT DO NOTHING`,
+            this.#world.name === 'mariadb'
+              ? `INSERT IGNORE INTO ${this.#pick(['items', 'sums'])} (id) VALUES (${this.#id()})`
+              : `INSERT INTO ${this.#pick(['items', 'sums'])} (id) VALUES (${this.#id()}) ON CONFLICT DO NOTHING`,
           ),
       ],
       [1, () => this.#vanish()],
@@ -122,9 +124,9 @@ export class SqlHistory {
     }
   }
 
-  #vote(): void {
+  async #vote(): Promise<void> {
     const [id, points] = [this.#id(), Math.floor(this.#random() * 9) - 3]
-    this.#run(`vote for ${id}`, `INSERT INTO votes (item, points) VALUES (${id}, ${points})`)
+    await this.#run(`vote for ${id}`, `INSERT INTO votes (item, points) VALUES (${id}, ${points})`)
   }
 
   async #flush(): Promise<void> {
@@ -147,45 +149,55 @@ export class SqlHistory {
     this.#death = null
   }
 
+  /** The transaction is lost at one of its statements, and done again. */
+  async #flushAndLose(): Promise<void> {
+    this.#world.cutNext(1 + Math.floor(this.#random() * MOST_STATEMENTS))
+    this.#story.push('a flush loses its connection')
+    // An epoch that it was about to begin is begun by the next one.
+    await this.#flush().catch((error: unknown) => this.#allow(error, 'sink-unreachable'))
+    this.#world.cutNext(0)
+  }
+
+  /** Reads come from a copy that lags, and has caught up after some. */
+  #lag(): void {
+    this.#lags = 1 + Math.floor(this.#random() * 3)
+    this.#story.push(`${this.#lags} reads lag`)
+  }
+
   async #read(): Promise<void> {
     const [values, shown] = await Promise.all([this.#counters().getMany(IDS), this.#derived().getMany(IDS)])
     this.#story.push(`read ${String(values)}; ${String(shown)}`)
   }
 
-  #run(what: string, sql: string): void {
-    this.#database.exec(sql)
+  async #run(what: string, sql: string): Promise<void> {
+    await this.#world.run(sql)
     this.#story.push(what)
   }
 
   /** A row that goes takes its count with it. */
-  #vanish(): void {
+  async #vanish(): Promise<void> {
     const id = this.#id()
-    const gone = this.#database.prepare('SELECT votes FROM items WHERE id = ?').get(id) as
-      | { votes: number | null }
-      | undefined
+    const [gone] = await this.#world.run(`SELECT votes FROM items WHERE id = ${id}`)
     if (gone === undefined) return
-    this.#run(`the row ${id} goes`, `DELETE FROM items WHERE id = ${id}`)
-    add(this.#counted, id, -BigInt(gone.votes ?? 0))
+    await this.#run(`the row ${id} goes`, `DELETE FROM items WHERE id = ${id}`)
+    add(this.#counted, id, -whole(gone['votes']))
   }
 
-  #makeBackup(): void {
-    this.#close()
-    this.#backup = join(this.#folder, 'backup.db')
-    copyFileSync(join(this.#folder, `${this.#copies}.db`), this.#backup)
-    this.#open()
+  async #makeBackup(): Promise<void> {
+    await this.#world.backUp()
+    this.#hasBackup = true
     this.#story.push('a backup is made')
   }
 
   /** What is in the database and not in the backup goes with it, but for a batch that Redis still has. */
   async #restore(): Promise<void> {
-    if (this.#backup === null) return
-    const [before, was] = [this.#held(), this.#batchesIn()]
+    if (!this.#hasBackup) return
+    const [before, was] = [await this.#held(), await this.#batchesIn()]
     const { partitions } = await this.#counters().inspect()
-    this.#close()
-    this.#copies += 1
-    copyFileSync(this.#backup, join(this.#folder, `${this.#copies}.db`))
-    this.#open()
-    const [after, is] = [this.#held(), this.#batchesIn()]
+    await this.#world.putBack()
+    // A copy that lags behind this one knows nothing of the time that is gone.
+    this.#before.clear()
+    const [after, is] = [await this.#held(), await this.#batchesIn()]
     for (const id of IDS) add(this.#counted, id, (after.get(id) ?? 0n) - (before.get(id) ?? 0n))
     const sealed = partitions[0]?.batch?.id ?? ''
     if (was.has(sealed) && !is.has(sealed)) {
@@ -195,70 +207,43 @@ export class SqlHistory {
   }
 
   /** The newest batches that the ledger has. */
-  #batchesIn(): Set<string> {
-    if (!this.#has('perilune_ledger')) return new Set()
-    const rows = this.#database.prepare('SELECT batch FROM perilune_ledger').all() as { batch: string }[]
-    return new Set(rows.map(({ batch }) => batch))
-  }
-
-  #has(table: string): boolean {
-    return this.#database.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').all(table).length > 0
-  }
-
-  #open(): void {
-    this.#database = new Database(join(this.#folder, `${this.#copies}.db`))
-  }
-
-  #close(): void {
-    for (const other of this.#others.splice(0)) other.close()
-    this.#database.close()
-  }
-
-  /** A process begins in the schema of the table, or in another one. */
-  #connect(table: string): { database: Database.Database; table: string } {
-    if (this.#random() < 0.5) return { database: this.#database, table }
-    const other = new Database(':memory:')
-    this.#others.push(other)
-    other.exec(`ATTACH '${join(this.#folder, `${this.#copies}.db`)}' AS shop`)
-    return { database: other, table: `shop.${table}` }
+  async #batchesIn(): Promise<Set<string>> {
+    if (!(await this.#world.has('perilune_ledger'))) return new Set()
+    const rows = await this.#world.run('SELECT batch FROM perilune_ledger')
+    return new Set(rows.map(({ batch }) => String(batch)))
   }
 
   /** What the database has of each counter, in its row or kept. */
-  #held(table = 'items', counters = this.#name): Book {
+  async #held(table = 'items', counters = this.#name): Promise<Book> {
     const book: Book = new Map()
-    const rows = this.#database.prepare(`SELECT id, votes FROM ${table}`).all() as {
-      id: number
-      votes: number | null
-    }[]
-    for (const { id, votes } of rows) add(book, String(id), BigInt(votes ?? 0))
-    if (!this.#has('perilune_refused')) return book
-    const refused = this.#database
-      .prepare('SELECT id, delta FROM perilune_refused WHERE counters LIKE ?')
-      .all(`%:${counters}`) as { id: string; delta: string }[]
-    for (const { id, delta } of refused) add(book, id, BigInt(delta))
+    for (const { id, votes } of await this.#world.run(`SELECT id, votes FROM ${table}`))
+      add(book, String(id), whole(votes))
+    if (!(await this.#world.has('perilune_refused'))) return book
+    const kept = `SELECT id, delta FROM perilune_refused WHERE counters LIKE '%:${counters}'`
+    for (const { id, delta } of await this.#world.run(kept)) add(book, String(id), whole(delta))
     return book
   }
 
   async #rest(): Promise<void> {
+    this.#lags = 0
     this.#story.push('all rest')
     for (let round = 0; round < 3; round++) await this.#flush()
+    // The server may not have noticed yet that a connection is gone, whose transaction holds roll-ups back.
+    for (let tries = 0; tries < 50 && (await this.#derived().inspect()).waiting > 0; tries++) {
+      await sleep(20)
+      await this.#flush()
+    }
   }
 
   async #faults(): Promise<string[]> {
     const counters = this.#counters()
-    const votes = new Map(
-      (
-        this.#database.prepare('SELECT item, SUM(points) AS sum FROM votes GROUP BY item').all() as {
-          item: number
-          sum: number
-        }[]
-      ).map(({ item, sum }) => [String(item), BigInt(sum)] as const),
-    )
+    const sums = await this.#world.run('SELECT item, SUM(points) AS sum FROM votes GROUP BY item')
+    const votes: Book = new Map(sums.map(({ item, sum }) => [String(item), whole(sum)]))
     const { dirty } = await counters.inspect()
     const { waiting, noted } = await this.#derived().inspect()
     return [
-      ...differences('counters', this.#held(), this.#counted),
-      ...differences('votes', this.#held('sums', `${this.#name}-rows`), votes),
+      ...differences('counters', await this.#held(), this.#counted),
+      ...differences('votes', await this.#held('sums', `${this.#name}-rows`), votes),
       ...(await this.#shown()),
       ...(dirty + waiting + noted === 0
         ? []
@@ -273,9 +258,9 @@ export class SqlHistory {
   async #shown(): Promise<string[]> {
     const shown = async (what: string, of: Counters | DerivedCounters, table: string, name: string) => {
       await of.reconcile(IDS).catch((error: unknown) => this.#allow(error, 'sink-refused'))
-      const [values, held] = [await of.getMany(IDS), this.#held(table, name)]
+      const [values, held] = [await of.getMany(IDS), await this.#held(table, name)]
       const book: Book = new Map(IDS.map((id, at) => [id, BigInt(values[at] ?? 0)]))
-      const there = this.#database.prepare(`SELECT id FROM ${table}`).all() as { id: number }[]
+      const there = await this.#world.run(`SELECT id FROM ${table}`)
       const rows = new Set(there.map(({ id }) => String(id)))
       // Where no row is made, one that is gone is unknown, or as it was until its time in Redis is over.
       const isOpen = (id: string): boolean => this.#missing === 'refuse' && !rows.has(id)
@@ -291,32 +276,51 @@ export class SqlHistory {
     if (!codes.includes(String((error as { code?: unknown }).code))) throw error
   }
 
-  /** As a process that has just started. */
   #counters(): Counters {
-    const { database, table } = this.#connect('items')
-    const own = sqlite(database, { table, value: 'votes', missing: this.#missing })
-    const toDatabase = own.apply.bind(own)
-    const apply = async (batch: Batch): Promise<Applied | AppliedInPart> => {
-      this.#batches.set(batch.batch, batch)
-      return this.#dying(() => toDatabase(batch))
-    }
-    const sink: Sink = Object.assign(own, { apply })
-    return this.#redis.counters(this.#name, {
-      sink,
-      settleFor: '0s',
-      onLoss: (loss) => this.#losses.push(loss),
+    return this.#process(this.#processes.counters, (elsewhere) => {
+      const own = this.#world.sink({ table: 'items', value: 'votes', missing: this.#missing }, elsewhere)
+      const [toDatabase, fromDatabase] = [own.apply.bind(own), own.read.bind(own)]
+      const apply = async (batch: Batch): Promise<Applied | AppliedInPart> => {
+        this.#batches.set(batch.batch, batch)
+        return this.#dying(() => toDatabase(batch))
+      }
+      const read = (place: LedgerPlace, ids: readonly string[]): Promise<Snapshot> =>
+        this.#lagging(`${place.epoch} ${ids.join(' ')}`, () => fromDatabase(place, ids))
+      const sink: Sink = Object.assign(own, { apply, read })
+      const onLoss = (loss: Loss): void => void this.#losses.push(loss)
+      return this.#redis.counters(this.#name, { sink, settleFor: '0s', onLoss })
     })
   }
 
   #derived(): DerivedCounters {
-    const { database, table } = this.#connect('sums')
-    const target = { table, value: 'votes', missing: this.#missing }
-    const events = table.replace('sums', 'votes')
-    const own = sqliteEvents(database, { table: events, id: 'item', amount: 'points', target })
-    const inDatabase = own.rollUp.bind(own)
-    const rollUp = async (asked: RollUp): Promise<RolledUp> => this.#dying(() => inDatabase(asked))
-    const source: EventSource = Object.assign(own, { rollUp })
-    return this.#redis.counters(`${this.#name}-rows`, { events: source })
+    return this.#process(this.#processes.derived, (elsewhere) => {
+      const target = { table: 'sums', value: 'votes', missing: this.#missing }
+      const own = this.#world.events('votes', target, elsewhere)
+      const inDatabase = own.rollUp.bind(own)
+      const rollUp = async (asked: RollUp): Promise<RolledUp> => this.#dying(() => inDatabase(asked))
+      const events: EventSource = Object.assign(own, { rollUp })
+      return this.#redis.counters(`${this.#name}-rows`, { events })
+    })
+  }
+
+  /** A process that has just started, or one that goes on. */
+  #process<Handle>(known: Handle[], start: (elsewhere: boolean) => Handle): Handle {
+    const isOld = this.#world.isServer && known.length > 0 && this.#random() < 0.7
+    if (isOld) return this.#pick(known)
+    const handle = start(this.#random() < 0.5)
+    if (known.length < MOST_PROCESSES) known.push(handle)
+    return handle
+  }
+
+  async #lagging(what: string, read: () => Promise<Snapshot>): Promise<Snapshot> {
+    const before = this.#before.get(what)
+    if (before !== undefined && this.#lags > 0) {
+      this.#lags -= 1
+      return before
+    }
+    const snapshot = await read()
+    this.#before.set(what, before ?? snapshot)
+    return snapshot
   }
 
   async #dying<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -334,6 +338,11 @@ export class SqlHistory {
   #pick<Item>(items: readonly Item[]): Item {
     return items[Math.floor(this.#random() * items.length)] as Item
   }
+}
+
+/** NULL is 0. */
+function whole(value: unknown): bigint {
+  return BigInt((value ?? 0) as bigint | number | string)
 }
 
 function add(book: Book, id: string, by: bigint): void {

@@ -215,6 +215,24 @@ test('MariaDB refuses 0 for a key of which AUTO_INCREMENT makes another, and tak
   expect(await stored(place, 'items')).toEqual({ 0: '4' })
 })
 
+test('MariaDB ends what others have left open where the pool has autocommit off', async () => {
+  const place = await openMariadb()
+  await makeTables(place)
+  let shared: { query(sql: string): Promise<unknown> } | undefined
+  const sink = place.sinkThrough(ITEMS, (connection) => {
+    shared = connection
+    return connection.query('SET autocommit = 0')
+  })
+  const ledger = await begin(sink)
+  const leaveOpen = async (): Promise<void> => void (await shared?.query('SELECT 1 FROM items'))
+
+  await leaveOpen()
+  expect(await sink.apply(batchOf(ledger, 1, { 1: 5 }))).toBe('applied')
+  await leaveOpen()
+  expect((await sink.read(ledger, ['1'])).values).toEqual(new Map([['1', 5n]]))
+  expect(await stored(place, 'items')).toEqual({ 1: '5' })
+})
+
 test('MariaDB leaves no transaction open where the pool has autocommit off', async () => {
   const place = await openMariadb()
   await makeTables(place)

@@ -107,7 +107,8 @@ describe.each([
   test('refuses an id that cannot be in the table before anything is written, and hides no error', async () => {
     const { outbox, session, add } = await setup()
     await expect(add('a', 'x')).rejects.toMatchObject({ code: 'invalid-argument' })
-    await session.run('DROP TABLE perilune_outbox')
+    await session.run('ALTER TABLE perilune_outbox RENAME COLUMN delta TO change_of_it')
+    await session.run('ALTER TABLE perilune_outbox RENAME COLUMN at TO time_of_it')
     await expect(add('a')).rejects.toMatchObject({ name: 'SinkError' })
     await expect(outbox.purge(COUNTERS)).rejects.toMatchObject({ name: 'SinkError' })
   })

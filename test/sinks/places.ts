@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'libsql'
-import { createPool, type Pool } from 'mysql2/promise'
+import { createPool, type Pool, type PoolConnection } from 'mysql2/promise'
 import { mysql, mysqlEvents, mysqlOutbox } from 'perilune/mysql'
 import { postgres, postgresEvents, postgresOutbox } from 'perilune/postgres'
 import { sqlite, sqliteEvents, sqliteOutbox } from 'perilune/sqlite'
@@ -58,6 +58,7 @@ export interface ServerPlace extends Place {
 
 export interface SqlitePlace extends Place {
   open(): Database.Database
+  sinkOf(database: Database.Database, target: Target): Sink
 }
 
 export async function openSqlite(): Promise<SqlitePlace> {
@@ -89,13 +90,16 @@ export async function openSqlite(): Promise<SqlitePlace> {
     eventColumns: 'id INTEGER PRIMARY KEY AUTOINCREMENT',
     session,
   })
-  return { ...place, open }
+  return { ...place, open, sinkOf: sqlite }
 }
 
 export interface PostgresPlace extends ServerPlace {
   readonly schema: string
   /** A pool of one connection, which waits this long for an answer. */
   impatientPool(waitMs: number): pg.Pool
+  sinkOfPool(pool: pg.Pool, target: Target): Sink
+  /** Sinks of a user of this name. */
+  sinkOf(user: string): (target: Target) => Sink
 }
 
 /** In a schema of its own, of the server that all tests share or of another one. */
@@ -136,6 +140,8 @@ export async function openPostgres(own?: number): Promise<PostgresPlace> {
       Object.assign(pool.options, { query_timeout: waitMs, max: 1 })
       return pool
     },
+    sinkOfPool: postgres,
+    sinkOf: (user) => (target) => postgres(connect(port, user), target),
     newReader: postgresPackets,
     isPatient: "SET deadlock_timeout = '20s'",
     waiting: async () => (await place.run(waiting)).map(({ id }) => id),
@@ -153,6 +159,8 @@ export interface MariadbPlace extends ServerPlace {
   readonly schema: string
   /** A sink whose connections are told this first. */
   sinkAfter(statement: string, target: Target): Sink
+  /** A sink of one connection at a time, which is changed when it is made. */
+  sinkThrough(target: Target, change: (connection: PoolConnection) => unknown): Sink
 }
 
 export async function openMariadb(): Promise<MariadbPlace> {
@@ -205,7 +213,30 @@ export async function openMariadb(): Promise<MariadbPlace> {
       })
       return mysql(pool, target)
     },
+    sinkThrough: (target, change) => mysql(ofOneConnection(connect(port, schema), change), target),
     endConnection: async (id) => void (await place.run(`KILL ${String(id)}`)),
+  }
+}
+
+/** A pool that lends the same connection until it is destroyed. */
+function ofOneConnection(
+  pool: Pool,
+  change: (connection: PoolConnection) => unknown,
+): Pick<Pool, 'getConnection'> {
+  let kept: PoolConnection | undefined
+  return {
+    getConnection: async () => {
+      if (kept !== undefined) return kept
+      const connection = await pool.getConnection()
+      const { destroy } = connection
+      const gone = (): void => {
+        kept = undefined
+        destroy.call(connection)
+      }
+      kept = Object.assign(connection, { release: () => undefined, destroy: gone })
+      await change(kept)
+      return kept
+    },
   }
 }
 

@@ -52,6 +52,49 @@ test.each([
   await expect(sink.prepare()).rejects.toMatchObject({ code: means, isPassing: true })
 })
 
+/** What the database said stands beside what the library says itself. */
+function besides(transact: Transact): Transact {
+  return (work) =>
+    transact((execute) =>
+      work(async (sql, values) => {
+        try {
+          return await execute(sql, values)
+        } catch (error) {
+          const { code, errno, message } = error as { code?: string; errno?: number; message: string }
+          const meta = { code: String(errno ?? code), message }
+          throw Object.assign(new Error('Raw query failed'), { code: 'P2010', meta })
+        }
+      }),
+    )
+}
+
+test.each([
+  { name: 'PostgreSQL', open: () => kyselyOnPostgres() },
+  { name: 'MariaDB', open: kyselyOnMariadb },
+])('a row that $name refuses is kept where the library has a code of its own', async ({ open }) => {
+  const { place, transact, dialect } = await open()
+  await place.run('CREATE TABLE items (id BIGINT PRIMARY KEY, votes BIGINT CHECK (votes >= 0))')
+  const sink = fromTransaction(besides(transact), { ...ITEMS, dialect })
+  const ledger = await begin(sink)
+
+  expect(await sink.apply(batchOf(ledger, 1, { 1: 5, 2: -3 }))).toMatchObject({ refused: [{ id: '2' }] })
+
+  expect(await stored(place, 'items')).toEqual({ 1: '5' })
+})
+
+test('a code of the library says nothing of rows', async () => {
+  const gone = Object.assign(new Error('Server has closed the connection'), { code: 'P1017' })
+  let times = 0
+  const failing: Transact = () => {
+    times += 1
+    return Promise.reject(gone)
+  }
+  const sink = fromTransaction(failing, { ...ITEMS, dialect: 'postgres' })
+  await expect(sink.prepare()).rejects.toMatchObject({ code: 'sink-failed' })
+
+  expect(times).toBe(1)
+})
+
 test('a dialect that is none is refused', () => {
   const transact: Transact = () => Promise.reject(new Error('nobody asks'))
 

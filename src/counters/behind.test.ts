@@ -1,0 +1,147 @@
+// Databases that went back, or seem to: a copy of them that lags, and what was read of a time that they know nothing of.
+import { describe, expect, test } from 'vitest'
+import { setup } from '../../test/counters-fixture.ts'
+import { setup as setupShown } from '../../test/shown-fixture.ts'
+import type { EventSource } from './count-source.ts'
+import { SinkError } from './errors.ts'
+import type { Snapshot } from './sink.ts'
+
+describe('counters whose reads come from a copy that lags', () => {
+  async function lagging() {
+    const all = await setup()
+    const { counters, sink, database } = all
+    await counters.increment(1, 5)
+    await counters.flush()
+    const { read, apply } = sink
+    const old = await read({ counters: 'none', partition: 0, epoch: 1 }, ['2'])
+    const line = database.prepare('SELECT seq FROM perilune_ledger').get() as { seq: number }
+    await counters.increment(1, 100)
+    await counters.flush()
+    // A batch that is committed, whose worker has not come to say so.
+    await counters.increment(1, 1000)
+    let goOn = (): void => undefined
+    const held = new Promise<void>((resolve) => (goOn = resolve))
+    sink.apply = async (batch) => {
+      const applied = await apply(batch)
+      await held
+      return applied
+    }
+    const flushing = counters.flush()
+    while ((all.stored(1) ?? 0) < 1105) await new Promise((resolve) => setTimeout(resolve, 5))
+    const stale = (times: number, seq: number | null): void => {
+      let left = times
+      sink.read = async (...asked): Promise<Snapshot> => (left-- > 0 ? { ...old, seq } : read(...asked))
+    }
+    return { ...all, stale, seq: line.seq, goOn, flushing }
+  }
+
+  test.each(['seq', null] as const)(
+    'count nothing twice, and go on once it has caught up (%s)',
+    async (what) => {
+      const { counters, stored, stale, seq, goOn, flushing } = await lagging()
+
+      stale(2, what === null ? null : seq)
+      expect(await counters.get(2)).toBe(0)
+      expect(await counters.get(1)).toBe(1105)
+      goOn()
+      await flushing
+      await counters.flush()
+
+      expect(stored(1)).toBe(1105)
+    },
+  )
+
+  test('are told of it where it does not catch up', async () => {
+    const { counters, stored, stale, seq, goOn, flushing } = await lagging()
+
+    stale(Infinity, seq)
+    await expect(counters.get(2)).rejects.toMatchObject({
+      code: 'sink-busy',
+      message: 'sqlite: what is read lags behind what is written',
+    })
+    goOn()
+    await flushing
+
+    expect(stored(1)).toBe(1105)
+  })
+})
+
+describe('derived counters whose database came back with an old copy', () => {
+  /** Values that were read of a roll-up that nobody has shown, and that is not in the database any more. */
+  async function aheadOfAll() {
+    const all = await setupShown()
+    const { votes, insert, database, source, another, stored } = all
+    insert(1)
+    insert(2)
+    await votes.flush()
+    for (const table of ['items', 'votes', 'perilune_cursor'])
+      database.exec(`CREATE TABLE ${table}_copy AS SELECT * FROM ${table}`)
+    insert(1, 2)
+    insert(3)
+    const dying: EventSource = Object.assign(Object.create(source) as EventSource, {
+      rollUp: async (asked: Parameters<typeof source.rollUp>[0]) => {
+        await source.rollUp(asked)
+        throw new SinkError('sink-failed', 'it dies after its commit')
+      },
+    })
+    await expect(another({ events: dying }).flush()).rejects.toThrow('it dies')
+    expect(stored(1)).toBe(3)
+    expect(await votes.getMany([1, 2, 3])).toEqual([3, 1, 1])
+    for (const table of ['items', 'votes', 'perilune_cursor'])
+      database.exec(`DELETE FROM ${table}; INSERT INTO ${table} SELECT * FROM ${table}_copy`)
+    return all
+  }
+
+  test('show what it has after a round that counts rows', async () => {
+    const { votes, insert } = await aheadOfAll()
+    insert(2)
+
+    await votes.flush()
+
+    expect(await votes.getMany([1, 2, 3])).toEqual([1, 2, 0])
+  })
+
+  test('show what it has after a round that finds nothing to count, and after they were made anew', async () => {
+    const { votes } = await aheadOfAll()
+    await votes.flush()
+    expect(await votes.getMany([1, 2, 3])).toEqual([1, 1, 0])
+    const { votes: others } = await aheadOfAll()
+    await others.reconcile([1])
+    expect(await others.getMany([1, 2, 3])).toEqual([1, 1, 0])
+  })
+
+  test('keep what they show where only a copy that lags says so', async () => {
+    const { votes, insert, source, calls } = await setupShown()
+    insert(1)
+    await votes.flush()
+    await votes.getMany([1, 2])
+    const { rollUp } = source
+    const lagging = { version: 0, since: 0, values: new Map(), events: 0, more: false, until: '' }
+    source.rollUp = async (asked) => (asked.isSure === true ? rollUp.call(source, asked) : lagging)
+
+    await votes.flush()
+    calls.length = 0
+
+    expect(await votes.getMany([1, 2])).toEqual([1, 0])
+    expect(calls).toEqual(['counters/shown'])
+  })
+
+  test('keep what was read ahead of the round that is about to show it', async () => {
+    const { votes, insert, source, calls } = await setupShown()
+    insert(1)
+    await votes.flush()
+    insert(1)
+    const { rollUp } = source
+    source.rollUp = async (asked) => {
+      const rolled = await rollUp.call(source, asked)
+      source.rollUp = rollUp
+      await votes.getMany([1, 2])
+      return rolled
+    }
+    await votes.flush()
+    calls.length = 0
+
+    expect(await votes.getMany([1, 2])).toEqual([2, 0])
+    expect(calls).toEqual(['counters/shown'])
+  })
+})
