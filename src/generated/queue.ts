@@ -8878,6 +8878,8 @@ export interface AwaitEndArguments {
   readonly number: number
   /** when it began to wait */
   readonly sinceMs: number
+  /** whether somebody comes again to wait: the end is kept until then */
+  readonly comes: boolean
 }
 
 export type AwaitEndAnswer =
@@ -8888,20 +8890,20 @@ export type AwaitEndAnswer =
 
 
 /**
- * Tells how a job ended, or lets somebody wait for it: whoever `waits` is told 'ended <waiter> 0' when it does, and asks again then, with the `number` and the `id` that it was told and the time of its first call. `state`: done, dead or cancelled; an end is kept as long as the job says, and for a minute where somebody waited. `absent`: there is no such job, or its end was not kept. Of more than a hundred names the oldest is not told any more: those of one process who wait for one job share one. Safe to repeat.
+ * Tells how a job ended, or lets somebody wait for it: whoever `waits` is told 'ended <waiter> 0' when it does, and asks again then, with the `number` and the `id` that it was told and the time of its first call. `state`: done, dead or cancelled; an end is kept as long as the job says, and for a minute where somebody waited, or `comes` again to wait. `absent`: there is no such job, or its end was not kept. Of more than a hundred names the oldest is not told any more: those of one process who wait for one job share one. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
   script: {
     name: 'queue/await-end',
-    sha1: '01cbe194ec8dc9068738fe77a08dfb1a5e1dbe4b',
+    sha1: '429aa1ef70425ee5416fdf23cca28e74f57a6b30',
     reads: false,
     bytes: true,
     source: `--[[
 Tells how a job ended, or lets somebody wait for it: whoever \`waits\` is told 'ended <waiter> 0' when it does, and asks again
 then, with the \`number\` and the \`id\` that it was told and the time of its first call. \`state\`: done, dead or cancelled; an end
-is kept as long as the job says, and for a minute where somebody waited. \`absent\`: there is no such job, or its end was not
+is kept as long as the job says, and for a minute where somebody waited, or \`comes\` again to wait. \`absent\`: there is no such job, or its end was not
 kept. Of more than a hundred names the oldest is not told any more: those of one process who wait for one job share one. Safe to repeat.
 
 @returns ended   now_ms:integer state:text at_ms:integer kind:text message:text result:bytes
@@ -8920,6 +8922,7 @@ local waiter = ARGV[3] -- text: who is to be told, '<process>.<number>'; empty: 
 local leaves = ARGV[4] == '1' -- flag: whether that one waits no more
 local number = tonumber(ARGV[5]) -- integer: of the job that it waits for; 0: it is the first call
 local since_ms = tonumber(ARGV[6]) -- integer: when it began to wait
+local comes = ARGV[7] == '1' -- flag: whether somebody comes again to wait: the end is kept until then
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -9296,6 +9299,8 @@ elseif not seq then
 end
 if waiter ~= '' then
   enter_waiters(jobs, seq, waiter)
+end
+if waiter ~= '' or comes then
   flag_job(jobs, queue, seq, record, run, AWAITED)
 end
 local own = read_job(record).id
@@ -9305,32 +9310,33 @@ return { 'waits', now_ms, tonumber(seq), own == '' and seq or own }
   parts: ['meta', 'jobs', 'ids', 'results'],
   lines: [
     [1, 'lua/queue/await-end.lua', 1],
-    [24, 'lua/shared/clock.lua', 1],
-    [30, 'lua/shared/queue/state.lua', 1],
-    [116, 'lua/shared/queue/job.lua', 1],
-    [128, 'lua/shared/queue/plain-head.lua', 1],
-    [131, 'lua/shared/queue/plain-head.lua', 8],
-    [139, 'lua/shared/queue/job.lua', 14],
-    [140, 'lua/shared/queue/job.lua', 45],
-    [186, 'lua/shared/queue/run.lua', 1],
-    [215, 'lua/shared/queue/failure.lua', 1],
-    [217, 'lua/shared/queue/failure.lua', 7],
-    [221, 'lua/shared/queue/flags.lua', 1],
-    [255, 'lua/shared/queue/flag-job.lua', 1],
-    [274, 'lua/shared/queue/find.lua', 1],
-    [300, 'lua/shared/queue/result.lua', 15],
-    [311, 'lua/shared/queue/waiters.lua', 1],
-    [375, 'lua/queue/await-end.lua', 34],
+    [25, 'lua/shared/clock.lua', 1],
+    [31, 'lua/shared/queue/state.lua', 1],
+    [117, 'lua/shared/queue/job.lua', 1],
+    [129, 'lua/shared/queue/plain-head.lua', 1],
+    [132, 'lua/shared/queue/plain-head.lua', 8],
+    [140, 'lua/shared/queue/job.lua', 14],
+    [141, 'lua/shared/queue/job.lua', 45],
+    [187, 'lua/shared/queue/run.lua', 1],
+    [216, 'lua/shared/queue/failure.lua', 1],
+    [218, 'lua/shared/queue/failure.lua', 7],
+    [222, 'lua/shared/queue/flags.lua', 1],
+    [256, 'lua/shared/queue/flag-job.lua', 1],
+    [275, 'lua/shared/queue/find.lua', 1],
+    [301, 'lua/shared/queue/result.lua', 15],
+    [312, 'lua/shared/queue/waiters.lua', 1],
+    [376, 'lua/queue/await-end.lua', 35],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.codec,
       args.id,
       args.waiter,
       args.leaves ? 1 : 0,
       args.number,
       args.sinceMs,
-    ]
+      args.comes ? 1 : 0,
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
