@@ -29,7 +29,7 @@ const RECHECK_MS = 10_000
 const RECHECK_UNHEARD_MS = 500
 
 export const ABSENT: JobEnd = { state: 'absent', result: null, failure: null, undecodable: [] }
-const NOBODY = { waiter: '', leaves: false, number: 0, sinceMs: 0 }
+const NOBODY = { waiter: '', leaves: false, number: 0, sinceMs: 0, comes: false }
 
 type Asked = Omit<Parameters<typeof awaitEnd.encode>[0], 'codec'>
 type Waits = Extract<AwaitEndAnswer, { status: 'waits' }>
@@ -39,7 +39,9 @@ export async function waitForEnd(source: Source, id: string, waiting: Waiting): 
   const [waitMs, { signal }] = [toWaitMs(waiting), waiting]
   signal?.throwIfAborted()
   const endsAt = performance.now() + waitMs
-  const first = await unlessAborted(ask(source, { ...NOBODY, id: checkText('id', id, 512) }), signal)
+  // Until it is heard how the job ends, that is kept.
+  const asking = ask(source, { ...NOBODY, id: checkText('id', id, 512), comes: waitMs > 0 })
+  const first = await unlessAborted(asking, signal)
   if (first.status !== 'waits') return toEnd(source, first)
   if (waitMs === 0) return null
   const post = await hearTogether(source.unit, first.number, endsAt, signal)
