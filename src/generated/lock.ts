@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '50402a8d086984cc3bc65594c94fa556537e0dee',
+    sha1: '8dae8d20fb5497308a82fe12a8ee32456a19145b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -213,6 +213,17 @@ local function call_next(queue, ticket, recheck_ms, how)
   end
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
+end
+
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
 end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
@@ -424,7 +435,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -557,7 +568,7 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token = next_token(lock.token, now_us)
   local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -836,37 +847,37 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [32, 'lua/shared/tickets.lua', 1],
     [67, 'lua/shared/tell.lua', 1],
     [124, 'lua/shared/line.lua', 1],
-    [175, 'lua/shared/lock/state.lua', 1],
-    [220, 'lua/shared/lock/kept.lua', 1],
-    [233, 'lua/shared/lock/save.lua', 1],
-    [261, 'lua/shared/lock/save.lua', 33],
-    [271, 'lua/shared/lock/grant.lua', 1],
-    [284, 'lua/shared/lock/readers.lua', 1],
-    [288, 'lua/shared/lock/readers.lua', 16],
-    [306, 'lua/shared/note-late.lua', 1],
-    [314, 'lua/shared/lock/readers.lua', 35],
-    [330, 'lua/shared/lock/readers.lua', 61],
-    [344, 'lua/shared/lock/called.lua', 1],
-    [366, 'lua/shared/lock/hand-over.lua', 1],
-    [391, 'lua/shared/call-other.lua', 1],
-    [400, 'lua/shared/lock/hand-over.lua', 27],
-    [419, 'lua/shared/call-other.lua', 1],
-    [428, 'lua/shared/lock/hand-over.lua', 47],
-    [443, 'lua/shared/note-late.lua', 1],
-    [451, 'lua/shared/send-back.lua', 1],
-    [489, 'lua/shared/lock/hand-over.lua', 64],
-    [503, 'lua/shared/lock/serve-shared.lua', 1],
-    [558, 'lua/shared/silent.lua', 1],
-    [566, 'lua/shared/send-back.lua', 1],
-    [604, 'lua/shared/silent.lua', 10],
-    [634, 'lua/shared/lock/serve-shared.lua', 57],
-    [638, 'lua/shared/call-other.lua', 1],
-    [647, 'lua/shared/lock/serve-shared.lua', 62],
-    [675, 'lua/shared/silent.lua', 1],
-    [683, 'lua/shared/send-back.lua', 1],
-    [721, 'lua/shared/silent.lua', 10],
-    [751, 'lua/shared/lock/serve-shared.lua', 91],
-    [759, 'lua/lock/abandon-shared.lua', 34],
+    [186, 'lua/shared/lock/state.lua', 1],
+    [231, 'lua/shared/lock/kept.lua', 1],
+    [244, 'lua/shared/lock/save.lua', 1],
+    [272, 'lua/shared/lock/save.lua', 33],
+    [282, 'lua/shared/lock/grant.lua', 1],
+    [295, 'lua/shared/lock/readers.lua', 1],
+    [299, 'lua/shared/lock/readers.lua', 16],
+    [317, 'lua/shared/note-late.lua', 1],
+    [325, 'lua/shared/lock/readers.lua', 35],
+    [341, 'lua/shared/lock/readers.lua', 61],
+    [355, 'lua/shared/lock/called.lua', 1],
+    [377, 'lua/shared/lock/hand-over.lua', 1],
+    [402, 'lua/shared/call-other.lua', 1],
+    [411, 'lua/shared/lock/hand-over.lua', 27],
+    [430, 'lua/shared/call-other.lua', 1],
+    [439, 'lua/shared/lock/hand-over.lua', 47],
+    [454, 'lua/shared/note-late.lua', 1],
+    [462, 'lua/shared/send-back.lua', 1],
+    [500, 'lua/shared/lock/hand-over.lua', 64],
+    [514, 'lua/shared/lock/serve-shared.lua', 1],
+    [569, 'lua/shared/silent.lua', 1],
+    [577, 'lua/shared/send-back.lua', 1],
+    [615, 'lua/shared/silent.lua', 10],
+    [645, 'lua/shared/lock/serve-shared.lua', 57],
+    [649, 'lua/shared/call-other.lua', 1],
+    [658, 'lua/shared/lock/serve-shared.lua', 62],
+    [686, 'lua/shared/silent.lua', 1],
+    [694, 'lua/shared/send-back.lua', 1],
+    [732, 'lua/shared/silent.lua', 10],
+    [762, 'lua/shared/lock/serve-shared.lua', 91],
+    [770, 'lua/lock/abandon-shared.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -927,7 +938,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: 'dfe9c5a4c7b9ec8190871e3419b9fd6235a6df0e',
+    sha1: '06f691d16af5cb890833d267a23ece1a179b958c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1103,6 +1114,17 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
+
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
+end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
@@ -1253,7 +1275,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -1533,26 +1555,26 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [31, 'lua/shared/tickets.lua', 1],
     [66, 'lua/shared/tell.lua', 1],
     [123, 'lua/shared/line.lua', 1],
-    [174, 'lua/shared/lock/state.lua', 1],
-    [219, 'lua/shared/lock/kept.lua', 1],
-    [232, 'lua/shared/lock/save.lua', 1],
-    [260, 'lua/shared/lock/save.lua', 33],
-    [270, 'lua/shared/lock/grant.lua', 1],
-    [283, 'lua/shared/lock/called.lua', 1],
-    [305, 'lua/shared/lock/hand-over.lua', 1],
-    [330, 'lua/shared/call-other.lua', 1],
-    [339, 'lua/shared/lock/hand-over.lua', 27],
-    [358, 'lua/shared/call-other.lua', 1],
-    [367, 'lua/shared/lock/hand-over.lua', 47],
-    [382, 'lua/shared/note-late.lua', 1],
-    [390, 'lua/shared/send-back.lua', 1],
-    [428, 'lua/shared/lock/hand-over.lua', 64],
-    [442, 'lua/shared/lock/serve.lua', 1],
-    [471, 'lua/shared/silent.lua', 1],
-    [479, 'lua/shared/send-back.lua', 1],
-    [517, 'lua/shared/silent.lua', 10],
-    [547, 'lua/shared/lock/serve.lua', 31],
-    [555, 'lua/lock/abandon.lua', 32],
+    [185, 'lua/shared/lock/state.lua', 1],
+    [230, 'lua/shared/lock/kept.lua', 1],
+    [243, 'lua/shared/lock/save.lua', 1],
+    [271, 'lua/shared/lock/save.lua', 33],
+    [281, 'lua/shared/lock/grant.lua', 1],
+    [294, 'lua/shared/lock/called.lua', 1],
+    [316, 'lua/shared/lock/hand-over.lua', 1],
+    [341, 'lua/shared/call-other.lua', 1],
+    [350, 'lua/shared/lock/hand-over.lua', 27],
+    [369, 'lua/shared/call-other.lua', 1],
+    [378, 'lua/shared/lock/hand-over.lua', 47],
+    [393, 'lua/shared/note-late.lua', 1],
+    [401, 'lua/shared/send-back.lua', 1],
+    [439, 'lua/shared/lock/hand-over.lua', 64],
+    [453, 'lua/shared/lock/serve.lua', 1],
+    [482, 'lua/shared/silent.lua', 1],
+    [490, 'lua/shared/send-back.lua', 1],
+    [528, 'lua/shared/silent.lua', 10],
+    [558, 'lua/shared/lock/serve.lua', 31],
+    [566, 'lua/lock/abandon.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1863,7 +1885,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '08e8b367d3fbb66f733d54c55e003f6e4a93a706',
+    sha1: 'd597439a01a88dda09bb589aa4dc70e4d38a09c3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2044,6 +2066,17 @@ local function call_next(queue, ticket, recheck_ms, how)
   end
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
+end
+
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
 end
 -- Standing in the line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
@@ -2304,7 +2337,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -2437,7 +2470,7 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token = next_token(lock.token, now_us)
   local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -2756,35 +2789,35 @@ return { 'held', recheck_ms, more }
     [37, 'lua/shared/tickets.lua', 1],
     [72, 'lua/shared/tell.lua', 1],
     [129, 'lua/shared/line.lua', 1],
-    [180, 'lua/shared/stand.lua', 1],
-    [204, 'lua/shared/lock/state.lua', 1],
-    [249, 'lua/shared/lock/kept.lua', 1],
-    [262, 'lua/shared/lock/save.lua', 1],
-    [304, 'lua/shared/lock/grant.lua', 1],
-    [317, 'lua/shared/lock/readers.lua', 1],
-    [350, 'lua/shared/note-late.lua', 1],
-    [358, 'lua/shared/lock/readers.lua', 35],
-    [398, 'lua/shared/lock/called.lua', 1],
-    [420, 'lua/shared/lock/hand-over.lua', 1],
-    [445, 'lua/shared/call-other.lua', 1],
-    [454, 'lua/shared/lock/hand-over.lua', 27],
-    [473, 'lua/shared/call-other.lua', 1],
-    [482, 'lua/shared/lock/hand-over.lua', 47],
-    [497, 'lua/shared/note-late.lua', 1],
-    [505, 'lua/shared/send-back.lua', 1],
-    [543, 'lua/shared/lock/hand-over.lua', 64],
-    [557, 'lua/shared/lock/serve-shared.lua', 1],
-    [612, 'lua/shared/silent.lua', 1],
-    [620, 'lua/shared/send-back.lua', 1],
-    [658, 'lua/shared/silent.lua', 10],
-    [688, 'lua/shared/lock/serve-shared.lua', 57],
-    [692, 'lua/shared/call-other.lua', 1],
-    [701, 'lua/shared/lock/serve-shared.lua', 62],
-    [729, 'lua/shared/silent.lua', 1],
-    [737, 'lua/shared/send-back.lua', 1],
-    [775, 'lua/shared/silent.lua', 10],
-    [805, 'lua/shared/lock/serve-shared.lua', 91],
-    [813, 'lua/lock/acquire-shared.lua', 40],
+    [191, 'lua/shared/stand.lua', 1],
+    [215, 'lua/shared/lock/state.lua', 1],
+    [260, 'lua/shared/lock/kept.lua', 1],
+    [273, 'lua/shared/lock/save.lua', 1],
+    [315, 'lua/shared/lock/grant.lua', 1],
+    [328, 'lua/shared/lock/readers.lua', 1],
+    [361, 'lua/shared/note-late.lua', 1],
+    [369, 'lua/shared/lock/readers.lua', 35],
+    [409, 'lua/shared/lock/called.lua', 1],
+    [431, 'lua/shared/lock/hand-over.lua', 1],
+    [456, 'lua/shared/call-other.lua', 1],
+    [465, 'lua/shared/lock/hand-over.lua', 27],
+    [484, 'lua/shared/call-other.lua', 1],
+    [493, 'lua/shared/lock/hand-over.lua', 47],
+    [508, 'lua/shared/note-late.lua', 1],
+    [516, 'lua/shared/send-back.lua', 1],
+    [554, 'lua/shared/lock/hand-over.lua', 64],
+    [568, 'lua/shared/lock/serve-shared.lua', 1],
+    [623, 'lua/shared/silent.lua', 1],
+    [631, 'lua/shared/send-back.lua', 1],
+    [669, 'lua/shared/silent.lua', 10],
+    [699, 'lua/shared/lock/serve-shared.lua', 57],
+    [703, 'lua/shared/call-other.lua', 1],
+    [712, 'lua/shared/lock/serve-shared.lua', 62],
+    [740, 'lua/shared/silent.lua', 1],
+    [748, 'lua/shared/send-back.lua', 1],
+    [786, 'lua/shared/silent.lua', 10],
+    [816, 'lua/shared/lock/serve-shared.lua', 91],
+    [824, 'lua/lock/acquire-shared.lua', 40],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2869,7 +2902,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '1adc8aab57552a99e5a97aaba140ce00a1c5fed5',
+    sha1: '1cf803925991e817d1c19c68e3d54dd070bdf6a6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3311,6 +3344,17 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
+
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
+end
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
 -- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
 -- the process is gone.
@@ -3330,7 +3374,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -3632,20 +3676,20 @@ return { 'held', recheck_ms, more }
     [296, 'lua/lock/acquire.lua', 61],
     [332, 'lua/shared/tell.lua', 1],
     [389, 'lua/shared/line.lua', 1],
-    [440, 'lua/shared/lock/hand-over.lua', 1],
-    [465, 'lua/shared/call-other.lua', 1],
-    [474, 'lua/shared/lock/hand-over.lua', 27],
-    [493, 'lua/shared/call-other.lua', 1],
-    [502, 'lua/shared/lock/hand-over.lua', 47],
-    [517, 'lua/shared/note-late.lua', 1],
-    [525, 'lua/shared/send-back.lua', 1],
-    [563, 'lua/shared/lock/hand-over.lua', 64],
-    [577, 'lua/shared/lock/serve.lua', 1],
-    [606, 'lua/shared/silent.lua', 1],
-    [614, 'lua/shared/send-back.lua', 1],
-    [652, 'lua/shared/silent.lua', 10],
-    [682, 'lua/shared/lock/serve.lua', 31],
-    [690, 'lua/lock/acquire.lua', 101],
+    [451, 'lua/shared/lock/hand-over.lua', 1],
+    [476, 'lua/shared/call-other.lua', 1],
+    [485, 'lua/shared/lock/hand-over.lua', 27],
+    [504, 'lua/shared/call-other.lua', 1],
+    [513, 'lua/shared/lock/hand-over.lua', 47],
+    [528, 'lua/shared/note-late.lua', 1],
+    [536, 'lua/shared/send-back.lua', 1],
+    [574, 'lua/shared/lock/hand-over.lua', 64],
+    [588, 'lua/shared/lock/serve.lua', 1],
+    [617, 'lua/shared/silent.lua', 1],
+    [625, 'lua/shared/send-back.lua', 1],
+    [663, 'lua/shared/silent.lua', 10],
+    [693, 'lua/shared/lock/serve.lua', 31],
+    [701, 'lua/lock/acquire.lua', 101],
   ],
   encode(args) {
     return withoutDefaults([
@@ -4719,7 +4763,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: '1aeed9eac91e74088fd0e6b2fcf3c2c9a45546f0',
+    sha1: '375cbeb38cafb8880fa93461fb8f5b536844fb59',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4881,6 +4925,17 @@ local function call_next(queue, ticket, recheck_ms, how)
   end
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
+end
+
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
 end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
@@ -5081,7 +5136,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -5214,7 +5269,7 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token = next_token(lock.token, now_us)
   local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -5489,38 +5544,38 @@ return { 'released', served == 'more' and 1 or 0 }
     [41, 'lua/shared/tickets.lua', 24],
     [53, 'lua/shared/tell.lua', 1],
     [110, 'lua/shared/line.lua', 1],
-    [161, 'lua/shared/lock/state.lua', 1],
-    [192, 'lua/shared/lock/state.lua', 43],
-    [195, 'lua/shared/lock/kept.lua', 1],
-    [208, 'lua/shared/lock/save.lua', 1],
-    [236, 'lua/shared/lock/save.lua', 33],
-    [246, 'lua/shared/lock/grant.lua', 1],
-    [259, 'lua/shared/lock/readers.lua', 1],
-    [263, 'lua/shared/lock/readers.lua', 16],
-    [281, 'lua/shared/note-late.lua', 1],
-    [289, 'lua/shared/lock/readers.lua', 35],
-    [305, 'lua/shared/lock/readers.lua', 61],
-    [319, 'lua/shared/lock/called.lua', 1],
-    [341, 'lua/shared/lock/hand-over.lua', 1],
-    [366, 'lua/shared/call-other.lua', 1],
-    [375, 'lua/shared/lock/hand-over.lua', 27],
-    [394, 'lua/shared/call-other.lua', 1],
-    [403, 'lua/shared/lock/hand-over.lua', 47],
-    [418, 'lua/shared/note-late.lua', 1],
-    [426, 'lua/shared/send-back.lua', 1],
-    [464, 'lua/shared/lock/hand-over.lua', 64],
-    [478, 'lua/shared/lock/serve-shared.lua', 1],
-    [533, 'lua/shared/silent.lua', 1],
-    [541, 'lua/shared/send-back.lua', 1],
-    [579, 'lua/shared/silent.lua', 10],
-    [609, 'lua/shared/lock/serve-shared.lua', 57],
-    [613, 'lua/shared/call-other.lua', 1],
-    [622, 'lua/shared/lock/serve-shared.lua', 62],
-    [650, 'lua/shared/silent.lua', 1],
-    [658, 'lua/shared/send-back.lua', 1],
-    [696, 'lua/shared/silent.lua', 10],
-    [726, 'lua/shared/lock/serve-shared.lua', 91],
-    [734, 'lua/lock/release-shared.lua', 32],
+    [172, 'lua/shared/lock/state.lua', 1],
+    [203, 'lua/shared/lock/state.lua', 43],
+    [206, 'lua/shared/lock/kept.lua', 1],
+    [219, 'lua/shared/lock/save.lua', 1],
+    [247, 'lua/shared/lock/save.lua', 33],
+    [257, 'lua/shared/lock/grant.lua', 1],
+    [270, 'lua/shared/lock/readers.lua', 1],
+    [274, 'lua/shared/lock/readers.lua', 16],
+    [292, 'lua/shared/note-late.lua', 1],
+    [300, 'lua/shared/lock/readers.lua', 35],
+    [316, 'lua/shared/lock/readers.lua', 61],
+    [330, 'lua/shared/lock/called.lua', 1],
+    [352, 'lua/shared/lock/hand-over.lua', 1],
+    [377, 'lua/shared/call-other.lua', 1],
+    [386, 'lua/shared/lock/hand-over.lua', 27],
+    [405, 'lua/shared/call-other.lua', 1],
+    [414, 'lua/shared/lock/hand-over.lua', 47],
+    [429, 'lua/shared/note-late.lua', 1],
+    [437, 'lua/shared/send-back.lua', 1],
+    [475, 'lua/shared/lock/hand-over.lua', 64],
+    [489, 'lua/shared/lock/serve-shared.lua', 1],
+    [544, 'lua/shared/silent.lua', 1],
+    [552, 'lua/shared/send-back.lua', 1],
+    [590, 'lua/shared/silent.lua', 10],
+    [620, 'lua/shared/lock/serve-shared.lua', 57],
+    [624, 'lua/shared/call-other.lua', 1],
+    [633, 'lua/shared/lock/serve-shared.lua', 62],
+    [661, 'lua/shared/silent.lua', 1],
+    [669, 'lua/shared/send-back.lua', 1],
+    [707, 'lua/shared/silent.lua', 10],
+    [737, 'lua/shared/lock/serve-shared.lua', 91],
+    [745, 'lua/lock/release-shared.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5573,7 +5628,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: '9bb711428b00e8ed11858fdb3d57976bc7a7d2b0',
+    sha1: '756a676b2ef350215b2cd44feb061e350e0576ee',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5797,6 +5852,17 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
+
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
+end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
@@ -5902,7 +5968,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -6174,24 +6240,24 @@ return { 'released', served == 'more' and 1 or 0 }
     [102, 'lua/shared/tickets.lua', 24],
     [114, 'lua/shared/tell.lua', 1],
     [171, 'lua/shared/line.lua', 1],
-    [222, 'lua/shared/lock/state.lua', 1],
-    [257, 'lua/shared/lock/save.lua', 1],
-    [285, 'lua/shared/lock/save.lua', 33],
-    [295, 'lua/shared/lock/grant.lua', 1],
-    [308, 'lua/shared/lock/hand-over.lua', 1],
-    [333, 'lua/shared/call-other.lua', 1],
-    [342, 'lua/shared/lock/hand-over.lua', 27],
-    [361, 'lua/shared/call-other.lua', 1],
-    [370, 'lua/shared/lock/hand-over.lua', 47],
-    [385, 'lua/shared/note-late.lua', 1],
-    [393, 'lua/shared/send-back.lua', 1],
-    [431, 'lua/shared/lock/hand-over.lua', 64],
-    [445, 'lua/shared/lock/serve.lua', 1],
-    [474, 'lua/shared/silent.lua', 1],
-    [482, 'lua/shared/send-back.lua', 1],
-    [520, 'lua/shared/silent.lua', 10],
-    [550, 'lua/shared/lock/serve.lua', 31],
-    [558, 'lua/lock/release.lua', 47],
+    [233, 'lua/shared/lock/state.lua', 1],
+    [268, 'lua/shared/lock/save.lua', 1],
+    [296, 'lua/shared/lock/save.lua', 33],
+    [306, 'lua/shared/lock/grant.lua', 1],
+    [319, 'lua/shared/lock/hand-over.lua', 1],
+    [344, 'lua/shared/call-other.lua', 1],
+    [353, 'lua/shared/lock/hand-over.lua', 27],
+    [372, 'lua/shared/call-other.lua', 1],
+    [381, 'lua/shared/lock/hand-over.lua', 47],
+    [396, 'lua/shared/note-late.lua', 1],
+    [404, 'lua/shared/send-back.lua', 1],
+    [442, 'lua/shared/lock/hand-over.lua', 64],
+    [456, 'lua/shared/lock/serve.lua', 1],
+    [485, 'lua/shared/silent.lua', 1],
+    [493, 'lua/shared/send-back.lua', 1],
+    [531, 'lua/shared/silent.lua', 10],
+    [561, 'lua/shared/lock/serve.lua', 31],
+    [569, 'lua/lock/release.lua', 47],
   ],
   encode(args) {
     return withoutDefaults([
@@ -6241,7 +6307,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: '8a3f475484e6a7818a48ac624ca54532b9935e82',
+    sha1: 'ae42276967102d91875f32cc6d6cde72689f25c7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6400,6 +6466,17 @@ local function call_next(queue, ticket, recheck_ms, how)
   end
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
+end
+
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
 end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
@@ -6611,7 +6688,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -6744,7 +6821,7 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token = next_token(lock.token, now_us)
   local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -7012,37 +7089,37 @@ return { 'served', served == 'more' and 1 or 0 }
     [38, 'lua/shared/tickets.lua', 24],
     [50, 'lua/shared/tell.lua', 1],
     [107, 'lua/shared/line.lua', 1],
-    [158, 'lua/shared/lock/state.lua', 1],
-    [203, 'lua/shared/lock/kept.lua', 1],
-    [216, 'lua/shared/lock/save.lua', 1],
-    [244, 'lua/shared/lock/save.lua', 33],
-    [254, 'lua/shared/lock/grant.lua', 1],
-    [267, 'lua/shared/lock/readers.lua', 1],
-    [271, 'lua/shared/lock/readers.lua', 16],
-    [289, 'lua/shared/note-late.lua', 1],
-    [297, 'lua/shared/lock/readers.lua', 35],
-    [313, 'lua/shared/lock/readers.lua', 61],
-    [327, 'lua/shared/lock/called.lua', 1],
-    [349, 'lua/shared/lock/hand-over.lua', 1],
-    [374, 'lua/shared/call-other.lua', 1],
-    [383, 'lua/shared/lock/hand-over.lua', 27],
-    [402, 'lua/shared/call-other.lua', 1],
-    [411, 'lua/shared/lock/hand-over.lua', 47],
-    [426, 'lua/shared/note-late.lua', 1],
-    [434, 'lua/shared/send-back.lua', 1],
-    [472, 'lua/shared/lock/hand-over.lua', 64],
-    [486, 'lua/shared/lock/serve-shared.lua', 1],
-    [541, 'lua/shared/silent.lua', 1],
-    [549, 'lua/shared/send-back.lua', 1],
-    [587, 'lua/shared/silent.lua', 10],
-    [617, 'lua/shared/lock/serve-shared.lua', 57],
-    [621, 'lua/shared/call-other.lua', 1],
-    [630, 'lua/shared/lock/serve-shared.lua', 62],
-    [658, 'lua/shared/silent.lua', 1],
-    [666, 'lua/shared/send-back.lua', 1],
-    [704, 'lua/shared/silent.lua', 10],
-    [734, 'lua/shared/lock/serve-shared.lua', 91],
-    [742, 'lua/lock/serve.lua', 29],
+    [169, 'lua/shared/lock/state.lua', 1],
+    [214, 'lua/shared/lock/kept.lua', 1],
+    [227, 'lua/shared/lock/save.lua', 1],
+    [255, 'lua/shared/lock/save.lua', 33],
+    [265, 'lua/shared/lock/grant.lua', 1],
+    [278, 'lua/shared/lock/readers.lua', 1],
+    [282, 'lua/shared/lock/readers.lua', 16],
+    [300, 'lua/shared/note-late.lua', 1],
+    [308, 'lua/shared/lock/readers.lua', 35],
+    [324, 'lua/shared/lock/readers.lua', 61],
+    [338, 'lua/shared/lock/called.lua', 1],
+    [360, 'lua/shared/lock/hand-over.lua', 1],
+    [385, 'lua/shared/call-other.lua', 1],
+    [394, 'lua/shared/lock/hand-over.lua', 27],
+    [413, 'lua/shared/call-other.lua', 1],
+    [422, 'lua/shared/lock/hand-over.lua', 47],
+    [437, 'lua/shared/note-late.lua', 1],
+    [445, 'lua/shared/send-back.lua', 1],
+    [483, 'lua/shared/lock/hand-over.lua', 64],
+    [497, 'lua/shared/lock/serve-shared.lua', 1],
+    [552, 'lua/shared/silent.lua', 1],
+    [560, 'lua/shared/send-back.lua', 1],
+    [598, 'lua/shared/silent.lua', 10],
+    [628, 'lua/shared/lock/serve-shared.lua', 57],
+    [632, 'lua/shared/call-other.lua', 1],
+    [641, 'lua/shared/lock/serve-shared.lua', 62],
+    [669, 'lua/shared/silent.lua', 1],
+    [677, 'lua/shared/send-back.lua', 1],
+    [715, 'lua/shared/silent.lua', 10],
+    [745, 'lua/shared/lock/serve-shared.lua', 91],
+    [753, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([

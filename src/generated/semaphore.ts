@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: 'fa831a2527377f30f11c8a0b47bf0e58163a2438',
+    sha1: '1fd1fa88bda821b4b7c292fc039affa1f45d985b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -192,6 +192,16 @@ local function first_ticket(queue)
   return text and parse_ticket(text) or nil
 end
 
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
+end
 -- The main key of a semaphore, one text:
 -- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
 --   limit           the newest one that came with an attempt; once \`resized\`, that of \`resize\` alone
@@ -440,7 +450,7 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     end
     message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -763,30 +773,31 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [34, 'lua/shared/tickets.lua', 1],
     [69, 'lua/shared/tell.lua', 1],
     [126, 'lua/shared/line.lua', 1],
-    [151, 'lua/shared/semaphore/state.lua', 1],
-    [197, 'lua/shared/semaphore/save.lua', 1],
-    [198, 'lua/shared/behind.lua', 1],
-    [205, 'lua/shared/semaphore/save.lua', 3],
-    [247, 'lua/shared/semaphore/permit.lua', 1],
-    [265, 'lua/shared/semaphore/permits.lua', 1],
-    [325, 'lua/shared/semaphore/permits.lua', 74],
-    [340, 'lua/shared/semaphore/reap.lua', 1],
-    [346, 'lua/shared/note-late.lua', 1],
-    [354, 'lua/shared/semaphore/reap.lua', 8],
-    [367, 'lua/shared/semaphore/serve.lua', 1],
-    [423, 'lua/shared/send-back.lua', 1],
-    [461, 'lua/shared/semaphore/serve.lua', 58],
-    [485, 'lua/shared/silent.lua', 1],
-    [493, 'lua/shared/send-back.lua', 1],
-    [531, 'lua/shared/silent.lua', 10],
-    [561, 'lua/shared/semaphore/serve.lua', 83],
-    [566, 'lua/shared/call-other.lua', 1],
-    [575, 'lua/shared/semaphore/serve.lua', 89],
-    [592, 'lua/shared/silent.lua', 1],
-    [600, 'lua/shared/send-back.lua', 1],
-    [638, 'lua/shared/silent.lua', 10],
-    [668, 'lua/shared/semaphore/serve.lua', 107],
-    [684, 'lua/semaphore/abandon.lua', 34],
+    [151, 'lua/shared/line.lua', 53],
+    [161, 'lua/shared/semaphore/state.lua', 1],
+    [207, 'lua/shared/semaphore/save.lua', 1],
+    [208, 'lua/shared/behind.lua', 1],
+    [215, 'lua/shared/semaphore/save.lua', 3],
+    [257, 'lua/shared/semaphore/permit.lua', 1],
+    [275, 'lua/shared/semaphore/permits.lua', 1],
+    [335, 'lua/shared/semaphore/permits.lua', 74],
+    [350, 'lua/shared/semaphore/reap.lua', 1],
+    [356, 'lua/shared/note-late.lua', 1],
+    [364, 'lua/shared/semaphore/reap.lua', 8],
+    [377, 'lua/shared/semaphore/serve.lua', 1],
+    [433, 'lua/shared/send-back.lua', 1],
+    [471, 'lua/shared/semaphore/serve.lua', 58],
+    [495, 'lua/shared/silent.lua', 1],
+    [503, 'lua/shared/send-back.lua', 1],
+    [541, 'lua/shared/silent.lua', 10],
+    [571, 'lua/shared/semaphore/serve.lua', 83],
+    [576, 'lua/shared/call-other.lua', 1],
+    [585, 'lua/shared/semaphore/serve.lua', 89],
+    [602, 'lua/shared/silent.lua', 1],
+    [610, 'lua/shared/send-back.lua', 1],
+    [648, 'lua/shared/silent.lua', 10],
+    [678, 'lua/shared/semaphore/serve.lua', 107],
+    [694, 'lua/semaphore/abandon.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -857,7 +868,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '9c2c90d030642f8c1e69267f8e7a049e541a6e2f',
+    sha1: '489b9ba4dd781b6abcd8ec50db2b9c163d60145d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1311,6 +1322,16 @@ local function first_ticket(queue)
   return text and parse_ticket(text) or nil
 end
 
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
+end
 -- Permits are granted to those who wait, first come first served: one who wants much is waited for.
 
 -- Tickets to which one call grants permits.
@@ -1343,7 +1364,7 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     end
     message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -1684,20 +1705,21 @@ return { 'full', recheck_ms }
     [336, 'lua/semaphore/acquire.lua', 41],
     [370, 'lua/shared/tell.lua', 1],
     [427, 'lua/shared/line.lua', 1],
-    [452, 'lua/shared/semaphore/serve.lua', 1],
-    [508, 'lua/shared/send-back.lua', 1],
-    [546, 'lua/shared/semaphore/serve.lua', 58],
-    [570, 'lua/shared/silent.lua', 1],
-    [578, 'lua/shared/send-back.lua', 1],
-    [616, 'lua/shared/silent.lua', 10],
-    [646, 'lua/shared/semaphore/serve.lua', 83],
-    [651, 'lua/shared/call-other.lua', 1],
-    [660, 'lua/shared/semaphore/serve.lua', 89],
-    [677, 'lua/shared/silent.lua', 1],
-    [685, 'lua/shared/send-back.lua', 1],
-    [723, 'lua/shared/silent.lua', 10],
-    [753, 'lua/shared/semaphore/serve.lua', 107],
-    [769, 'lua/semaphore/acquire.lua', 78],
+    [452, 'lua/shared/line.lua', 53],
+    [462, 'lua/shared/semaphore/serve.lua', 1],
+    [518, 'lua/shared/send-back.lua', 1],
+    [556, 'lua/shared/semaphore/serve.lua', 58],
+    [580, 'lua/shared/silent.lua', 1],
+    [588, 'lua/shared/send-back.lua', 1],
+    [626, 'lua/shared/silent.lua', 10],
+    [656, 'lua/shared/semaphore/serve.lua', 83],
+    [661, 'lua/shared/call-other.lua', 1],
+    [670, 'lua/shared/semaphore/serve.lua', 89],
+    [687, 'lua/shared/silent.lua', 1],
+    [695, 'lua/shared/send-back.lua', 1],
+    [733, 'lua/shared/silent.lua', 10],
+    [763, 'lua/shared/semaphore/serve.lua', 107],
+    [779, 'lua/semaphore/acquire.lua', 78],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2420,7 +2442,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: '30d752f599bcc82e1a38a0abc692fc006f5095db',
+    sha1: '787173777bc668eb36dfeb2e1992b34ff223707e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2558,6 +2580,16 @@ local function first_ticket(queue)
   return text and parse_ticket(text) or nil
 end
 
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
+end
 -- The main key of a semaphore, one text:
 -- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
 --   limit           the newest one that came with an attempt; once \`resized\`, that of \`resize\` alone
@@ -2792,7 +2824,7 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     end
     message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -3109,30 +3141,31 @@ return { 'released', served == 'more' and 1 or 0 }
     [42, 'lua/shared/tickets.lua', 24],
     [54, 'lua/shared/tell.lua', 1],
     [111, 'lua/shared/line.lua', 1],
-    [136, 'lua/shared/semaphore/state.lua', 1],
-    [182, 'lua/shared/semaphore/save.lua', 1],
-    [183, 'lua/shared/behind.lua', 1],
-    [190, 'lua/shared/semaphore/save.lua', 3],
-    [226, 'lua/shared/semaphore/permit.lua', 1],
-    [236, 'lua/shared/semaphore/permits.lua', 1],
-    [296, 'lua/shared/semaphore/permits.lua', 74],
-    [311, 'lua/shared/semaphore/reap.lua', 1],
-    [317, 'lua/shared/note-late.lua', 1],
-    [325, 'lua/shared/semaphore/reap.lua', 8],
-    [338, 'lua/shared/semaphore/serve.lua', 1],
-    [394, 'lua/shared/send-back.lua', 1],
-    [432, 'lua/shared/semaphore/serve.lua', 58],
-    [456, 'lua/shared/silent.lua', 1],
-    [464, 'lua/shared/send-back.lua', 1],
-    [502, 'lua/shared/silent.lua', 10],
-    [532, 'lua/shared/semaphore/serve.lua', 83],
-    [537, 'lua/shared/call-other.lua', 1],
-    [546, 'lua/shared/semaphore/serve.lua', 89],
-    [563, 'lua/shared/silent.lua', 1],
-    [571, 'lua/shared/send-back.lua', 1],
-    [609, 'lua/shared/silent.lua', 10],
-    [639, 'lua/shared/semaphore/serve.lua', 107],
-    [655, 'lua/semaphore/release.lua', 31],
+    [136, 'lua/shared/line.lua', 53],
+    [146, 'lua/shared/semaphore/state.lua', 1],
+    [192, 'lua/shared/semaphore/save.lua', 1],
+    [193, 'lua/shared/behind.lua', 1],
+    [200, 'lua/shared/semaphore/save.lua', 3],
+    [236, 'lua/shared/semaphore/permit.lua', 1],
+    [246, 'lua/shared/semaphore/permits.lua', 1],
+    [306, 'lua/shared/semaphore/permits.lua', 74],
+    [321, 'lua/shared/semaphore/reap.lua', 1],
+    [327, 'lua/shared/note-late.lua', 1],
+    [335, 'lua/shared/semaphore/reap.lua', 8],
+    [348, 'lua/shared/semaphore/serve.lua', 1],
+    [404, 'lua/shared/send-back.lua', 1],
+    [442, 'lua/shared/semaphore/serve.lua', 58],
+    [466, 'lua/shared/silent.lua', 1],
+    [474, 'lua/shared/send-back.lua', 1],
+    [512, 'lua/shared/silent.lua', 10],
+    [542, 'lua/shared/semaphore/serve.lua', 83],
+    [547, 'lua/shared/call-other.lua', 1],
+    [556, 'lua/shared/semaphore/serve.lua', 89],
+    [573, 'lua/shared/silent.lua', 1],
+    [581, 'lua/shared/send-back.lua', 1],
+    [619, 'lua/shared/silent.lua', 10],
+    [649, 'lua/shared/semaphore/serve.lua', 107],
+    [665, 'lua/semaphore/release.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3184,7 +3217,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: 'ec843c785f1dbb49d1a0b1ddb8931510c5529717',
+    sha1: '828dc4c199a293774daa95ae2edbfd27df38413e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3322,6 +3355,16 @@ local function first_ticket(queue)
   return text and parse_ticket(text) or nil
 end
 
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
+end
 -- The main key of a semaphore, one text:
 -- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
 --   limit           the newest one that came with an attempt; once \`resized\`, that of \`resize\` alone
@@ -3548,7 +3591,7 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     end
     message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -3869,31 +3912,32 @@ return { 'resized', served == 'more' and 1 or 0 }
     [42, 'lua/shared/tickets.lua', 24],
     [54, 'lua/shared/tell.lua', 1],
     [111, 'lua/shared/line.lua', 1],
-    [136, 'lua/shared/semaphore/state.lua', 1],
-    [182, 'lua/shared/semaphore/save.lua', 1],
-    [183, 'lua/shared/behind.lua', 1],
-    [190, 'lua/shared/semaphore/save.lua', 3],
-    [226, 'lua/shared/semaphore/permit.lua', 1],
-    [236, 'lua/shared/semaphore/permits.lua', 1],
-    [267, 'lua/shared/semaphore/permits.lua', 40],
-    [288, 'lua/shared/semaphore/permits.lua', 74],
-    [303, 'lua/shared/semaphore/reap.lua', 1],
-    [309, 'lua/shared/note-late.lua', 1],
-    [317, 'lua/shared/semaphore/reap.lua', 8],
-    [330, 'lua/shared/semaphore/serve.lua', 1],
-    [386, 'lua/shared/send-back.lua', 1],
-    [424, 'lua/shared/semaphore/serve.lua', 58],
-    [448, 'lua/shared/silent.lua', 1],
-    [456, 'lua/shared/send-back.lua', 1],
-    [494, 'lua/shared/silent.lua', 10],
-    [524, 'lua/shared/semaphore/serve.lua', 83],
-    [529, 'lua/shared/call-other.lua', 1],
-    [538, 'lua/shared/semaphore/serve.lua', 89],
-    [555, 'lua/shared/silent.lua', 1],
-    [563, 'lua/shared/send-back.lua', 1],
-    [601, 'lua/shared/silent.lua', 10],
-    [631, 'lua/shared/semaphore/serve.lua', 107],
-    [647, 'lua/semaphore/resize.lua', 31],
+    [136, 'lua/shared/line.lua', 53],
+    [146, 'lua/shared/semaphore/state.lua', 1],
+    [192, 'lua/shared/semaphore/save.lua', 1],
+    [193, 'lua/shared/behind.lua', 1],
+    [200, 'lua/shared/semaphore/save.lua', 3],
+    [236, 'lua/shared/semaphore/permit.lua', 1],
+    [246, 'lua/shared/semaphore/permits.lua', 1],
+    [277, 'lua/shared/semaphore/permits.lua', 40],
+    [298, 'lua/shared/semaphore/permits.lua', 74],
+    [313, 'lua/shared/semaphore/reap.lua', 1],
+    [319, 'lua/shared/note-late.lua', 1],
+    [327, 'lua/shared/semaphore/reap.lua', 8],
+    [340, 'lua/shared/semaphore/serve.lua', 1],
+    [396, 'lua/shared/send-back.lua', 1],
+    [434, 'lua/shared/semaphore/serve.lua', 58],
+    [458, 'lua/shared/silent.lua', 1],
+    [466, 'lua/shared/send-back.lua', 1],
+    [504, 'lua/shared/silent.lua', 10],
+    [534, 'lua/shared/semaphore/serve.lua', 83],
+    [539, 'lua/shared/call-other.lua', 1],
+    [548, 'lua/shared/semaphore/serve.lua', 89],
+    [565, 'lua/shared/silent.lua', 1],
+    [573, 'lua/shared/send-back.lua', 1],
+    [611, 'lua/shared/silent.lua', 10],
+    [641, 'lua/shared/semaphore/serve.lua', 107],
+    [657, 'lua/semaphore/resize.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3941,7 +3985,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: 'a0d691939947af8352ae976150e5a7a65f0ef95b',
+    sha1: 'ac583016e12788f3aab655459041624667a996c1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4076,6 +4120,16 @@ local function first_ticket(queue)
   return text and parse_ticket(text) or nil
 end
 
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
+end
 -- The main key of a semaphore, one text:
 -- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
 --   limit           the newest one that came with an attempt; once \`resized\`, that of \`resize\` alone
@@ -4308,7 +4362,7 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     end
     message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -4621,31 +4675,32 @@ return { 'served', served == 'more' and 1 or 0 }
     [39, 'lua/shared/tickets.lua', 24],
     [51, 'lua/shared/tell.lua', 1],
     [108, 'lua/shared/line.lua', 1],
-    [133, 'lua/shared/semaphore/state.lua', 1],
-    [179, 'lua/shared/semaphore/save.lua', 1],
-    [180, 'lua/shared/behind.lua', 1],
-    [187, 'lua/shared/semaphore/save.lua', 3],
-    [229, 'lua/shared/semaphore/permit.lua', 1],
-    [239, 'lua/shared/semaphore/permits.lua', 1],
-    [270, 'lua/shared/semaphore/permits.lua', 40],
-    [291, 'lua/shared/semaphore/permits.lua', 74],
-    [306, 'lua/shared/semaphore/reap.lua', 1],
-    [312, 'lua/shared/note-late.lua', 1],
-    [320, 'lua/shared/semaphore/reap.lua', 8],
-    [333, 'lua/shared/semaphore/serve.lua', 1],
-    [389, 'lua/shared/send-back.lua', 1],
-    [427, 'lua/shared/semaphore/serve.lua', 58],
-    [451, 'lua/shared/silent.lua', 1],
-    [459, 'lua/shared/send-back.lua', 1],
-    [497, 'lua/shared/silent.lua', 10],
-    [527, 'lua/shared/semaphore/serve.lua', 83],
-    [532, 'lua/shared/call-other.lua', 1],
-    [541, 'lua/shared/semaphore/serve.lua', 89],
-    [558, 'lua/shared/silent.lua', 1],
-    [566, 'lua/shared/send-back.lua', 1],
-    [604, 'lua/shared/silent.lua', 10],
-    [634, 'lua/shared/semaphore/serve.lua', 107],
-    [650, 'lua/semaphore/serve.lua', 28],
+    [133, 'lua/shared/line.lua', 53],
+    [143, 'lua/shared/semaphore/state.lua', 1],
+    [189, 'lua/shared/semaphore/save.lua', 1],
+    [190, 'lua/shared/behind.lua', 1],
+    [197, 'lua/shared/semaphore/save.lua', 3],
+    [239, 'lua/shared/semaphore/permit.lua', 1],
+    [249, 'lua/shared/semaphore/permits.lua', 1],
+    [280, 'lua/shared/semaphore/permits.lua', 40],
+    [301, 'lua/shared/semaphore/permits.lua', 74],
+    [316, 'lua/shared/semaphore/reap.lua', 1],
+    [322, 'lua/shared/note-late.lua', 1],
+    [330, 'lua/shared/semaphore/reap.lua', 8],
+    [343, 'lua/shared/semaphore/serve.lua', 1],
+    [399, 'lua/shared/send-back.lua', 1],
+    [437, 'lua/shared/semaphore/serve.lua', 58],
+    [461, 'lua/shared/silent.lua', 1],
+    [469, 'lua/shared/send-back.lua', 1],
+    [507, 'lua/shared/silent.lua', 10],
+    [537, 'lua/shared/semaphore/serve.lua', 83],
+    [542, 'lua/shared/call-other.lua', 1],
+    [551, 'lua/shared/semaphore/serve.lua', 89],
+    [568, 'lua/shared/silent.lua', 1],
+    [576, 'lua/shared/send-back.lua', 1],
+    [614, 'lua/shared/silent.lua', 10],
+    [644, 'lua/shared/semaphore/serve.lua', 107],
+    [660, 'lua/semaphore/serve.lua', 28],
   ],
   encode(args) {
     return withoutDefaults([
