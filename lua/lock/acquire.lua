@@ -92,6 +92,9 @@ local ticket = {
   holder = holder,
 }
 local own = format_ticket(ticket)
+if confirms and lock.last_ticket > 0 then
+  keep_place(queue, ticket, own)
+end
 local served
 if is_free(lock) then
   -- @include shared/tell

@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '8dae8d20fb5497308a82fe12a8ee32456a19145b',
+    sha1: '5829f2b7bf63476f4abf5936663a48326dea79ed',
     reads: false,
     bytes: false,
     source: `--[[
@@ -79,7 +79,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function format_ticket(ticket)
@@ -105,6 +106,15 @@ local function parse_ticket(text)
     units = tonumber(units),
     holder = holder,
   }
+end
+
+-- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
+local function other_text(ticket)
+  local listens = ticket.listens
+  ticket.listens = 1 - listens
+  local text = format_ticket(ticket)
+  ticket.listens = listens
+  return text
 end
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
@@ -820,7 +830,7 @@ local now_ms = math.floor(now_us / 1000)
 local how = { channel = channel, sharded = sharded, counted = counted }
 local ticket =
   { id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
-redis.call('ZREM', queue, format_ticket(ticket))
+redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket))
 local token = redis.call('HGET', reader_ids, 'i' .. id)
 if token then
   forget_reader(readers, reader_ids, token)
@@ -845,39 +855,39 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [21, 'lua/shared/clock.lua', 1],
     [27, 'lua/shared/next-token.lua', 1],
     [32, 'lua/shared/tickets.lua', 1],
-    [67, 'lua/shared/tell.lua', 1],
-    [124, 'lua/shared/line.lua', 1],
-    [186, 'lua/shared/lock/state.lua', 1],
-    [231, 'lua/shared/lock/kept.lua', 1],
-    [244, 'lua/shared/lock/save.lua', 1],
-    [272, 'lua/shared/lock/save.lua', 33],
-    [282, 'lua/shared/lock/grant.lua', 1],
-    [295, 'lua/shared/lock/readers.lua', 1],
-    [299, 'lua/shared/lock/readers.lua', 16],
-    [317, 'lua/shared/note-late.lua', 1],
-    [325, 'lua/shared/lock/readers.lua', 35],
-    [341, 'lua/shared/lock/readers.lua', 61],
-    [355, 'lua/shared/lock/called.lua', 1],
-    [377, 'lua/shared/lock/hand-over.lua', 1],
-    [402, 'lua/shared/call-other.lua', 1],
-    [411, 'lua/shared/lock/hand-over.lua', 27],
-    [430, 'lua/shared/call-other.lua', 1],
-    [439, 'lua/shared/lock/hand-over.lua', 47],
-    [454, 'lua/shared/note-late.lua', 1],
-    [462, 'lua/shared/send-back.lua', 1],
-    [500, 'lua/shared/lock/hand-over.lua', 64],
-    [514, 'lua/shared/lock/serve-shared.lua', 1],
-    [569, 'lua/shared/silent.lua', 1],
-    [577, 'lua/shared/send-back.lua', 1],
-    [615, 'lua/shared/silent.lua', 10],
-    [645, 'lua/shared/lock/serve-shared.lua', 57],
-    [649, 'lua/shared/call-other.lua', 1],
-    [658, 'lua/shared/lock/serve-shared.lua', 62],
-    [686, 'lua/shared/silent.lua', 1],
-    [694, 'lua/shared/send-back.lua', 1],
-    [732, 'lua/shared/silent.lua', 10],
-    [762, 'lua/shared/lock/serve-shared.lua', 91],
-    [770, 'lua/lock/abandon-shared.lua', 34],
+    [77, 'lua/shared/tell.lua', 1],
+    [134, 'lua/shared/line.lua', 1],
+    [196, 'lua/shared/lock/state.lua', 1],
+    [241, 'lua/shared/lock/kept.lua', 1],
+    [254, 'lua/shared/lock/save.lua', 1],
+    [282, 'lua/shared/lock/save.lua', 33],
+    [292, 'lua/shared/lock/grant.lua', 1],
+    [305, 'lua/shared/lock/readers.lua', 1],
+    [309, 'lua/shared/lock/readers.lua', 16],
+    [327, 'lua/shared/note-late.lua', 1],
+    [335, 'lua/shared/lock/readers.lua', 35],
+    [351, 'lua/shared/lock/readers.lua', 61],
+    [365, 'lua/shared/lock/called.lua', 1],
+    [387, 'lua/shared/lock/hand-over.lua', 1],
+    [412, 'lua/shared/call-other.lua', 1],
+    [421, 'lua/shared/lock/hand-over.lua', 27],
+    [440, 'lua/shared/call-other.lua', 1],
+    [449, 'lua/shared/lock/hand-over.lua', 47],
+    [464, 'lua/shared/note-late.lua', 1],
+    [472, 'lua/shared/send-back.lua', 1],
+    [510, 'lua/shared/lock/hand-over.lua', 64],
+    [524, 'lua/shared/lock/serve-shared.lua', 1],
+    [579, 'lua/shared/silent.lua', 1],
+    [587, 'lua/shared/send-back.lua', 1],
+    [625, 'lua/shared/silent.lua', 10],
+    [655, 'lua/shared/lock/serve-shared.lua', 57],
+    [659, 'lua/shared/call-other.lua', 1],
+    [668, 'lua/shared/lock/serve-shared.lua', 62],
+    [696, 'lua/shared/silent.lua', 1],
+    [704, 'lua/shared/send-back.lua', 1],
+    [742, 'lua/shared/silent.lua', 10],
+    [772, 'lua/shared/lock/serve-shared.lua', 91],
+    [780, 'lua/lock/abandon-shared.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -938,7 +948,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: '06f691d16af5cb890833d267a23ece1a179b958c',
+    sha1: 'e02fd064292698c7bb0ca8f0fba9b6ca4f2858a6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -979,7 +989,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function format_ticket(ticket)
@@ -1005,6 +1016,15 @@ local function parse_ticket(text)
     units = tonumber(units),
     holder = holder,
   }
+end
+
+-- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
+local function other_text(ticket)
+  local listens = ticket.listens
+  ticket.listens = 1 - listens
+  local text = format_ticket(ticket)
+  ticket.listens = listens
+  return text
 end
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
@@ -1522,7 +1542,7 @@ local ticket = {
   units = 1,
   holder = holder,
 }
-local left = lock.last_ticket > 0 and redis.call('ZREM', queue, format_ticket(ticket)) == 1
+local left = lock.last_ticket > 0 and redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket)) > 0
 local gave = lock.id == id and lock.mode == 'x' and is_held(lock, now_ms)
 if gave then
   lock.mode = '-'
@@ -1553,28 +1573,28 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/next-token.lua', 1],
     [31, 'lua/shared/tickets.lua', 1],
-    [66, 'lua/shared/tell.lua', 1],
-    [123, 'lua/shared/line.lua', 1],
-    [185, 'lua/shared/lock/state.lua', 1],
-    [230, 'lua/shared/lock/kept.lua', 1],
-    [243, 'lua/shared/lock/save.lua', 1],
-    [271, 'lua/shared/lock/save.lua', 33],
-    [281, 'lua/shared/lock/grant.lua', 1],
-    [294, 'lua/shared/lock/called.lua', 1],
-    [316, 'lua/shared/lock/hand-over.lua', 1],
-    [341, 'lua/shared/call-other.lua', 1],
-    [350, 'lua/shared/lock/hand-over.lua', 27],
-    [369, 'lua/shared/call-other.lua', 1],
-    [378, 'lua/shared/lock/hand-over.lua', 47],
-    [393, 'lua/shared/note-late.lua', 1],
-    [401, 'lua/shared/send-back.lua', 1],
-    [439, 'lua/shared/lock/hand-over.lua', 64],
-    [453, 'lua/shared/lock/serve.lua', 1],
-    [482, 'lua/shared/silent.lua', 1],
-    [490, 'lua/shared/send-back.lua', 1],
-    [528, 'lua/shared/silent.lua', 10],
-    [558, 'lua/shared/lock/serve.lua', 31],
-    [566, 'lua/lock/abandon.lua', 32],
+    [76, 'lua/shared/tell.lua', 1],
+    [133, 'lua/shared/line.lua', 1],
+    [195, 'lua/shared/lock/state.lua', 1],
+    [240, 'lua/shared/lock/kept.lua', 1],
+    [253, 'lua/shared/lock/save.lua', 1],
+    [281, 'lua/shared/lock/save.lua', 33],
+    [291, 'lua/shared/lock/grant.lua', 1],
+    [304, 'lua/shared/lock/called.lua', 1],
+    [326, 'lua/shared/lock/hand-over.lua', 1],
+    [351, 'lua/shared/call-other.lua', 1],
+    [360, 'lua/shared/lock/hand-over.lua', 27],
+    [379, 'lua/shared/call-other.lua', 1],
+    [388, 'lua/shared/lock/hand-over.lua', 47],
+    [403, 'lua/shared/note-late.lua', 1],
+    [411, 'lua/shared/send-back.lua', 1],
+    [449, 'lua/shared/lock/hand-over.lua', 64],
+    [463, 'lua/shared/lock/serve.lua', 1],
+    [492, 'lua/shared/silent.lua', 1],
+    [500, 'lua/shared/send-back.lua', 1],
+    [538, 'lua/shared/silent.lua', 10],
+    [568, 'lua/shared/lock/serve.lua', 31],
+    [576, 'lua/lock/abandon.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1885,7 +1905,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: 'd597439a01a88dda09bb589aa4dc70e4d38a09c3',
+    sha1: '7d9e61a7e7fe66131d0243c6c067b61a91d677ad',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1932,7 +1952,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function format_ticket(ticket)
@@ -1958,6 +1979,15 @@ local function parse_ticket(text)
     units = tonumber(units),
     holder = holder,
   }
+end
+
+-- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
+local function other_text(ticket)
+  local listens = ticket.listens
+  ticket.listens = 1 - listens
+  local text = format_ticket(ticket)
+  ticket.listens = listens
+  return text
 end
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
@@ -2101,6 +2131,16 @@ local function stand_in_line(queue, text, last_ticket)
     note_asked(queue, text)
   end
   return last_ticket, place
+end
+
+-- A ticket, as text, whose process has begun or ceased to listen since it asked before keeps its place.
+local function keep_place(queue, ticket, text)
+  local before = other_text(ticket)
+  local score = redis.call('ZSCORE', queue, before)
+  if score then
+    redis.call('ZREM', queue, before)
+    redis.call('ZADD', queue, 'NX', score, text)
+  end
 end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
@@ -2734,6 +2774,9 @@ local how = { channel = channel, sharded = sharded, counted = counted }
 local ticket =
   { id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
 local own = format_ticket(ticket)
+if confirms and lock.last_ticket > 0 then
+  keep_place(queue, ticket, own)
+end
 local served = 'nobody'
 if lock.last_ticket > 0 and lock.mode ~= 'x' then
   served = serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
@@ -2787,37 +2830,37 @@ return { 'held', recheck_ms, more }
     [26, 'lua/shared/clock.lua', 1],
     [32, 'lua/shared/next-token.lua', 1],
     [37, 'lua/shared/tickets.lua', 1],
-    [72, 'lua/shared/tell.lua', 1],
-    [129, 'lua/shared/line.lua', 1],
-    [191, 'lua/shared/stand.lua', 1],
-    [215, 'lua/shared/lock/state.lua', 1],
-    [260, 'lua/shared/lock/kept.lua', 1],
-    [273, 'lua/shared/lock/save.lua', 1],
-    [315, 'lua/shared/lock/grant.lua', 1],
-    [328, 'lua/shared/lock/readers.lua', 1],
-    [361, 'lua/shared/note-late.lua', 1],
-    [369, 'lua/shared/lock/readers.lua', 35],
-    [409, 'lua/shared/lock/called.lua', 1],
-    [431, 'lua/shared/lock/hand-over.lua', 1],
-    [456, 'lua/shared/call-other.lua', 1],
-    [465, 'lua/shared/lock/hand-over.lua', 27],
-    [484, 'lua/shared/call-other.lua', 1],
-    [493, 'lua/shared/lock/hand-over.lua', 47],
-    [508, 'lua/shared/note-late.lua', 1],
-    [516, 'lua/shared/send-back.lua', 1],
-    [554, 'lua/shared/lock/hand-over.lua', 64],
-    [568, 'lua/shared/lock/serve-shared.lua', 1],
-    [623, 'lua/shared/silent.lua', 1],
-    [631, 'lua/shared/send-back.lua', 1],
-    [669, 'lua/shared/silent.lua', 10],
-    [699, 'lua/shared/lock/serve-shared.lua', 57],
-    [703, 'lua/shared/call-other.lua', 1],
-    [712, 'lua/shared/lock/serve-shared.lua', 62],
-    [740, 'lua/shared/silent.lua', 1],
-    [748, 'lua/shared/send-back.lua', 1],
-    [786, 'lua/shared/silent.lua', 10],
-    [816, 'lua/shared/lock/serve-shared.lua', 91],
-    [824, 'lua/lock/acquire-shared.lua', 40],
+    [82, 'lua/shared/tell.lua', 1],
+    [139, 'lua/shared/line.lua', 1],
+    [201, 'lua/shared/stand.lua', 1],
+    [235, 'lua/shared/lock/state.lua', 1],
+    [280, 'lua/shared/lock/kept.lua', 1],
+    [293, 'lua/shared/lock/save.lua', 1],
+    [335, 'lua/shared/lock/grant.lua', 1],
+    [348, 'lua/shared/lock/readers.lua', 1],
+    [381, 'lua/shared/note-late.lua', 1],
+    [389, 'lua/shared/lock/readers.lua', 35],
+    [429, 'lua/shared/lock/called.lua', 1],
+    [451, 'lua/shared/lock/hand-over.lua', 1],
+    [476, 'lua/shared/call-other.lua', 1],
+    [485, 'lua/shared/lock/hand-over.lua', 27],
+    [504, 'lua/shared/call-other.lua', 1],
+    [513, 'lua/shared/lock/hand-over.lua', 47],
+    [528, 'lua/shared/note-late.lua', 1],
+    [536, 'lua/shared/send-back.lua', 1],
+    [574, 'lua/shared/lock/hand-over.lua', 64],
+    [588, 'lua/shared/lock/serve-shared.lua', 1],
+    [643, 'lua/shared/silent.lua', 1],
+    [651, 'lua/shared/send-back.lua', 1],
+    [689, 'lua/shared/silent.lua', 10],
+    [719, 'lua/shared/lock/serve-shared.lua', 57],
+    [723, 'lua/shared/call-other.lua', 1],
+    [732, 'lua/shared/lock/serve-shared.lua', 62],
+    [760, 'lua/shared/silent.lua', 1],
+    [768, 'lua/shared/send-back.lua', 1],
+    [806, 'lua/shared/silent.lua', 10],
+    [836, 'lua/shared/lock/serve-shared.lua', 91],
+    [844, 'lua/lock/acquire-shared.lua', 40],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2902,7 +2945,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '1cf803925991e817d1c19c68e3d54dd070bdf6a6',
+    sha1: '03f70a2db24ca1879e4e94ded08b915e2aa40237',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3029,7 +3072,8 @@ local TRY_AGAIN_MS = 2
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function format_ticket(ticket)
@@ -3056,6 +3100,15 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
+-- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
+local function other_text(ticket)
+  local listens = ticket.listens
+  ticket.listens = 1 - listens
+  local text = format_ticket(ticket)
+  ticket.listens = listens
+  return text
+end
 -- Standing in the line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
 
@@ -3079,6 +3132,16 @@ local function stand_in_line(queue, text, last_ticket)
     note_asked(queue, text)
   end
   return last_ticket, place
+end
+
+-- A ticket, as text, whose process has begun or ceased to listen since it asked before keeps its place.
+local function keep_place(queue, ticket, text)
+  local before = other_text(ticket)
+  local score = redis.call('ZSCORE', queue, before)
+  if score then
+    redis.call('ZREM', queue, before)
+    redis.call('ZADD', queue, 'NX', score, text)
+  end
 end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
@@ -3234,6 +3297,9 @@ local ticket = {
   holder = holder,
 }
 local own = format_ticket(ticket)
+if confirms and lock.last_ticket > 0 then
+  keep_place(queue, ticket, own)
+end
 local served
 if is_free(lock) then
 -- Telling the processes of tickets; see shared/tickets.
@@ -3668,28 +3734,28 @@ return { 'held', recheck_ms, more }
     [73, 'lua/shared/lock/quick.lua', 1],
     [95, 'lua/lock/acquire.lua', 33],
     [117, 'lua/shared/tickets.lua', 1],
-    [152, 'lua/shared/stand.lua', 1],
-    [176, 'lua/shared/lock/state.lua', 1],
-    [221, 'lua/shared/lock/save.lua', 1],
-    [263, 'lua/shared/lock/grant.lua', 1],
-    [276, 'lua/shared/lock/stand-again.lua', 1],
-    [296, 'lua/lock/acquire.lua', 61],
-    [332, 'lua/shared/tell.lua', 1],
-    [389, 'lua/shared/line.lua', 1],
-    [451, 'lua/shared/lock/hand-over.lua', 1],
-    [476, 'lua/shared/call-other.lua', 1],
-    [485, 'lua/shared/lock/hand-over.lua', 27],
-    [504, 'lua/shared/call-other.lua', 1],
-    [513, 'lua/shared/lock/hand-over.lua', 47],
-    [528, 'lua/shared/note-late.lua', 1],
-    [536, 'lua/shared/send-back.lua', 1],
-    [574, 'lua/shared/lock/hand-over.lua', 64],
-    [588, 'lua/shared/lock/serve.lua', 1],
-    [617, 'lua/shared/silent.lua', 1],
-    [625, 'lua/shared/send-back.lua', 1],
-    [663, 'lua/shared/silent.lua', 10],
-    [693, 'lua/shared/lock/serve.lua', 31],
-    [701, 'lua/lock/acquire.lua', 101],
+    [162, 'lua/shared/stand.lua', 1],
+    [196, 'lua/shared/lock/state.lua', 1],
+    [241, 'lua/shared/lock/save.lua', 1],
+    [283, 'lua/shared/lock/grant.lua', 1],
+    [296, 'lua/shared/lock/stand-again.lua', 1],
+    [316, 'lua/lock/acquire.lua', 61],
+    [355, 'lua/shared/tell.lua', 1],
+    [412, 'lua/shared/line.lua', 1],
+    [474, 'lua/shared/lock/hand-over.lua', 1],
+    [499, 'lua/shared/call-other.lua', 1],
+    [508, 'lua/shared/lock/hand-over.lua', 27],
+    [527, 'lua/shared/call-other.lua', 1],
+    [536, 'lua/shared/lock/hand-over.lua', 47],
+    [551, 'lua/shared/note-late.lua', 1],
+    [559, 'lua/shared/send-back.lua', 1],
+    [597, 'lua/shared/lock/hand-over.lua', 64],
+    [611, 'lua/shared/lock/serve.lua', 1],
+    [640, 'lua/shared/silent.lua', 1],
+    [648, 'lua/shared/send-back.lua', 1],
+    [686, 'lua/shared/silent.lua', 10],
+    [716, 'lua/shared/lock/serve.lua', 31],
+    [724, 'lua/lock/acquire.lua', 104],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3755,7 +3821,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'lock/clear',
-    sha1: '56cff27b8d91562967ee339fdbb4d3e7280981ae',
+    sha1: '4f314c83af473993154b12b9c31f87b77a521c30',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3809,7 +3875,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
@@ -3824,6 +3891,7 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
 -- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
@@ -3908,10 +3976,10 @@ return { 'cleared', existed }
     [23, 'lua/shared/behind.lua', 1],
     [30, 'lua/shared/outlive.lua', 4],
     [44, 'lua/shared/tickets.lua', 1],
-    [55, 'lua/shared/tickets.lua', 24],
-    [67, 'lua/shared/tell.lua', 1],
-    [77, 'lua/shared/tell.lua', 15],
-    [120, 'lua/lock/clear.lua', 19],
+    [56, 'lua/shared/tickets.lua', 25],
+    [69, 'lua/shared/tell.lua', 1],
+    [79, 'lua/shared/tell.lua', 15],
+    [122, 'lua/lock/clear.lua', 19],
   ],
   encode(args) {
     return withoutDefaults([
@@ -4592,7 +4660,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'lock/inspect',
-    sha1: '858e411a32f5afa1bd68e08c3379422019244c74',
+    sha1: '984768684e0e217b74394d048ca5b2f70bc5b5b6',
     reads: true,
     bytes: false,
     source: `--[[
@@ -4621,7 +4689,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
@@ -4636,6 +4705,7 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
@@ -4711,9 +4781,9 @@ return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.ca
     [1, 'lua/lock/inspect.lua', 1],
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/tickets.lua', 1],
-    [30, 'lua/shared/tickets.lua', 24],
-    [42, 'lua/shared/lock/state.lua', 1],
-    [84, 'lua/lock/inspect.lua', 17],
+    [31, 'lua/shared/tickets.lua', 25],
+    [44, 'lua/shared/lock/state.lua', 1],
+    [86, 'lua/lock/inspect.lua', 17],
   ],
   encode() {
     return []
@@ -4763,7 +4833,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: '375cbeb38cafb8880fa93461fb8f5b536844fb59',
+    sha1: '85c13cf9224c9707f4067f8eb34f39fa615bfcec',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4803,7 +4873,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
@@ -4818,6 +4889,7 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
 -- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
@@ -5541,41 +5613,41 @@ return { 'released', served == 'more' and 1 or 0 }
     [19, 'lua/shared/clock.lua', 1],
     [25, 'lua/shared/next-token.lua', 1],
     [30, 'lua/shared/tickets.lua', 1],
-    [41, 'lua/shared/tickets.lua', 24],
-    [53, 'lua/shared/tell.lua', 1],
-    [110, 'lua/shared/line.lua', 1],
-    [172, 'lua/shared/lock/state.lua', 1],
-    [203, 'lua/shared/lock/state.lua', 43],
-    [206, 'lua/shared/lock/kept.lua', 1],
-    [219, 'lua/shared/lock/save.lua', 1],
-    [247, 'lua/shared/lock/save.lua', 33],
-    [257, 'lua/shared/lock/grant.lua', 1],
-    [270, 'lua/shared/lock/readers.lua', 1],
-    [274, 'lua/shared/lock/readers.lua', 16],
-    [292, 'lua/shared/note-late.lua', 1],
-    [300, 'lua/shared/lock/readers.lua', 35],
-    [316, 'lua/shared/lock/readers.lua', 61],
-    [330, 'lua/shared/lock/called.lua', 1],
-    [352, 'lua/shared/lock/hand-over.lua', 1],
-    [377, 'lua/shared/call-other.lua', 1],
-    [386, 'lua/shared/lock/hand-over.lua', 27],
-    [405, 'lua/shared/call-other.lua', 1],
-    [414, 'lua/shared/lock/hand-over.lua', 47],
-    [429, 'lua/shared/note-late.lua', 1],
-    [437, 'lua/shared/send-back.lua', 1],
-    [475, 'lua/shared/lock/hand-over.lua', 64],
-    [489, 'lua/shared/lock/serve-shared.lua', 1],
-    [544, 'lua/shared/silent.lua', 1],
-    [552, 'lua/shared/send-back.lua', 1],
-    [590, 'lua/shared/silent.lua', 10],
-    [620, 'lua/shared/lock/serve-shared.lua', 57],
-    [624, 'lua/shared/call-other.lua', 1],
-    [633, 'lua/shared/lock/serve-shared.lua', 62],
-    [661, 'lua/shared/silent.lua', 1],
-    [669, 'lua/shared/send-back.lua', 1],
-    [707, 'lua/shared/silent.lua', 10],
-    [737, 'lua/shared/lock/serve-shared.lua', 91],
-    [745, 'lua/lock/release-shared.lua', 32],
+    [42, 'lua/shared/tickets.lua', 25],
+    [55, 'lua/shared/tell.lua', 1],
+    [112, 'lua/shared/line.lua', 1],
+    [174, 'lua/shared/lock/state.lua', 1],
+    [205, 'lua/shared/lock/state.lua', 43],
+    [208, 'lua/shared/lock/kept.lua', 1],
+    [221, 'lua/shared/lock/save.lua', 1],
+    [249, 'lua/shared/lock/save.lua', 33],
+    [259, 'lua/shared/lock/grant.lua', 1],
+    [272, 'lua/shared/lock/readers.lua', 1],
+    [276, 'lua/shared/lock/readers.lua', 16],
+    [294, 'lua/shared/note-late.lua', 1],
+    [302, 'lua/shared/lock/readers.lua', 35],
+    [318, 'lua/shared/lock/readers.lua', 61],
+    [332, 'lua/shared/lock/called.lua', 1],
+    [354, 'lua/shared/lock/hand-over.lua', 1],
+    [379, 'lua/shared/call-other.lua', 1],
+    [388, 'lua/shared/lock/hand-over.lua', 27],
+    [407, 'lua/shared/call-other.lua', 1],
+    [416, 'lua/shared/lock/hand-over.lua', 47],
+    [431, 'lua/shared/note-late.lua', 1],
+    [439, 'lua/shared/send-back.lua', 1],
+    [477, 'lua/shared/lock/hand-over.lua', 64],
+    [491, 'lua/shared/lock/serve-shared.lua', 1],
+    [546, 'lua/shared/silent.lua', 1],
+    [554, 'lua/shared/send-back.lua', 1],
+    [592, 'lua/shared/silent.lua', 10],
+    [622, 'lua/shared/lock/serve-shared.lua', 57],
+    [626, 'lua/shared/call-other.lua', 1],
+    [635, 'lua/shared/lock/serve-shared.lua', 62],
+    [663, 'lua/shared/silent.lua', 1],
+    [671, 'lua/shared/send-back.lua', 1],
+    [709, 'lua/shared/silent.lua', 10],
+    [739, 'lua/shared/lock/serve-shared.lua', 91],
+    [747, 'lua/lock/release-shared.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5628,7 +5700,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: '756a676b2ef350215b2cd44feb061e350e0576ee',
+    sha1: 'f684d63f8c108d1ec354b5dc21f1d163d2509819',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5729,7 +5801,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
@@ -5744,6 +5817,7 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
 -- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
@@ -6237,27 +6311,27 @@ return { 'released', served == 'more' and 1 or 0 }
     [70, 'lua/lock/release.lua', 22],
     [86, 'lua/shared/next-token.lua', 1],
     [91, 'lua/shared/tickets.lua', 1],
-    [102, 'lua/shared/tickets.lua', 24],
-    [114, 'lua/shared/tell.lua', 1],
-    [171, 'lua/shared/line.lua', 1],
-    [233, 'lua/shared/lock/state.lua', 1],
-    [268, 'lua/shared/lock/save.lua', 1],
-    [296, 'lua/shared/lock/save.lua', 33],
-    [306, 'lua/shared/lock/grant.lua', 1],
-    [319, 'lua/shared/lock/hand-over.lua', 1],
-    [344, 'lua/shared/call-other.lua', 1],
-    [353, 'lua/shared/lock/hand-over.lua', 27],
-    [372, 'lua/shared/call-other.lua', 1],
-    [381, 'lua/shared/lock/hand-over.lua', 47],
-    [396, 'lua/shared/note-late.lua', 1],
-    [404, 'lua/shared/send-back.lua', 1],
-    [442, 'lua/shared/lock/hand-over.lua', 64],
-    [456, 'lua/shared/lock/serve.lua', 1],
-    [485, 'lua/shared/silent.lua', 1],
-    [493, 'lua/shared/send-back.lua', 1],
-    [531, 'lua/shared/silent.lua', 10],
-    [561, 'lua/shared/lock/serve.lua', 31],
-    [569, 'lua/lock/release.lua', 47],
+    [103, 'lua/shared/tickets.lua', 25],
+    [116, 'lua/shared/tell.lua', 1],
+    [173, 'lua/shared/line.lua', 1],
+    [235, 'lua/shared/lock/state.lua', 1],
+    [270, 'lua/shared/lock/save.lua', 1],
+    [298, 'lua/shared/lock/save.lua', 33],
+    [308, 'lua/shared/lock/grant.lua', 1],
+    [321, 'lua/shared/lock/hand-over.lua', 1],
+    [346, 'lua/shared/call-other.lua', 1],
+    [355, 'lua/shared/lock/hand-over.lua', 27],
+    [374, 'lua/shared/call-other.lua', 1],
+    [383, 'lua/shared/lock/hand-over.lua', 47],
+    [398, 'lua/shared/note-late.lua', 1],
+    [406, 'lua/shared/send-back.lua', 1],
+    [444, 'lua/shared/lock/hand-over.lua', 64],
+    [458, 'lua/shared/lock/serve.lua', 1],
+    [487, 'lua/shared/silent.lua', 1],
+    [495, 'lua/shared/send-back.lua', 1],
+    [533, 'lua/shared/silent.lua', 10],
+    [563, 'lua/shared/lock/serve.lua', 31],
+    [571, 'lua/lock/release.lua', 47],
   ],
   encode(args) {
     return withoutDefaults([
@@ -6307,7 +6381,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: 'ae42276967102d91875f32cc6d6cde72689f25c7',
+    sha1: '672184377554ffd681c77696ca7297dc32caa464',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6344,7 +6418,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
@@ -6359,6 +6434,7 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
 -- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
@@ -7086,40 +7162,40 @@ return { 'served', served == 'more' and 1 or 0 }
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/next-token.lua', 1],
     [27, 'lua/shared/tickets.lua', 1],
-    [38, 'lua/shared/tickets.lua', 24],
-    [50, 'lua/shared/tell.lua', 1],
-    [107, 'lua/shared/line.lua', 1],
-    [169, 'lua/shared/lock/state.lua', 1],
-    [214, 'lua/shared/lock/kept.lua', 1],
-    [227, 'lua/shared/lock/save.lua', 1],
-    [255, 'lua/shared/lock/save.lua', 33],
-    [265, 'lua/shared/lock/grant.lua', 1],
-    [278, 'lua/shared/lock/readers.lua', 1],
-    [282, 'lua/shared/lock/readers.lua', 16],
-    [300, 'lua/shared/note-late.lua', 1],
-    [308, 'lua/shared/lock/readers.lua', 35],
-    [324, 'lua/shared/lock/readers.lua', 61],
-    [338, 'lua/shared/lock/called.lua', 1],
-    [360, 'lua/shared/lock/hand-over.lua', 1],
-    [385, 'lua/shared/call-other.lua', 1],
-    [394, 'lua/shared/lock/hand-over.lua', 27],
-    [413, 'lua/shared/call-other.lua', 1],
-    [422, 'lua/shared/lock/hand-over.lua', 47],
-    [437, 'lua/shared/note-late.lua', 1],
-    [445, 'lua/shared/send-back.lua', 1],
-    [483, 'lua/shared/lock/hand-over.lua', 64],
-    [497, 'lua/shared/lock/serve-shared.lua', 1],
-    [552, 'lua/shared/silent.lua', 1],
-    [560, 'lua/shared/send-back.lua', 1],
-    [598, 'lua/shared/silent.lua', 10],
-    [628, 'lua/shared/lock/serve-shared.lua', 57],
-    [632, 'lua/shared/call-other.lua', 1],
-    [641, 'lua/shared/lock/serve-shared.lua', 62],
-    [669, 'lua/shared/silent.lua', 1],
-    [677, 'lua/shared/send-back.lua', 1],
-    [715, 'lua/shared/silent.lua', 10],
-    [745, 'lua/shared/lock/serve-shared.lua', 91],
-    [753, 'lua/lock/serve.lua', 29],
+    [39, 'lua/shared/tickets.lua', 25],
+    [52, 'lua/shared/tell.lua', 1],
+    [109, 'lua/shared/line.lua', 1],
+    [171, 'lua/shared/lock/state.lua', 1],
+    [216, 'lua/shared/lock/kept.lua', 1],
+    [229, 'lua/shared/lock/save.lua', 1],
+    [257, 'lua/shared/lock/save.lua', 33],
+    [267, 'lua/shared/lock/grant.lua', 1],
+    [280, 'lua/shared/lock/readers.lua', 1],
+    [284, 'lua/shared/lock/readers.lua', 16],
+    [302, 'lua/shared/note-late.lua', 1],
+    [310, 'lua/shared/lock/readers.lua', 35],
+    [326, 'lua/shared/lock/readers.lua', 61],
+    [340, 'lua/shared/lock/called.lua', 1],
+    [362, 'lua/shared/lock/hand-over.lua', 1],
+    [387, 'lua/shared/call-other.lua', 1],
+    [396, 'lua/shared/lock/hand-over.lua', 27],
+    [415, 'lua/shared/call-other.lua', 1],
+    [424, 'lua/shared/lock/hand-over.lua', 47],
+    [439, 'lua/shared/note-late.lua', 1],
+    [447, 'lua/shared/send-back.lua', 1],
+    [485, 'lua/shared/lock/hand-over.lua', 64],
+    [499, 'lua/shared/lock/serve-shared.lua', 1],
+    [554, 'lua/shared/silent.lua', 1],
+    [562, 'lua/shared/send-back.lua', 1],
+    [600, 'lua/shared/silent.lua', 10],
+    [630, 'lua/shared/lock/serve-shared.lua', 57],
+    [634, 'lua/shared/call-other.lua', 1],
+    [643, 'lua/shared/lock/serve-shared.lua', 62],
+    [671, 'lua/shared/silent.lua', 1],
+    [679, 'lua/shared/send-back.lua', 1],
+    [717, 'lua/shared/silent.lua', 10],
+    [747, 'lua/shared/lock/serve-shared.lua', 91],
+    [755, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([

@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: '1fd1fa88bda821b4b7c292fc039affa1f45d985b',
+    sha1: 'bcccd34834cf78a4cc50e838070d70a4bd2ecbae',
     reads: false,
     bytes: false,
     source: `--[[
@@ -83,7 +83,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function format_ticket(ticket)
@@ -109,6 +110,15 @@ local function parse_ticket(text)
     units = tonumber(units),
     holder = holder,
   }
+end
+
+-- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
+local function other_text(ticket)
+  local listens = ticket.listens
+  ticket.listens = 1 - listens
+  local text = format_ticket(ticket)
+  ticket.listens = listens
+  return text
 end
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
@@ -303,8 +313,9 @@ end
 -- Permits whose lease has ended, removed by one call.
 local MOST_REAPED = 1000
 
+-- One that has no entry counts for nothing: a user without the right to write it was cut off there.
 local function parse_permit(text)
-  local weight, id, holder = string.match(text, '^(%d+) (%S+) (.*)$')
+  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
   return { weight = tonumber(weight), id = id, holder = holder }
 end
 
@@ -744,10 +755,11 @@ local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local ticket =
   { id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
-local own = format_ticket(ticket)
-local rank = semaphore.last_ticket > 0 and redis.call('ZRANK', queue, own)
+local own, other = format_ticket(ticket), other_text(ticket)
+local rank = semaphore.last_ticket > 0
+  and (redis.call('ZRANK', queue, own) or redis.call('ZRANK', queue, other))
 if rank then
-  redis.call('ZREM', queue, own)
+  redis.call('ZREM', queue, own, other)
 end
 local token, ends_at_ms = permit_of(permits, ids, id)
 if token then
@@ -771,33 +783,33 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [23, 'lua/shared/clock.lua', 1],
     [29, 'lua/shared/next-token.lua', 1],
     [34, 'lua/shared/tickets.lua', 1],
-    [69, 'lua/shared/tell.lua', 1],
-    [126, 'lua/shared/line.lua', 1],
-    [151, 'lua/shared/line.lua', 53],
-    [161, 'lua/shared/semaphore/state.lua', 1],
-    [207, 'lua/shared/semaphore/save.lua', 1],
-    [208, 'lua/shared/behind.lua', 1],
-    [215, 'lua/shared/semaphore/save.lua', 3],
-    [257, 'lua/shared/semaphore/permit.lua', 1],
-    [275, 'lua/shared/semaphore/permits.lua', 1],
-    [335, 'lua/shared/semaphore/permits.lua', 74],
-    [350, 'lua/shared/semaphore/reap.lua', 1],
-    [356, 'lua/shared/note-late.lua', 1],
-    [364, 'lua/shared/semaphore/reap.lua', 8],
-    [377, 'lua/shared/semaphore/serve.lua', 1],
-    [433, 'lua/shared/send-back.lua', 1],
-    [471, 'lua/shared/semaphore/serve.lua', 58],
-    [495, 'lua/shared/silent.lua', 1],
-    [503, 'lua/shared/send-back.lua', 1],
-    [541, 'lua/shared/silent.lua', 10],
-    [571, 'lua/shared/semaphore/serve.lua', 83],
-    [576, 'lua/shared/call-other.lua', 1],
-    [585, 'lua/shared/semaphore/serve.lua', 89],
-    [602, 'lua/shared/silent.lua', 1],
-    [610, 'lua/shared/send-back.lua', 1],
-    [648, 'lua/shared/silent.lua', 10],
-    [678, 'lua/shared/semaphore/serve.lua', 107],
-    [694, 'lua/semaphore/abandon.lua', 34],
+    [79, 'lua/shared/tell.lua', 1],
+    [136, 'lua/shared/line.lua', 1],
+    [161, 'lua/shared/line.lua', 53],
+    [171, 'lua/shared/semaphore/state.lua', 1],
+    [217, 'lua/shared/semaphore/save.lua', 1],
+    [218, 'lua/shared/behind.lua', 1],
+    [225, 'lua/shared/semaphore/save.lua', 3],
+    [267, 'lua/shared/semaphore/permit.lua', 1],
+    [286, 'lua/shared/semaphore/permits.lua', 1],
+    [346, 'lua/shared/semaphore/permits.lua', 74],
+    [361, 'lua/shared/semaphore/reap.lua', 1],
+    [367, 'lua/shared/note-late.lua', 1],
+    [375, 'lua/shared/semaphore/reap.lua', 8],
+    [388, 'lua/shared/semaphore/serve.lua', 1],
+    [444, 'lua/shared/send-back.lua', 1],
+    [482, 'lua/shared/semaphore/serve.lua', 58],
+    [506, 'lua/shared/silent.lua', 1],
+    [514, 'lua/shared/send-back.lua', 1],
+    [552, 'lua/shared/silent.lua', 10],
+    [582, 'lua/shared/semaphore/serve.lua', 83],
+    [587, 'lua/shared/call-other.lua', 1],
+    [596, 'lua/shared/semaphore/serve.lua', 89],
+    [613, 'lua/shared/silent.lua', 1],
+    [621, 'lua/shared/send-back.lua', 1],
+    [659, 'lua/shared/silent.lua', 10],
+    [689, 'lua/shared/semaphore/serve.lua', 107],
+    [705, 'lua/semaphore/abandon.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -868,7 +880,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '489b9ba4dd781b6abcd8ec50db2b9c163d60145d',
+    sha1: '815e6aefdf24164698874971404b63e9e8ef3a54',
     reads: false,
     bytes: false,
     source: `--[[
@@ -921,7 +933,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function format_ticket(ticket)
@@ -948,6 +961,15 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
+-- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
+local function other_text(ticket)
+  local listens = ticket.listens
+  ticket.listens = 1 - listens
+  local text = format_ticket(ticket)
+  ticket.listens = listens
+  return text
+end
 -- Standing in the line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
 
@@ -971,6 +993,16 @@ local function stand_in_line(queue, text, last_ticket)
     note_asked(queue, text)
   end
   return last_ticket, place
+end
+
+-- A ticket, as text, whose process has begun or ceased to listen since it asked before keeps its place.
+local function keep_place(queue, ticket, text)
+  local before = other_text(ticket)
+  local score = redis.call('ZSCORE', queue, before)
+  if score then
+    redis.call('ZREM', queue, before)
+    redis.call('ZADD', queue, 'NX', score, text)
+  end
 end
 -- The main key of a semaphore, one text:
 -- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
@@ -1078,8 +1110,9 @@ end
 -- Permits whose lease has ended, removed by one call.
 local MOST_REAPED = 1000
 
+-- One that has no entry counts for nothing: a user without the right to write it was cut off there.
 local function parse_permit(text)
-  local weight, id, holder = string.match(text, '^(%d+) (%S+) (.*)$')
+  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
   return { weight = tonumber(weight), id = id, holder = holder }
 end
 
@@ -1233,6 +1266,9 @@ end
 local ticket =
   { id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
 local own = format_ticket(ticket)
+if confirms and semaphore.last_ticket > 0 then
+  keep_place(queue, ticket, own)
+end
 local oversized = weight > semaphore.limit
 if oversized and semaphore.last_ticket > 0 then
   redis.call('ZREM', queue, own)
@@ -1692,34 +1728,34 @@ return { 'full', recheck_ms }
     [32, 'lua/shared/clock.lua', 1],
     [38, 'lua/shared/next-token.lua', 1],
     [43, 'lua/shared/tickets.lua', 1],
-    [78, 'lua/shared/stand.lua', 1],
-    [102, 'lua/shared/semaphore/state.lua', 1],
-    [148, 'lua/shared/semaphore/save.lua', 1],
-    [149, 'lua/shared/behind.lua', 1],
-    [156, 'lua/shared/semaphore/save.lua', 3],
-    [203, 'lua/shared/semaphore/permit.lua', 1],
-    [221, 'lua/shared/semaphore/permits.lua', 1],
-    [309, 'lua/shared/semaphore/reap.lua', 1],
-    [315, 'lua/shared/note-late.lua', 1],
-    [323, 'lua/shared/semaphore/reap.lua', 8],
-    [336, 'lua/semaphore/acquire.lua', 41],
-    [370, 'lua/shared/tell.lua', 1],
-    [427, 'lua/shared/line.lua', 1],
-    [452, 'lua/shared/line.lua', 53],
-    [462, 'lua/shared/semaphore/serve.lua', 1],
-    [518, 'lua/shared/send-back.lua', 1],
-    [556, 'lua/shared/semaphore/serve.lua', 58],
-    [580, 'lua/shared/silent.lua', 1],
-    [588, 'lua/shared/send-back.lua', 1],
-    [626, 'lua/shared/silent.lua', 10],
-    [656, 'lua/shared/semaphore/serve.lua', 83],
-    [661, 'lua/shared/call-other.lua', 1],
-    [670, 'lua/shared/semaphore/serve.lua', 89],
-    [687, 'lua/shared/silent.lua', 1],
-    [695, 'lua/shared/send-back.lua', 1],
-    [733, 'lua/shared/silent.lua', 10],
-    [763, 'lua/shared/semaphore/serve.lua', 107],
-    [779, 'lua/semaphore/acquire.lua', 78],
+    [88, 'lua/shared/stand.lua', 1],
+    [122, 'lua/shared/semaphore/state.lua', 1],
+    [168, 'lua/shared/semaphore/save.lua', 1],
+    [169, 'lua/shared/behind.lua', 1],
+    [176, 'lua/shared/semaphore/save.lua', 3],
+    [223, 'lua/shared/semaphore/permit.lua', 1],
+    [242, 'lua/shared/semaphore/permits.lua', 1],
+    [330, 'lua/shared/semaphore/reap.lua', 1],
+    [336, 'lua/shared/note-late.lua', 1],
+    [344, 'lua/shared/semaphore/reap.lua', 8],
+    [357, 'lua/semaphore/acquire.lua', 41],
+    [394, 'lua/shared/tell.lua', 1],
+    [451, 'lua/shared/line.lua', 1],
+    [476, 'lua/shared/line.lua', 53],
+    [486, 'lua/shared/semaphore/serve.lua', 1],
+    [542, 'lua/shared/send-back.lua', 1],
+    [580, 'lua/shared/semaphore/serve.lua', 58],
+    [604, 'lua/shared/silent.lua', 1],
+    [612, 'lua/shared/send-back.lua', 1],
+    [650, 'lua/shared/silent.lua', 10],
+    [680, 'lua/shared/semaphore/serve.lua', 83],
+    [685, 'lua/shared/call-other.lua', 1],
+    [694, 'lua/shared/semaphore/serve.lua', 89],
+    [711, 'lua/shared/silent.lua', 1],
+    [719, 'lua/shared/send-back.lua', 1],
+    [757, 'lua/shared/silent.lua', 10],
+    [787, 'lua/shared/semaphore/serve.lua', 107],
+    [803, 'lua/semaphore/acquire.lua', 81],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1789,7 +1825,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'semaphore/clear',
-    sha1: '40b6588e674b575fc48fa0027cbfed5b73b1eb82',
+    sha1: 'f29e4166e0a94623ac9e3ee2fb356c815ef299b5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1843,7 +1879,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
@@ -1858,6 +1895,7 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
 -- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
@@ -1942,10 +1980,10 @@ return { 'cleared', existed }
     [23, 'lua/shared/behind.lua', 1],
     [30, 'lua/shared/outlive.lua', 4],
     [44, 'lua/shared/tickets.lua', 1],
-    [55, 'lua/shared/tickets.lua', 24],
-    [67, 'lua/shared/tell.lua', 1],
-    [77, 'lua/shared/tell.lua', 15],
-    [120, 'lua/semaphore/clear.lua', 19],
+    [56, 'lua/shared/tickets.lua', 25],
+    [69, 'lua/shared/tell.lua', 1],
+    [79, 'lua/shared/tell.lua', 15],
+    [122, 'lua/semaphore/clear.lua', 19],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2239,7 +2277,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'semaphore/inspect',
-    sha1: '51d2b2cddca084e0754287cc8bc166217139989e',
+    sha1: '1b6fe54f683b78ca3e74acf9f9e607142c114167',
     reads: true,
     bytes: false,
     source: `--[[
@@ -2272,7 +2310,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
@@ -2287,6 +2326,7 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
 -- The main key of a semaphore, one text:
 -- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
 --   limit           the newest one that came with an attempt; once \`resized\`, that of \`resize\` alone
@@ -2334,8 +2374,9 @@ end
 -- Permits whose lease has ended, removed by one call.
 local MOST_REAPED = 1000
 
+-- One that has no entry counts for nothing: a user without the right to write it was cut off there.
 local function parse_permit(text)
-  local weight, id, holder = string.match(text, '^(%d+) (%S+) (.*)$')
+  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
   return { weight = tonumber(weight), id = id, holder = holder }
 end
 
@@ -2385,10 +2426,10 @@ return {
     [1, 'lua/semaphore/inspect.lua', 1],
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/tickets.lua', 1],
-    [34, 'lua/shared/tickets.lua', 24],
-    [46, 'lua/shared/semaphore/state.lua', 1],
-    [88, 'lua/shared/semaphore/permit.lua', 1],
-    [98, 'lua/semaphore/inspect.lua', 22],
+    [35, 'lua/shared/tickets.lua', 25],
+    [48, 'lua/shared/semaphore/state.lua', 1],
+    [90, 'lua/shared/semaphore/permit.lua', 1],
+    [101, 'lua/semaphore/inspect.lua', 22],
   ],
   encode(args) {
     return [
@@ -2442,7 +2483,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: '787173777bc668eb36dfeb2e1992b34ff223707e',
+    sha1: '0b8a022fe9792409f62a748ddd911cb260d2d0e9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2483,7 +2524,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
@@ -2498,6 +2540,7 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
 -- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
@@ -2685,8 +2728,9 @@ end
 -- Permits whose lease has ended, removed by one call.
 local MOST_REAPED = 1000
 
+-- One that has no entry counts for nothing: a user without the right to write it was cut off there.
 local function parse_permit(text)
-  local weight, id, holder = string.match(text, '^(%d+) (%S+) (.*)$')
+  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
   return { weight = tonumber(weight), id = id, holder = holder }
 end
 
@@ -3138,34 +3182,34 @@ return { 'released', served == 'more' and 1 or 0 }
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/next-token.lua', 1],
     [31, 'lua/shared/tickets.lua', 1],
-    [42, 'lua/shared/tickets.lua', 24],
-    [54, 'lua/shared/tell.lua', 1],
-    [111, 'lua/shared/line.lua', 1],
-    [136, 'lua/shared/line.lua', 53],
-    [146, 'lua/shared/semaphore/state.lua', 1],
-    [192, 'lua/shared/semaphore/save.lua', 1],
-    [193, 'lua/shared/behind.lua', 1],
-    [200, 'lua/shared/semaphore/save.lua', 3],
-    [236, 'lua/shared/semaphore/permit.lua', 1],
-    [246, 'lua/shared/semaphore/permits.lua', 1],
-    [306, 'lua/shared/semaphore/permits.lua', 74],
-    [321, 'lua/shared/semaphore/reap.lua', 1],
-    [327, 'lua/shared/note-late.lua', 1],
-    [335, 'lua/shared/semaphore/reap.lua', 8],
-    [348, 'lua/shared/semaphore/serve.lua', 1],
-    [404, 'lua/shared/send-back.lua', 1],
-    [442, 'lua/shared/semaphore/serve.lua', 58],
-    [466, 'lua/shared/silent.lua', 1],
-    [474, 'lua/shared/send-back.lua', 1],
-    [512, 'lua/shared/silent.lua', 10],
-    [542, 'lua/shared/semaphore/serve.lua', 83],
-    [547, 'lua/shared/call-other.lua', 1],
-    [556, 'lua/shared/semaphore/serve.lua', 89],
-    [573, 'lua/shared/silent.lua', 1],
-    [581, 'lua/shared/send-back.lua', 1],
-    [619, 'lua/shared/silent.lua', 10],
-    [649, 'lua/shared/semaphore/serve.lua', 107],
-    [665, 'lua/semaphore/release.lua', 31],
+    [43, 'lua/shared/tickets.lua', 25],
+    [56, 'lua/shared/tell.lua', 1],
+    [113, 'lua/shared/line.lua', 1],
+    [138, 'lua/shared/line.lua', 53],
+    [148, 'lua/shared/semaphore/state.lua', 1],
+    [194, 'lua/shared/semaphore/save.lua', 1],
+    [195, 'lua/shared/behind.lua', 1],
+    [202, 'lua/shared/semaphore/save.lua', 3],
+    [238, 'lua/shared/semaphore/permit.lua', 1],
+    [249, 'lua/shared/semaphore/permits.lua', 1],
+    [309, 'lua/shared/semaphore/permits.lua', 74],
+    [324, 'lua/shared/semaphore/reap.lua', 1],
+    [330, 'lua/shared/note-late.lua', 1],
+    [338, 'lua/shared/semaphore/reap.lua', 8],
+    [351, 'lua/shared/semaphore/serve.lua', 1],
+    [407, 'lua/shared/send-back.lua', 1],
+    [445, 'lua/shared/semaphore/serve.lua', 58],
+    [469, 'lua/shared/silent.lua', 1],
+    [477, 'lua/shared/send-back.lua', 1],
+    [515, 'lua/shared/silent.lua', 10],
+    [545, 'lua/shared/semaphore/serve.lua', 83],
+    [550, 'lua/shared/call-other.lua', 1],
+    [559, 'lua/shared/semaphore/serve.lua', 89],
+    [576, 'lua/shared/silent.lua', 1],
+    [584, 'lua/shared/send-back.lua', 1],
+    [622, 'lua/shared/silent.lua', 10],
+    [652, 'lua/shared/semaphore/serve.lua', 107],
+    [668, 'lua/semaphore/release.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3217,7 +3261,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: '828dc4c199a293774daa95ae2edbfd27df38413e',
+    sha1: '9a2e524345d618453d1dafdf6b68f79e67d0c7fb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3258,7 +3302,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
@@ -3273,6 +3318,7 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
 -- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
@@ -3460,8 +3506,9 @@ end
 -- Permits whose lease has ended, removed by one call.
 local MOST_REAPED = 1000
 
+-- One that has no entry counts for nothing: a user without the right to write it was cut off there.
 local function parse_permit(text)
-  local weight, id, holder = string.match(text, '^(%d+) (%S+) (.*)$')
+  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
   return { weight = tonumber(weight), id = id, holder = holder }
 end
 
@@ -3909,35 +3956,35 @@ return { 'resized', served == 'more' and 1 or 0 }
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/next-token.lua', 1],
     [31, 'lua/shared/tickets.lua', 1],
-    [42, 'lua/shared/tickets.lua', 24],
-    [54, 'lua/shared/tell.lua', 1],
-    [111, 'lua/shared/line.lua', 1],
-    [136, 'lua/shared/line.lua', 53],
-    [146, 'lua/shared/semaphore/state.lua', 1],
-    [192, 'lua/shared/semaphore/save.lua', 1],
-    [193, 'lua/shared/behind.lua', 1],
-    [200, 'lua/shared/semaphore/save.lua', 3],
-    [236, 'lua/shared/semaphore/permit.lua', 1],
-    [246, 'lua/shared/semaphore/permits.lua', 1],
-    [277, 'lua/shared/semaphore/permits.lua', 40],
-    [298, 'lua/shared/semaphore/permits.lua', 74],
-    [313, 'lua/shared/semaphore/reap.lua', 1],
-    [319, 'lua/shared/note-late.lua', 1],
-    [327, 'lua/shared/semaphore/reap.lua', 8],
-    [340, 'lua/shared/semaphore/serve.lua', 1],
-    [396, 'lua/shared/send-back.lua', 1],
-    [434, 'lua/shared/semaphore/serve.lua', 58],
-    [458, 'lua/shared/silent.lua', 1],
-    [466, 'lua/shared/send-back.lua', 1],
-    [504, 'lua/shared/silent.lua', 10],
-    [534, 'lua/shared/semaphore/serve.lua', 83],
-    [539, 'lua/shared/call-other.lua', 1],
-    [548, 'lua/shared/semaphore/serve.lua', 89],
-    [565, 'lua/shared/silent.lua', 1],
-    [573, 'lua/shared/send-back.lua', 1],
-    [611, 'lua/shared/silent.lua', 10],
-    [641, 'lua/shared/semaphore/serve.lua', 107],
-    [657, 'lua/semaphore/resize.lua', 31],
+    [43, 'lua/shared/tickets.lua', 25],
+    [56, 'lua/shared/tell.lua', 1],
+    [113, 'lua/shared/line.lua', 1],
+    [138, 'lua/shared/line.lua', 53],
+    [148, 'lua/shared/semaphore/state.lua', 1],
+    [194, 'lua/shared/semaphore/save.lua', 1],
+    [195, 'lua/shared/behind.lua', 1],
+    [202, 'lua/shared/semaphore/save.lua', 3],
+    [238, 'lua/shared/semaphore/permit.lua', 1],
+    [249, 'lua/shared/semaphore/permits.lua', 1],
+    [280, 'lua/shared/semaphore/permits.lua', 40],
+    [301, 'lua/shared/semaphore/permits.lua', 74],
+    [316, 'lua/shared/semaphore/reap.lua', 1],
+    [322, 'lua/shared/note-late.lua', 1],
+    [330, 'lua/shared/semaphore/reap.lua', 8],
+    [343, 'lua/shared/semaphore/serve.lua', 1],
+    [399, 'lua/shared/send-back.lua', 1],
+    [437, 'lua/shared/semaphore/serve.lua', 58],
+    [461, 'lua/shared/silent.lua', 1],
+    [469, 'lua/shared/send-back.lua', 1],
+    [507, 'lua/shared/silent.lua', 10],
+    [537, 'lua/shared/semaphore/serve.lua', 83],
+    [542, 'lua/shared/call-other.lua', 1],
+    [551, 'lua/shared/semaphore/serve.lua', 89],
+    [568, 'lua/shared/silent.lua', 1],
+    [576, 'lua/shared/send-back.lua', 1],
+    [614, 'lua/shared/silent.lua', 10],
+    [644, 'lua/shared/semaphore/serve.lua', 107],
+    [660, 'lua/semaphore/resize.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3985,7 +4032,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: 'ac583016e12788f3aab655459041624667a996c1',
+    sha1: 'f57d77d9ef99fa41a5645b25f0bf69187e99edab',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4023,7 +4070,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
@@ -4038,6 +4086,7 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
 -- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
@@ -4231,8 +4280,9 @@ end
 -- Permits whose lease has ended, removed by one call.
 local MOST_REAPED = 1000
 
+-- One that has no entry counts for nothing: a user without the right to write it was cut off there.
 local function parse_permit(text)
-  local weight, id, holder = string.match(text, '^(%d+) (%S+) (.*)$')
+  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
   return { weight = tonumber(weight), id = id, holder = holder }
 end
 
@@ -4672,35 +4722,35 @@ return { 'served', served == 'more' and 1 or 0 }
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/next-token.lua', 1],
     [28, 'lua/shared/tickets.lua', 1],
-    [39, 'lua/shared/tickets.lua', 24],
-    [51, 'lua/shared/tell.lua', 1],
-    [108, 'lua/shared/line.lua', 1],
-    [133, 'lua/shared/line.lua', 53],
-    [143, 'lua/shared/semaphore/state.lua', 1],
-    [189, 'lua/shared/semaphore/save.lua', 1],
-    [190, 'lua/shared/behind.lua', 1],
-    [197, 'lua/shared/semaphore/save.lua', 3],
-    [239, 'lua/shared/semaphore/permit.lua', 1],
-    [249, 'lua/shared/semaphore/permits.lua', 1],
-    [280, 'lua/shared/semaphore/permits.lua', 40],
-    [301, 'lua/shared/semaphore/permits.lua', 74],
-    [316, 'lua/shared/semaphore/reap.lua', 1],
-    [322, 'lua/shared/note-late.lua', 1],
-    [330, 'lua/shared/semaphore/reap.lua', 8],
-    [343, 'lua/shared/semaphore/serve.lua', 1],
-    [399, 'lua/shared/send-back.lua', 1],
-    [437, 'lua/shared/semaphore/serve.lua', 58],
-    [461, 'lua/shared/silent.lua', 1],
-    [469, 'lua/shared/send-back.lua', 1],
-    [507, 'lua/shared/silent.lua', 10],
-    [537, 'lua/shared/semaphore/serve.lua', 83],
-    [542, 'lua/shared/call-other.lua', 1],
-    [551, 'lua/shared/semaphore/serve.lua', 89],
-    [568, 'lua/shared/silent.lua', 1],
-    [576, 'lua/shared/send-back.lua', 1],
-    [614, 'lua/shared/silent.lua', 10],
-    [644, 'lua/shared/semaphore/serve.lua', 107],
-    [660, 'lua/semaphore/serve.lua', 28],
+    [40, 'lua/shared/tickets.lua', 25],
+    [53, 'lua/shared/tell.lua', 1],
+    [110, 'lua/shared/line.lua', 1],
+    [135, 'lua/shared/line.lua', 53],
+    [145, 'lua/shared/semaphore/state.lua', 1],
+    [191, 'lua/shared/semaphore/save.lua', 1],
+    [192, 'lua/shared/behind.lua', 1],
+    [199, 'lua/shared/semaphore/save.lua', 3],
+    [241, 'lua/shared/semaphore/permit.lua', 1],
+    [252, 'lua/shared/semaphore/permits.lua', 1],
+    [283, 'lua/shared/semaphore/permits.lua', 40],
+    [304, 'lua/shared/semaphore/permits.lua', 74],
+    [319, 'lua/shared/semaphore/reap.lua', 1],
+    [325, 'lua/shared/note-late.lua', 1],
+    [333, 'lua/shared/semaphore/reap.lua', 8],
+    [346, 'lua/shared/semaphore/serve.lua', 1],
+    [402, 'lua/shared/send-back.lua', 1],
+    [440, 'lua/shared/semaphore/serve.lua', 58],
+    [464, 'lua/shared/silent.lua', 1],
+    [472, 'lua/shared/send-back.lua', 1],
+    [510, 'lua/shared/silent.lua', 10],
+    [540, 'lua/shared/semaphore/serve.lua', 83],
+    [545, 'lua/shared/call-other.lua', 1],
+    [554, 'lua/shared/semaphore/serve.lua', 89],
+    [571, 'lua/shared/silent.lua', 1],
+    [579, 'lua/shared/send-back.lua', 1],
+    [617, 'lua/shared/silent.lua', 10],
+    [647, 'lua/shared/semaphore/serve.lua', 107],
+    [663, 'lua/semaphore/serve.lua', 28],
   ],
   encode(args) {
     return withoutDefaults([

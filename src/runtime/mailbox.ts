@@ -12,6 +12,8 @@ import { Standers } from './standers.ts'
 
 // A channel is kept for a while after the last who waited on it.
 const LINGER_MS = 5000
+// A connection that broke is there again sooner than this, unless it may not come back.
+const GONE_AFTER_MS = 900
 
 export interface Letter {
   readonly word: string
@@ -133,6 +135,11 @@ export class Post {
     return this.#box.isHeard
   }
 
+  /** True while the subscription has been interrupted for so long that nobody knows when it comes back. */
+  get isGone(): boolean {
+    return this.#box.isGone
+  }
+
   deliver(letter: Letter): void {
     this.#letters.push(letter)
     this.#sleeper.wake()
@@ -223,7 +230,8 @@ class Box {
   #linger: NodeJS.Timeout | null = null
   #emptySince = 0
   #ready = false
-  #lost = false
+  /** Infinity while it is heard. */
+  #lostAt = Infinity
 
   constructor(driver: Pick<Driver, 'subscribe'>, channel: string, abandoned: Abandoned, forget: () => void) {
     this.#abandoned = abandoned
@@ -244,7 +252,11 @@ class Box {
 
   /** False while the subscription is interrupted. */
   get isHeard(): boolean {
-    return this.#ready && !this.#lost
+    return this.#ready && this.#lostAt === Infinity
+  }
+
+  get isGone(): boolean {
+    return performance.now() - this.#lostAt >= GONE_AFTER_MS
   }
 
   /** Resolves when the server has confirmed. */
@@ -328,12 +340,12 @@ class Box {
 
   /** Those who wait look at their clocks again: until it is heard again they ask more often. */
   #lose(): void {
-    this.#lost = true
+    this.#lostAt = Math.min(this.#lostAt, performance.now())
     this.#interruptAll()
   }
 
   #hearAgain(): void {
-    this.#lost = false
+    this.#lostAt = Infinity
     this.#interruptAll()
   }
 
