@@ -91,10 +91,7 @@ local ticket = {
   units = 1,
   holder = holder,
 }
-local own = format_ticket(ticket)
-if confirms and lock.last_ticket > 0 then
-  keep_place(queue, ticket, own)
-end
+local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
 local served
 if is_free(lock) then
   -- @include shared/tell

@@ -1905,7 +1905,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '7d9e61a7e7fe66131d0243c6c067b61a91d677ad',
+    sha1: '71305fd9f57f274208834cba8fe95a3b9e9c0d9f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2133,14 +2133,15 @@ local function stand_in_line(queue, text, last_ticket)
   return last_ticket, place
 end
 
--- A ticket, as text, whose process has begun or ceased to listen since it asked before keeps its place.
-local function keep_place(queue, ticket, text)
-  local before = other_text(ticket)
+-- The text of a ticket that asks again. One whose process has begun or ceased to listen since then keeps its place.
+local function keep_place(queue, ticket)
+  local text, before = format_ticket(ticket), other_text(ticket)
   local score = redis.call('ZSCORE', queue, before)
   if score then
     redis.call('ZREM', queue, before)
     redis.call('ZADD', queue, 'NX', score, text)
   end
+  return text
 end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
@@ -2773,10 +2774,7 @@ lapse(lock, now_ms)
 local how = { channel = channel, sharded = sharded, counted = counted }
 local ticket =
   { id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
-local own = format_ticket(ticket)
-if confirms and lock.last_ticket > 0 then
-  keep_place(queue, ticket, own)
-end
+local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
 local served = 'nobody'
 if lock.last_ticket > 0 and lock.mode ~= 'x' then
   served = serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
@@ -2833,34 +2831,34 @@ return { 'held', recheck_ms, more }
     [82, 'lua/shared/tell.lua', 1],
     [139, 'lua/shared/line.lua', 1],
     [201, 'lua/shared/stand.lua', 1],
-    [235, 'lua/shared/lock/state.lua', 1],
-    [280, 'lua/shared/lock/kept.lua', 1],
-    [293, 'lua/shared/lock/save.lua', 1],
-    [335, 'lua/shared/lock/grant.lua', 1],
-    [348, 'lua/shared/lock/readers.lua', 1],
-    [381, 'lua/shared/note-late.lua', 1],
-    [389, 'lua/shared/lock/readers.lua', 35],
-    [429, 'lua/shared/lock/called.lua', 1],
-    [451, 'lua/shared/lock/hand-over.lua', 1],
-    [476, 'lua/shared/call-other.lua', 1],
-    [485, 'lua/shared/lock/hand-over.lua', 27],
-    [504, 'lua/shared/call-other.lua', 1],
-    [513, 'lua/shared/lock/hand-over.lua', 47],
-    [528, 'lua/shared/note-late.lua', 1],
-    [536, 'lua/shared/send-back.lua', 1],
-    [574, 'lua/shared/lock/hand-over.lua', 64],
-    [588, 'lua/shared/lock/serve-shared.lua', 1],
-    [643, 'lua/shared/silent.lua', 1],
-    [651, 'lua/shared/send-back.lua', 1],
-    [689, 'lua/shared/silent.lua', 10],
-    [719, 'lua/shared/lock/serve-shared.lua', 57],
-    [723, 'lua/shared/call-other.lua', 1],
-    [732, 'lua/shared/lock/serve-shared.lua', 62],
-    [760, 'lua/shared/silent.lua', 1],
-    [768, 'lua/shared/send-back.lua', 1],
-    [806, 'lua/shared/silent.lua', 10],
-    [836, 'lua/shared/lock/serve-shared.lua', 91],
-    [844, 'lua/lock/acquire-shared.lua', 40],
+    [236, 'lua/shared/lock/state.lua', 1],
+    [281, 'lua/shared/lock/kept.lua', 1],
+    [294, 'lua/shared/lock/save.lua', 1],
+    [336, 'lua/shared/lock/grant.lua', 1],
+    [349, 'lua/shared/lock/readers.lua', 1],
+    [382, 'lua/shared/note-late.lua', 1],
+    [390, 'lua/shared/lock/readers.lua', 35],
+    [430, 'lua/shared/lock/called.lua', 1],
+    [452, 'lua/shared/lock/hand-over.lua', 1],
+    [477, 'lua/shared/call-other.lua', 1],
+    [486, 'lua/shared/lock/hand-over.lua', 27],
+    [505, 'lua/shared/call-other.lua', 1],
+    [514, 'lua/shared/lock/hand-over.lua', 47],
+    [529, 'lua/shared/note-late.lua', 1],
+    [537, 'lua/shared/send-back.lua', 1],
+    [575, 'lua/shared/lock/hand-over.lua', 64],
+    [589, 'lua/shared/lock/serve-shared.lua', 1],
+    [644, 'lua/shared/silent.lua', 1],
+    [652, 'lua/shared/send-back.lua', 1],
+    [690, 'lua/shared/silent.lua', 10],
+    [720, 'lua/shared/lock/serve-shared.lua', 57],
+    [724, 'lua/shared/call-other.lua', 1],
+    [733, 'lua/shared/lock/serve-shared.lua', 62],
+    [761, 'lua/shared/silent.lua', 1],
+    [769, 'lua/shared/send-back.lua', 1],
+    [807, 'lua/shared/silent.lua', 10],
+    [837, 'lua/shared/lock/serve-shared.lua', 91],
+    [845, 'lua/lock/acquire-shared.lua', 40],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2945,7 +2943,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '03f70a2db24ca1879e4e94ded08b915e2aa40237',
+    sha1: '8777158308a387fd169d478e1c30c0ccc405717e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3134,14 +3132,15 @@ local function stand_in_line(queue, text, last_ticket)
   return last_ticket, place
 end
 
--- A ticket, as text, whose process has begun or ceased to listen since it asked before keeps its place.
-local function keep_place(queue, ticket, text)
-  local before = other_text(ticket)
+-- The text of a ticket that asks again. One whose process has begun or ceased to listen since then keeps its place.
+local function keep_place(queue, ticket)
+  local text, before = format_ticket(ticket), other_text(ticket)
   local score = redis.call('ZSCORE', queue, before)
   if score then
     redis.call('ZREM', queue, before)
     redis.call('ZADD', queue, 'NX', score, text)
   end
+  return text
 end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
@@ -3296,10 +3295,7 @@ local ticket = {
   units = 1,
   holder = holder,
 }
-local own = format_ticket(ticket)
-if confirms and lock.last_ticket > 0 then
-  keep_place(queue, ticket, own)
-end
+local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
 local served
 if is_free(lock) then
 -- Telling the processes of tickets; see shared/tickets.
@@ -3735,27 +3731,27 @@ return { 'held', recheck_ms, more }
     [95, 'lua/lock/acquire.lua', 33],
     [117, 'lua/shared/tickets.lua', 1],
     [162, 'lua/shared/stand.lua', 1],
-    [196, 'lua/shared/lock/state.lua', 1],
-    [241, 'lua/shared/lock/save.lua', 1],
-    [283, 'lua/shared/lock/grant.lua', 1],
-    [296, 'lua/shared/lock/stand-again.lua', 1],
-    [316, 'lua/lock/acquire.lua', 61],
-    [355, 'lua/shared/tell.lua', 1],
-    [412, 'lua/shared/line.lua', 1],
-    [474, 'lua/shared/lock/hand-over.lua', 1],
-    [499, 'lua/shared/call-other.lua', 1],
-    [508, 'lua/shared/lock/hand-over.lua', 27],
-    [527, 'lua/shared/call-other.lua', 1],
-    [536, 'lua/shared/lock/hand-over.lua', 47],
-    [551, 'lua/shared/note-late.lua', 1],
-    [559, 'lua/shared/send-back.lua', 1],
-    [597, 'lua/shared/lock/hand-over.lua', 64],
-    [611, 'lua/shared/lock/serve.lua', 1],
-    [640, 'lua/shared/silent.lua', 1],
-    [648, 'lua/shared/send-back.lua', 1],
-    [686, 'lua/shared/silent.lua', 10],
-    [716, 'lua/shared/lock/serve.lua', 31],
-    [724, 'lua/lock/acquire.lua', 104],
+    [197, 'lua/shared/lock/state.lua', 1],
+    [242, 'lua/shared/lock/save.lua', 1],
+    [284, 'lua/shared/lock/grant.lua', 1],
+    [297, 'lua/shared/lock/stand-again.lua', 1],
+    [317, 'lua/lock/acquire.lua', 61],
+    [353, 'lua/shared/tell.lua', 1],
+    [410, 'lua/shared/line.lua', 1],
+    [472, 'lua/shared/lock/hand-over.lua', 1],
+    [497, 'lua/shared/call-other.lua', 1],
+    [506, 'lua/shared/lock/hand-over.lua', 27],
+    [525, 'lua/shared/call-other.lua', 1],
+    [534, 'lua/shared/lock/hand-over.lua', 47],
+    [549, 'lua/shared/note-late.lua', 1],
+    [557, 'lua/shared/send-back.lua', 1],
+    [595, 'lua/shared/lock/hand-over.lua', 64],
+    [609, 'lua/shared/lock/serve.lua', 1],
+    [638, 'lua/shared/silent.lua', 1],
+    [646, 'lua/shared/send-back.lua', 1],
+    [684, 'lua/shared/silent.lua', 10],
+    [714, 'lua/shared/lock/serve.lua', 31],
+    [722, 'lua/lock/acquire.lua', 101],
   ],
   encode(args) {
     return withoutDefaults([

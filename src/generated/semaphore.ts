@@ -880,7 +880,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '815e6aefdf24164698874971404b63e9e8ef3a54',
+    sha1: '171406fb63aa6640046730d89d46593ca42b34b8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -995,14 +995,15 @@ local function stand_in_line(queue, text, last_ticket)
   return last_ticket, place
 end
 
--- A ticket, as text, whose process has begun or ceased to listen since it asked before keeps its place.
-local function keep_place(queue, ticket, text)
-  local before = other_text(ticket)
+-- The text of a ticket that asks again. One whose process has begun or ceased to listen since then keeps its place.
+local function keep_place(queue, ticket)
+  local text, before = format_ticket(ticket), other_text(ticket)
   local score = redis.call('ZSCORE', queue, before)
   if score then
     redis.call('ZREM', queue, before)
     redis.call('ZADD', queue, 'NX', score, text)
   end
+  return text
 end
 -- The main key of a semaphore, one text:
 -- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
@@ -1265,10 +1266,7 @@ end
 
 local ticket =
   { id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
-local own = format_ticket(ticket)
-if confirms and semaphore.last_ticket > 0 then
-  keep_place(queue, ticket, own)
-end
+local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
 local oversized = weight > semaphore.limit
 if oversized and semaphore.last_ticket > 0 then
   redis.call('ZREM', queue, own)
@@ -1729,33 +1727,33 @@ return { 'full', recheck_ms }
     [38, 'lua/shared/next-token.lua', 1],
     [43, 'lua/shared/tickets.lua', 1],
     [88, 'lua/shared/stand.lua', 1],
-    [122, 'lua/shared/semaphore/state.lua', 1],
-    [168, 'lua/shared/semaphore/save.lua', 1],
-    [169, 'lua/shared/behind.lua', 1],
-    [176, 'lua/shared/semaphore/save.lua', 3],
-    [223, 'lua/shared/semaphore/permit.lua', 1],
-    [242, 'lua/shared/semaphore/permits.lua', 1],
-    [330, 'lua/shared/semaphore/reap.lua', 1],
-    [336, 'lua/shared/note-late.lua', 1],
-    [344, 'lua/shared/semaphore/reap.lua', 8],
-    [357, 'lua/semaphore/acquire.lua', 41],
-    [394, 'lua/shared/tell.lua', 1],
-    [451, 'lua/shared/line.lua', 1],
-    [476, 'lua/shared/line.lua', 53],
-    [486, 'lua/shared/semaphore/serve.lua', 1],
-    [542, 'lua/shared/send-back.lua', 1],
-    [580, 'lua/shared/semaphore/serve.lua', 58],
-    [604, 'lua/shared/silent.lua', 1],
-    [612, 'lua/shared/send-back.lua', 1],
-    [650, 'lua/shared/silent.lua', 10],
-    [680, 'lua/shared/semaphore/serve.lua', 83],
-    [685, 'lua/shared/call-other.lua', 1],
-    [694, 'lua/shared/semaphore/serve.lua', 89],
-    [711, 'lua/shared/silent.lua', 1],
-    [719, 'lua/shared/send-back.lua', 1],
-    [757, 'lua/shared/silent.lua', 10],
-    [787, 'lua/shared/semaphore/serve.lua', 107],
-    [803, 'lua/semaphore/acquire.lua', 81],
+    [123, 'lua/shared/semaphore/state.lua', 1],
+    [169, 'lua/shared/semaphore/save.lua', 1],
+    [170, 'lua/shared/behind.lua', 1],
+    [177, 'lua/shared/semaphore/save.lua', 3],
+    [224, 'lua/shared/semaphore/permit.lua', 1],
+    [243, 'lua/shared/semaphore/permits.lua', 1],
+    [331, 'lua/shared/semaphore/reap.lua', 1],
+    [337, 'lua/shared/note-late.lua', 1],
+    [345, 'lua/shared/semaphore/reap.lua', 8],
+    [358, 'lua/semaphore/acquire.lua', 41],
+    [392, 'lua/shared/tell.lua', 1],
+    [449, 'lua/shared/line.lua', 1],
+    [474, 'lua/shared/line.lua', 53],
+    [484, 'lua/shared/semaphore/serve.lua', 1],
+    [540, 'lua/shared/send-back.lua', 1],
+    [578, 'lua/shared/semaphore/serve.lua', 58],
+    [602, 'lua/shared/silent.lua', 1],
+    [610, 'lua/shared/send-back.lua', 1],
+    [648, 'lua/shared/silent.lua', 10],
+    [678, 'lua/shared/semaphore/serve.lua', 83],
+    [683, 'lua/shared/call-other.lua', 1],
+    [692, 'lua/shared/semaphore/serve.lua', 89],
+    [709, 'lua/shared/silent.lua', 1],
+    [717, 'lua/shared/send-back.lua', 1],
+    [755, 'lua/shared/silent.lua', 10],
+    [785, 'lua/shared/semaphore/serve.lua', 107],
+    [801, 'lua/semaphore/acquire.lua', 78],
   ],
   encode(args) {
     return withoutDefaults([
