@@ -8,14 +8,19 @@ import contract from '../lua/contract.json' with { type: 'json' }
 import { withTestClock } from '../src/testing/test-clock.ts'
 import { allUses, type Place } from '../test/faults/uses/use.ts'
 import { largeWorks } from './costs/large.ts'
+import { manyWorks } from './costs/many.ts'
 import { measured, TIMES } from './costs/measured-driver.ts'
 import type { Bench } from './harness/bench.ts'
 import { builtLibrary } from './harness/built.ts'
 import { firstLine } from './harness/first-line.ts'
 import type { Row } from './harness/print.ts'
+import type { Table } from './harness/recorded.ts'
+import { toMarkdown } from './harness/results.ts'
 
 const SIZES = [10, 1000, 100_000] as const
 const QUICK_SIZES = [10, 1000] as const
+/** With a hundred parents each, more would take minutes to make. */
+const MANY_SIZES = [10, 1000, 10_000] as const
 /** Of payloads of a mebibyte. */
 const LARGE_SIZES = [1, 10, 100] as const
 const GOAL_MS = 10
@@ -27,6 +32,19 @@ interface Named {
   readonly what: string
   prepare(place: Place, size: number): Promise<() => unknown>
 }
+
+/** Of docs/proof, for `--write-results`. */
+export function proofs(tables: readonly Table[], about: string): Record<string, string> {
+  const head = `# What scripts cost
+
+Written by \`npm run bench -- costs --write-results\`. Of each call the script of it that keeps the server's processor busy the longest, in
+milliseconds, and the bytes that it answers, where the structure holds so many elements, in the state that is named. What is above
+${GOAL_MS} ms stands in a table of its own.`
+  const pages = tables.map((table) => toMarkdown(table.rows.length === 0 ? none(table.title) : table))
+  return { 'costs.md': `${[head, about, ...pages].join('\n\n')}\n` }
+}
+
+const none = (title: string): Table => ({ title, rows: [{ variant: 'none' }] })
 
 /** The dearest call of each script. */
 interface Cost {
@@ -42,6 +60,8 @@ export async function run(bench: Bench): Promise<void> {
   )
   const isWanted = ({ structure }: Named): boolean => wanted === undefined || wanted.includes(structure)
   await report(bench, 'by number', works.filter(isWanted), bench.quick ? QUICK_SIZES : SIZES)
+  const many = bench.quick ? QUICK_SIZES : MANY_SIZES
+  await report(bench, 'calls on a thousand jobs', manyWorks.filter(isWanted), many)
   await report(bench, 'by mebibytes', largeWorks.filter(isWanted), bench.quick ? [1] : LARGE_SIZES)
 }
 

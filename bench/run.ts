@@ -9,12 +9,13 @@ import { Bench, type BenchModule } from './harness/bench.ts'
 import { environment } from './harness/environment.ts'
 import { printJson, printTable } from './harness/print.ts'
 import { recording, type Table } from './harness/recorded.ts'
-import { writeResults } from './harness/results.ts'
+import { toEnvironment, writeResults } from './harness/results.ts'
 
 const USAGE = 'npm run bench -- [<name> …] [--list] [--quick] [--json] [--charts] [--write-results]'
 const ENDING = '.bench.ts'
 const RESULTS = new URL('RESULTS.md', import.meta.url)
 const CHARTS = new URL('../docs/charts/', import.meta.url)
+const PROOFS = new URL('../docs/proof/', import.meta.url)
 
 interface Flags {
   json: boolean
@@ -45,17 +46,20 @@ async function runBench(name: string, flags: Flags): Promise<void> {
     printHead(name, about, flags.json)
     const print = recording(flags.json ? printJson(name) : printTable, tables)
     await bench.run(new Bench(server, client, print, flags.quick))
-    if (flags['write-results']) writeResults(RESULTS, name, about, tables)
-    if (flags.charts) writeCharts(bench.charts?.(tables) ?? {})
+    if (flags['write-results']) {
+      if (bench.proofs === undefined) writeResults(RESULTS, name, about, tables)
+      else writeFiles(PROOFS, bench.proofs(tables, toEnvironment(about)))
+    }
+    if (flags.charts) writeFiles(CHARTS, bench.charts?.(tables) ?? {})
   } finally {
     client.disconnect()
     await server.stop()
   }
 }
 
-function writeCharts(charts: Record<string, string>): void {
-  mkdirSync(CHARTS, { recursive: true })
-  for (const [file, svg] of Object.entries(charts)) writeFileSync(new URL(file, CHARTS), svg)
+function writeFiles(folder: URL, files: Record<string, string>): void {
+  mkdirSync(folder, { recursive: true })
+  for (const [file, text] of Object.entries(files)) writeFileSync(new URL(file, folder), text)
 }
 
 function printHead(name: string, about: Record<string, string | number>, json: boolean): void {

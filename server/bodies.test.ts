@@ -40,7 +40,8 @@ function room(terms: Partial<BodiesTerms> = {}): {
       const [upload, response] = [new Upload(), new EventEmitter()]
       upload.once('given up', () => response.emit('close'))
       const admitted: Admitted = { upload, response, state: 'waits' }
-      const [request, answer] = [upload as unknown as IncomingMessage, response as unknown as ServerResponse]
+      const request = upload as unknown as IncomingMessage
+      const answer = response as unknown as ServerResponse
       bodies.admit(share, mib * MIB, request, answer).then(
         () => (admitted.state = 'begins'),
         (error: Error) => (admitted.state = error.message),

@@ -99,6 +99,15 @@ test('clients of one tenant that never read have a bound together, and other ten
   expect(unsent.bytes).toBeLessThan(28 * MIB)
 })
 
+test('closing does not wait for long for a client that takes nothing', async () => {
+  const app = await withLargePage({ unsent: new Unsent({ patienceMs: 300 }) })
+  const silent = await ask(app, 3)
+  await bystander(app, 1)
+
+  await app[Symbol.asyncDispose]()
+  await once(silent.resume(), 'close')
+})
+
 test('requests that come behind each other on one connection are carried out in their order', async () => {
   await using app = await startApp(inject('redisPort'))
   const socket = await openSocket(app.url)

@@ -19,6 +19,7 @@ import { BrokenRequests, TOO_LATE } from './broken-requests.ts'
 import { carryOutInOrder } from './in-order.ts'
 import { refuseForeignPages } from './foreign-pages.ts'
 import { LEFT } from './left.ts'
+import { Pieces } from './pieces.ts'
 import { notFound, toProblem, unforeseen } from './problems.ts'
 import { refuseRepeatedHeaders } from './single-headers.ts'
 import { passOverUnreadBodies } from './unread-bodies.ts'
@@ -102,17 +103,25 @@ function endConnectionsWhenClosing(app: App): () => boolean {
 }
 
 function countUnsent(app: App, unsent: Unsent): void {
+  app.addHook('preClose', async () => unsent.close())
   app.addHook('onSend', (request, reply, payload, done) => {
-    const bytes =
-      typeof payload === 'string' && payload.length >= COUNTED_BYTES ? Buffer.from(payload) : payload
-    if (Buffer.isBuffer(bytes)) {
-      if (bytes.length >= COUNTED_BYTES) unsent.add(shareOfRequest(request), reply.raw, bytes.length)
-    } else if (typeof bytes === 'object' && bytes !== null) {
-      unsent.add(shareOfRequest(request), reply.raw, 0)
+    const bytes = largeBytesOf(payload)
+    if (bytes !== null) {
+      const pieces = Pieces.ofBytes(bytes, () => reply.raw.writableLength)
+      reply.header('Content-Length', bytes.length)
+      unsent.add(shareOfRequest(request), reply.raw, bytes.length, () => pieces.left)
+      return done(null, pieces)
     }
-    // As bytes: Node takes several times as long to write a large text, and the text's memory as well.
-    done(null, bytes)
+    if (payload instanceof Pieces) unsent.add(shareOfRequest(request), reply.raw, 0, () => payload.left)
+    done(null, payload)
   })
+}
+
+/** As bytes: Node takes several times as long to write a large text, and the text's memory as well. */
+function largeBytesOf(payload: unknown): Buffer | null {
+  const bytes =
+    typeof payload === 'string' && payload.length >= COUNTED_BYTES ? Buffer.from(payload) : payload
+  return Buffer.isBuffer(bytes) && bytes.length >= COUNTED_BYTES ? bytes : null
 }
 
 /** As `shareOf` has it of a key. */

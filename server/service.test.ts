@@ -1,11 +1,13 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { ask } from '../test/servers/ask.ts'
 import { startProxy } from '../test/servers/proxy.ts'
 import { type RedisServer, startRedis } from '../test/servers/redis.ts'
 import { type Service, startService } from './service.ts'
 import { StartError } from './settings.ts'
+import { openSocket, send } from './testing/raw-request.ts'
 
 const HEADERS = { 'Client-ID': '3381af92-2b9e-11e3-b191-71861300734c', 'X-Project-ID': 'p' }
 const MESSAGE = JSON.stringify({ messages: [{ body: 1 }] })
@@ -60,6 +62,31 @@ test('closing takes no more connections and lets requests under way finish', asy
   expect(answer.status).toBe(201)
   expect([503, 'refused']).toContain(refused)
   await proxy.stop()
+})
+
+test('closing lets clients take large answers to their ends', async () => {
+  const service = await start({})
+  const messages = Array.from({ length: 45 }, () => ({ body: 'x'.repeat(90_000) }))
+  await fetch(`${service.url}/v1/feeds/large/messages`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ messages }),
+  })
+  const socket = await openSocket(service.url)
+  send(socket.pause(), { path: '/v1/feeds/large/messages?limit=1000' })
+  let text = ''
+  while (text === '') {
+    await sleep(10)
+    text += String(socket.read(100) ?? '')
+  }
+
+  const closing = service.close()
+  // Some megabytes are in the kernel already, the rest is not.
+  await sleep(300)
+  socket.on('data', (piece) => (text += String(piece))).resume()
+  await Promise.all([once(socket, 'close'), closing])
+
+  expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n'))).messages).toHaveLength(45)
 })
 
 test('a port that is taken is told in one line', async () => {

@@ -72,6 +72,21 @@ test('a stream is counted by what lies in its connection', () => {
   expect(unsent.bytes).toBe(0)
 })
 
+test('of an answer in pieces those that have not come yet are counted, and that they come is taking', async () => {
+  const unsent = new Unsent({ mostBytes: 60, patienceMs: 60 })
+  const response = new Response(2)
+  let left = 38
+  unsent.add('a', response as unknown as ServerResponse, 40, () => left)
+  expect(unsent.bytes).toBe(40)
+
+  for (let at = 0; at < 10; at += 1) {
+    left -= 1
+    await soon(50)
+  }
+  expect([unsent.bytes, response.destroyed]).toEqual([30, false])
+  while (!response.destroyed) await soon(20)
+})
+
 test('an answer that is made when its client has left is not counted', () => {
   const unsent = new Unsent({ mostBytes: 60 })
   const left = new Response(40)

@@ -16,6 +16,8 @@ const FRESH_MS = 10
 interface Answer {
   readonly share: string
   readonly response: ServerResponse
+  /** What is still to be handed to the response. */
+  readonly rest: () => number
   /** What is not taken of it, as it was last seen. */
   bytes: number
   /** When some of it was last taken. */
@@ -34,6 +36,7 @@ export class Unsent {
   readonly #listeners: (() => void)[] = []
   readonly #mostBytes: number
   readonly #patienceMs: number
+  #isClosing = false
   #total = 0
   #seenAt = 0
   #timer: NodeJS.Timeout | null = null
@@ -49,11 +52,14 @@ export class Unsent {
     return this.#total
   }
 
-  /** `bytes`: of an answer that is about to be written; of a stream 0, it is seen as it comes. */
-  add(share: string, response: ServerResponse, bytes: number): void {
+  /**
+   * `bytes`: of an answer that is about to be written; of a stream 0, it is seen as it comes. `rest`: of one that comes in
+   * pieces, what of it has not come yet.
+   */
+  add(share: string, response: ServerResponse, bytes: number, rest = (): number => 0): void {
     // Its client has left, and nothing will tell of its end any more.
     if (response.closed) return
-    const answer = { share, response, bytes, since: performance.now() }
+    const answer = { share, response, rest, bytes, since: performance.now() }
     this.#answers.add(answer)
     this.#count(answer, bytes)
     response.once('close', () => this.#over(answer))
@@ -63,6 +69,11 @@ export class Unsent {
   hasRoom(share: string): boolean {
     if (this.#answers.size > 0 && performance.now() - this.#seenAt > FRESH_MS) this.#look()
     return (this.#byShare.get(share) ?? 0) < this.#mostBytes - this.#total
+  }
+
+  /** From now on nobody waits for answers that stand still, whether there is room or not. */
+  close(): void {
+    this.#isClosing = true
   }
 
   /** Called whenever a share may have got room. */
@@ -90,9 +101,9 @@ export class Unsent {
   #look(): void {
     const now = (this.#seenAt = performance.now())
     for (const answer of this.#answers) {
-      const { response, bytes } = answer
+      const { response, rest, bytes } = answer
       // Nothing of it is written before that.
-      const left = response.headersSent ? response.writableLength : bytes
+      const left = response.headersSent ? rest() + response.writableLength : bytes
       if (left < bytes || left === 0) answer.since = now
       if (left === bytes) continue
       answer.bytes = left
@@ -103,7 +114,8 @@ export class Unsent {
   #giveUpStalled(): void {
     this.#look()
     for (const { share, response, since } of this.#answers) {
-      if (this.#seenAt - since > this.#patienceMs && !this.hasRoom(share)) response.destroy()
+      const standsStill = this.#seenAt - since > this.#patienceMs
+      if (standsStill && (this.#isClosing || !this.hasRoom(share))) response.destroy()
     }
     this.#tell()
   }

@@ -44,6 +44,8 @@ export interface ServerInfo {
   readonly cluster: boolean
   /** True when subscriptions are sharded: wake with SPUBLISH on a channel that carries the key's tag, else PUBLISH. */
   readonly shardedChannels: boolean
+  /** The number of the database that the client uses; default 0. What is published is heard in all of them. */
+  readonly database?: number
 }
 
 export interface Listener {

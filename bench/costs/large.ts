@@ -80,7 +80,7 @@ const recurring = async (queue: Queue<Jobs>, size: number): Promise<void> => {
 }
 
 const queueWorks: LargeWork[] = [
-  ofQueue('a claim of a thousand', waiting, (queue) => queue.claim({ limit: 1000, lease: LEASE })),
+  ofQueue('a claim of two hundred', waiting, (queue) => queue.claim({ limit: 200, lease: LEASE })),
   ofQueue('a look at all', waiting, (queue, ids) => queue.jobs.findMany(ids)),
   ofQueue('a page of a thousand', waiting, (queue) => queue.jobs.list('ready', { limit: 1000 })),
   ofQueue('a search', waiting, (queue) => queue.jobs.search({ name: 'large', limit: 1000 })),
@@ -129,22 +129,30 @@ const feedWorks: LargeWork[] = [
 
 const otherWorks: LargeWork[] = [
   {
-    structure: 'cache',
-    what: 'a get of many',
-    prepare: async ({ redis, name }, size) => {
-      const cache = redis.cache<string>(name, { freshFor: '1h' })
-      const keys = counted(size).map((at) => `key ${at}`)
-      for (const key of keys) await cache.set(key, MIB)
-      return () => cache.getMany(keys, async () => new Map())
-    },
-  },
-  {
     structure: 'collection',
     what: 'a read of a list',
     prepare: async ({ redis, name }, size) => {
       const list = redis.collection<string>(name, { kind: 'list', expireAfter: '1h' })
       for (const _ of counted(size)) await list.append([MIB])
-      return () => list.read()
+      return () => list.read({ limit: 1000 })
+    },
+  },
+  {
+    structure: 'cache',
+    what: 'storing a value',
+    prepare: async ({ redis, name }, size) => {
+      const cache = redis.cache<string>(name, { freshFor: '1h' })
+      for (const at of counted(size)) await cache.set(`key ${at}`, MIB)
+      return () => cache.set('one more', MIB)
+    },
+  },
+  {
+    structure: 'once',
+    what: 'a result that is kept',
+    prepare: async ({ redis, name }, size) => {
+      const once = redis.once<string>(name)
+      for (const at of counted(size)) await once.run(`key ${at}`, async () => MIB)
+      return () => once.run('key 0', async () => '')
     },
   },
 ]

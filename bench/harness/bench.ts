@@ -39,6 +39,8 @@ export interface BenchModule {
   run(bench: Bench): Promise<void>
   /** What `--charts` writes into docs/charts: file names and contents, from what `run` has printed. */
   charts?(tables: readonly Table[]): Record<string, string>
+  /** What `--write-results` writes into docs/proof instead of RESULTS.md. `about`: where it was measured. */
+  proofs?(tables: readonly Table[], about: string): Record<string, string>
 }
 
 const QUICK_ROUNDS = 3

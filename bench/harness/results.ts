@@ -20,13 +20,15 @@ export function writeResults(
   writeFileSync(file, `${text.slice(0, from)}${open}\n\n${measured}\n\n${text.slice(to)}`)
 }
 
-function toEnvironment(about: Record<string, string | number>): string {
+/** As a list. */
+export function toEnvironment(about: Record<string, string | number>): string {
   return Object.entries(about)
     .map(([what, value]) => `- ${what}: ${what === 'command' ? `\`${value}\`` : value}`)
     .join('\n')
 }
 
-function toMarkdown({ title, rows }: Table): string {
+/** A table under its title. */
+export function toMarkdown({ title, rows }: Table): string {
   const columns = Object.keys(rows[0] ?? {}).filter((column) => column !== 'target')
   const align = columns.map((_, at) => (at === 0 ? '---' : '---:'))
   const lines = [columns, align, ...rows.map((row) => cells(row, columns))]

@@ -1,6 +1,7 @@
 --[[
 Replaces a document, if it is still the version that the caller saw. Repeated after a lost answer it
-finds its own document stored and answers as the first time.
+finds its own document stored and answers as the first time. A server out of memory takes a document that is
+small, or no larger than the one before.
 
 @returns replaced  version:integer
 @returns conflict  version:integer document:bytes
@@ -18,6 +19,8 @@ local document = ARGV[3] -- bytes: the new document
 -- @include shared/catalog
 -- @include shared/catalog-write
 
+local SMALL_BYTES = 8192
+
 if not knows_layout(meta) then
   return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
 end
@@ -31,5 +34,8 @@ if known == document then
 end
 if version ~= seen then
   return { 'conflict', version, known }
+end
+if #document <= math.max(#known, SMALL_BYTES) then
+  redis.call('HDEL', documents, name)
 end
 return { 'replaced', store_document(meta, names, documents, name, version, document, clock_us()) }

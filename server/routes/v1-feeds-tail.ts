@@ -1,6 +1,6 @@
-import { Readable } from 'node:stream'
 import { Type } from '@fastify/type-provider-typebox'
 import type { App } from '../fastify.ts'
+import { Pieces } from '../pieces.ts'
 import { answers, stream } from '../v1/answers.ts'
 import { after, echo, FeedPath, includeClaimed, origin } from '../v1/arguments.ts'
 import { eventStream } from '../v1/event-stream.ts'
@@ -40,6 +40,6 @@ export function feedTail(app: App, feeds: Feeds, waits: Waits, { heartbeat }: Fe
     // Read before the answer begins, so that a wrong marker is a 400.
     const first = await feed.read(options)
     const events = eventStream(feed, first, { options, signal, heartbeat })
-    return reply.headers(HEADERS).send(Readable.from(events, { objectMode: false }))
+    return reply.headers(HEADERS).send(Pieces.ofTexts(events))
   })
 }

@@ -1,7 +1,7 @@
-import { Readable } from 'node:stream'
 import { Type } from '@fastify/type-provider-typebox'
 import type { JobEventKind } from 'perilune'
 import type { App } from '../fastify.ts'
+import { Pieces } from '../pieces.ts'
 import { answers } from '../v1/answers.ts'
 import { flag } from '../v1/arguments.ts'
 import { NamePath, strict } from '../v1/coordination/arguments.ts'
@@ -46,6 +46,6 @@ export function queueEventStream(app: App, { waits }: Parts, open: Open): void {
     }
     const signal = waits.begin(reply)
     const events = open(request).events({ ...options, signal })
-    return reply.headers(HEADERS).send(Readable.from(queueEvents(events, signal), { objectMode: false }))
+    return reply.headers(HEADERS).send(Pieces.ofTexts(queueEvents(events, signal)))
   })
 }

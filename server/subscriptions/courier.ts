@@ -5,10 +5,11 @@
 // perhaps for the second time. A turn is short, so that subscribers take turns; what is left is for the next one.
 
 import { randomUUID } from 'node:crypto'
+import { DriverError } from 'perilune'
 import type { Place } from '../queues/place.ts'
-import type { Agenda, Turn } from './agenda.ts'
+import type { Agenda, PushTarget, Turn } from './agenda.ts'
 import { Budget, type Share } from './budget.ts'
-import { reachedBy } from './position.ts'
+import { cameAfter, reachedBy } from './position.ts'
 import type { Push, Pushes } from './pushes.ts'
 import type { Addressee, Send, Sent } from './sending.ts'
 import { MAX_OPEN, type OpenPush, type Progress, type Subscription } from './subscription.ts'
@@ -58,7 +59,7 @@ export class Courier {
 
   /** Pushes what is due, and sees to it that the rest has a turn. Throws the reason of the job's signal. */
   async takeTurn(given: Turn): Promise<void> {
-    const { place, subscription: id, isSlow, job } = given
+    const { place, subscription: id, isSlow } = given
     const { subscriptions, address } = this.#parts
     const turn = randomUUID()
     const begun = await subscriptions.change(place, id, (known) => withProgress(known, { turn }))
@@ -70,8 +71,39 @@ export class Courier {
       if (carried === null) return
       progress = carried
     }
-    await job.ack()
-    await this.#planNext(place, id, { ...begun, progress })
+    await this.#handOn(given, { ...begun, progress })
+  }
+
+  /** What is left is for the next turn: by the same job, for a server out of memory takes no other one. */
+  async #handOn({ place, subscription: id, isSlow, job }: Turn, subscription: Subscription): Promise<void> {
+    const next = await this.#next(place, id, subscription)
+    if (next === null) {
+      await job.ack()
+    } else if (next.isSlow === isSlow) {
+      await job.release({ delay: `${Math.max(1, Math.ceil(next.delayMs))}ms` })
+    } else if (await this.#moved(place, next)) {
+      await job.ack()
+    } else {
+      // It goes on here: what it gets makes room.
+      await this.#note({ place, id }, { ...subscription.progress, slow: isSlow })
+      await job.release({ delay: '100ms' })
+      return
+    }
+    if (next?.hurries) return
+    // Whoever had something new until then may have left it to this turn.
+    const news = await this.#next(place, id, subscription)
+    if (news !== null && (next === null || news.hurries)) await this.#parts.agenda.push(place, [news])
+  }
+
+  /** False where the server is out of memory. */
+  async #moved(place: Place, next: PushTarget): Promise<boolean> {
+    try {
+      await this.#parts.agenda.push(place, [next])
+      return true
+    } catch (error) {
+      if (error instanceof DriverError && error.code === 'store-full') return false
+      throw error
+    }
   }
 
   /** Null when the subscription is gone, or another turn has taken over. */
@@ -117,7 +149,7 @@ export class Courier {
               due.map(({ id }) => id),
             )
       const page = room <= 0 ? null : await pushes.read(to.place, progress.marker, room)
-      const fresh = (page?.messages ?? []).filter(({ createdAtMs }) => createdAtMs >= progress.sinceMs)
+      const fresh = (page?.messages ?? []).filter((push) => cameAfter(push, progress.since))
       const tries = new Map(due.map((open) => [open.id, open.tries]))
       const all = [...again, ...fresh].map((push) => ({ push, tries: tries.get(push.id) ?? 0 }))
       share.shrinkTo(all.reduce((bytes, { push }) => bytes + Buffer.byteLength(push.body), 0))
@@ -149,24 +181,24 @@ export class Courier {
     return { ...progress, marker, open, slow: tried.some((each) => each.slow) }
   }
 
-  async #note({ place, id }: Addressee, progress: Progress): Promise<boolean> {
+  async #note({ place, id }: Pick<Addressee, 'place' | 'id'>, progress: Progress): Promise<boolean> {
     const kept = await this.#parts.subscriptions.change(place, id, (known) =>
       known.progress.turn === progress.turn ? { ...known, progress } : known,
     )
     return kept !== null && kept.progress.turn === progress.turn
   }
 
-  /** Looks again once its own job is done: whoever had something new until then may have left it to this turn. */
-  async #planNext(place: Place, id: string, { key, progress }: Subscription): Promise<void> {
-    const { subscriptions, pushes, agenda } = this.#parts
+  /** Null when there is nothing to be pushed, now or later. */
+  async #next(place: Place, id: string, { key, progress }: Subscription): Promise<PushTarget | null> {
+    const { subscriptions, pushes } = this.#parts
     const { open, marker, slow } = progress
     const hasRoom = open.length < MAX_OPEN
     const end = hasRoom ? await pushes.visibleEnd(place) : null
     const isNews = end !== null && reachedBy(marker, end) < end.at
-    if (!isNews && open.length === 0) return
+    if (!isNews && open.length === 0) return null
     const dueAtMs = Math.min(...open.map((each) => each.dueAtMs))
     const delayMs = isNews ? 0 : dueAtMs - (await subscriptions.clock.nowMs())
-    await agenda.push(place, [{ subscription: id, key, isSlow: slow, delayMs, hurries: isNews }])
+    return { subscription: id, key, isSlow: slow, delayMs, hurries: isNews }
   }
 
   #budgetsOf(isSlow: boolean): { pages: Budget; letters: Budget } {

@@ -23,6 +23,19 @@ export function visibleAtMs(marker: string): number | null {
   return us === undefined ? null : Math.ceil(Number(us) / 1000)
 }
 
+/**
+ * Whether a message was appended behind the end that this marker tells, though it may have become visible later. By what the feed
+ * counts: the clock may have stepped back meanwhile.
+ */
+export function cameAfter(
+  { id, marker }: { readonly id: string; readonly marker: string | null },
+  end: string,
+): boolean {
+  const { epoch, at } = positionOf(end)
+  // Of a later life of the feed all came later.
+  return positionOf(marker ?? '').epoch !== epoch || Number(id) > at
+}
+
 /** How far a reader has come in the life of `end`: a marker of another life is before all of it. */
 export function reachedBy(marker: string, end: Position): number {
   const { epoch, at } = positionOf(marker)

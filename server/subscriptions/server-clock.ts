@@ -1,7 +1,8 @@
 // The clock of Redis, which all processes of the service share. One question a minute; in between, this
-// process's monotonic clock is added.
+// process's monotonic clock is added. A question mostly only reads, so that a server out of memory answers it, too: the age of a
+// message that stays for a day.
 
-import type { Feed, Perilune } from 'perilune'
+import { DriverError, type Feed, type Perilune } from 'perilune'
 
 const FRESH_MS = 60_000
 
@@ -10,30 +11,28 @@ export class ServerClock {
   #known: { readonly serverMs: number; readonly at: number } | null = null
 
   constructor(perilune: Perilune) {
-    this.#feed = perilune.feed('webhooks/clock', { keep: 100, expireAfter: '1m' })
+    this.#feed = perilune.feed('webhooks/clock', { keep: 1, expireAfter: '1d' })
   }
 
   /** Unix milliseconds; late by the time that one answer took, at most. */
   async nowMs(): Promise<number> {
     const known = this.#known
     if (known !== null && performance.now() - known.at < FRESH_MS) return passedSince(known)
-    this.#known = await this.#ask()
+    this.#known = await this.#ask().catch((error: unknown) => {
+      const isFull = error instanceof DriverError && error.code === 'store-full'
+      if (known === null || !isFull) throw error
+      return known
+    })
     return passedSince(this.#known)
   }
 
-  /** As `nowMs`, asked anew: whatever the server does from now on it does at this instant or later. */
-  async askedMs(): Promise<number> {
-    this.#known = await this.#ask()
-    return Math.floor(this.#known.serverMs)
-  }
-
   async #ask(): Promise<{ serverMs: number; at: number }> {
-    const { id } = await this.#feed.append(0)
-    const { messages } = await this.#feed.get([id])
+    const { messages } = await this.#feed.read({ limit: 1 })
     const [message] = messages
     const at = performance.now()
-    if (message === undefined) return this.#ask() // others have asked in between
-    return { serverMs: message.createdAtMs + message.ageMs, at }
+    if (message !== undefined) return { serverMs: message.createdAtMs + message.ageMs, at }
+    await this.#feed.append(0)
+    return this.#ask()
   }
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { describe, expect, test } from 'vitest'
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { mayReach, readRanges } from './address-guard.ts'
 import { checkSubscriber } from './subscriber.ts'
 import { postLetter } from './webhook.ts'
@@ -25,7 +25,38 @@ describe('a subscriber', () => {
   })
 })
 
+/** A server that says this to whoever has said anything, and its port. Ends with the test. */
+async function saying(words: string): Promise<number> {
+  const server: Server = createTcpServer((socket) => {
+    socket.on('error', () => undefined).once('data', () => socket.write(words))
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+const FAILING = [
+  // Node then tells neither of an answer nor of an error.
+  [
+    'that is answered with another protocol',
+    'HTTP/1.1 101 Other\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
+  ],
+  ['that is answered with another protocol at once', 'HTTP/1.1 101 Other\r\n\r\nHTTP/1.1 500 No\r\n\r\n'],
+  ['that is answered with no HTTP', 'SSH-2.0-x\r\n'],
+  ['that is answered twice', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 404 None\r\n\r\nHTTP/1.1 200 OK\r\n\r\n'],
+] as const
+
 describe('a push', () => {
+  test.each(FAILING)('%s has failed', async (_, words) => {
+    const url = new URL(`http://127.0.0.1:${await saying(words)}/`)
+    expect(await postLetter(url, LETTER, { timeoutMs: 2000, allowed: rangesOf('127.0.0.1') })).toBe('failed')
+  })
+
+  test('of which only the beginning of an answer comes is late', async () => {
+    const url = new URL(`http://127.0.0.1:${await saying('HTTP/1.1 102 Wait\r\n\r\nHTTP/1.1 20')}/`)
+    expect(await postLetter(url, LETTER, { timeoutMs: 100, allowed: rangesOf('127.0.0.1') })).toBe('late')
+  })
+
   test('to a name that leads home is not sent, though it was taken when it led elsewhere', async () => {
     let requests = 0
     const server = createServer((_, response) => response.end(String((requests += 1)))).listen(0, '127.0.0.1')

@@ -1,10 +1,10 @@
 // Whether a URL may be a subscriber. What it leads to is judged here, so that who subscribes learns of a
 // mistake, and again with each push, for a name may lead elsewhere later.
 
-import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { badRequest } from '../problems.ts'
 import { type AddressRange, mayReach } from './address-guard.ts'
+import { type Names, names as namesOfProcess } from './names.ts'
 import { hostOf } from './webhook.ts'
 
 const MAX_LENGTH = 2048
@@ -12,9 +12,13 @@ const LOOKUP_MS = 1000
 const FIRST_FREE_PORT = 1024 // below it, whatever is not the web speaks something else
 
 /** Throws a Problem. A host that cannot be resolved now is left to the pushes to judge. */
-export async function checkSubscriber(text: string, allowed: readonly AddressRange[]): Promise<void> {
+export async function checkSubscriber(
+  text: string,
+  allowed: readonly AddressRange[],
+  names: Names = namesOfProcess,
+): Promise<void> {
   const url = parseSubscriber(text)
-  const addresses = isIP(hostOf(url)) === 0 ? await addressesOf(hostOf(url)) : [hostOf(url)]
+  const addresses = isIP(hostOf(url)) === 0 ? await addressesOf(hostOf(url), names) : [hostOf(url)]
   if (!addresses.every((address) => mayReach(address, allowed))) {
     throw badRequest('subscriber must lead to a public address.')
   }
@@ -44,18 +48,11 @@ function isWrittenIn(text: string, address: string): boolean {
   return authority.replace(/:\d*$/, '') === address
 }
 
-async function addressesOf(host: string): Promise<string[]> {
-  let timer: NodeJS.Timeout | undefined
-  const unknown = new Promise<string[]>((resolve) => {
-    timer = setTimeout(() => resolve([]), LOOKUP_MS)
-  })
-  const found = lookup(host, { all: true }).then(
-    (all) => all.map(({ address }) => address),
-    () => [],
-  )
+/** None where nothing is known now. */
+async function addressesOf(host: string, names: Names): Promise<string[]> {
   try {
-    return await Promise.race([found, unknown])
-  } finally {
-    clearTimeout(timer)
+    return (await names.addressesOf(host, LOOKUP_MS)).map(({ address }) => address)
+  } catch {
+    return []
   }
 }

@@ -21,8 +21,8 @@ export interface Subscription {
 export interface Progress {
   /** Behind what has been read of the pushes of its queue; empty: nothing has. */
   readonly marker: string
-  /** Messages that were posted before are not for it. */
-  readonly sinceMs: number
+  /** The end of those pushes when it was confirmed: what was posted before, and may become visible later, is not for it. */
+  readonly since: string
   /** Pushes that were read and failed so far, to be tried again; at most MAX_OPEN. */
   readonly open: readonly OpenPush[]
   /** Whether its receiver took long over the newest letter, or has not taken any yet. */
@@ -43,7 +43,7 @@ export interface OpenPush {
 /** A subscriber that fails has so many pushes tried again beside new ones; then those behind them wait. */
 export const MAX_OPEN = 64
 
-export const nothingPushed: Progress = { marker: '', sinceMs: 0, open: [], slow: true, turn: '' }
+export const nothingPushed: Progress = { marker: '', since: '', open: [], slow: true, turn: '' }
 
 export interface SubscriptionEntry {
   readonly id: string

@@ -48,11 +48,12 @@ export class Tending {
     const nowMs = await subscriptions.clock.nowMs()
     const found = await this.#find(place, nowMs)
     if (found.areSomeOver) await subscriptions.tidy(place)
+    // Before anything is written: a server out of memory takes no more jobs until something has gone.
+    const trimmed = await pushes.trim(place, floorOf(found, end))
     await agenda.push(
       place,
       found.active.flatMap(({ id, subscription }) => targetOf(id, subscription, end, nowMs)),
     )
-    const trimmed = await pushes.trim(place, floorOf(found, end))
     const next = nextOf(found, end, trimmed, { round, nowMs })
     if (next !== null) await agenda.tendLater(place, next.round, next.delayMs)
   }

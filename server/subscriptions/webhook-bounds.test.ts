@@ -86,6 +86,21 @@ test('silent receivers hold up no other one, though each may take all of its tim
   )
 })
 
+test('receivers that answer with another protocol hold up no other one', async () => {
+  const app = await openApp({ limits: { webhookSubscribers: 1 } })
+  const receiver = await openReceiver()
+  const other = await openReceiver(
+    ({ socket }) => void socket?.write('HTTP/1.1 101 Other\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
+  )
+  for (const path of ['a', 'b']) await confirmFor(app, await subscribe(app, `${other.url}/${path}`))
+  await other.wait(2)
+
+  await subscribeAndConfirm(app, receiver)
+  await post(app, 'here')
+
+  await receiver.wait(1, isNotification)
+})
+
 test('receivers that fall silent hold up no other one', async () => {
   const app = await openApp({ limits: { webhookSubscribers: 1, webhookTimeoutMs: 600_000 } })
   const receiver = await openReceiver()

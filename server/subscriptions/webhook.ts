@@ -1,11 +1,13 @@
 // One POST to a subscriber: to a public address or an allowed one, once, without following anywhere.
 
-import { type LookupAddress, lookup as resolve } from 'node:dns'
+import type { LookupAddress } from 'node:dns'
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
+import { callbackify } from 'node:util'
 import { type AddressRange, mayReach } from './address-guard.ts'
 import type { Letter } from './letter.ts'
+import { type Names, names as namesOfProcess } from './names.ts'
 
 /** `late`: no answer within `timeoutMs`; `forbidden`: its address is not one that a webhook may reach. */
 export type Outcome = 'delivered' | 'failed' | 'late' | 'forbidden'
@@ -13,6 +15,8 @@ export type Outcome = 'delivered' | 'failed' | 'late' | 'forbidden'
 export interface WebhookTerms {
   readonly timeoutMs: number
   readonly allowed: readonly AddressRange[]
+  /** Looks its name up. */
+  readonly names?: Names
   /** Ends it, and says nothing of the subscriber. */
   readonly signal?: AbortSignal
 }
@@ -32,13 +36,13 @@ const MAX_ANSWER_BYTES = 65_536
 export async function postLetter(
   url: URL,
   { headers, body }: Letter,
-  { timeoutMs, allowed, signal }: WebhookTerms,
+  { timeoutMs, allowed, names = namesOfProcess, signal }: WebhookTerms,
 ): Promise<Outcome> {
   if (isIP(hostOf(url)) !== 0 && !mayReach(hostOf(url), allowed)) return 'forbidden'
   const options: RequestOptions = {
     method: 'POST',
     headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
-    lookup: guardedLookup(allowed),
+    lookup: guardedLookup(allowed, (host) => names.addressesOf(host, timeoutMs)),
     // A connection of its own: one that is kept open has been judged for another request.
     agent: false,
   }
@@ -94,6 +98,9 @@ function statusOf(url: URL, options: RequestOptions, body: string, over: () => v
       resolveStatus(answer.statusCode ?? 0)
     })
     sent.on('error', reject)
+    // Of an answer that turns to another protocol (101) Node tells nothing but this.
+    sent.on('close', () => reject(new Error('the connection ended without an answer')))
+    options.signal?.addEventListener('abort', () => reject(options.signal?.reason), { once: true })
     sent.end(body)
   })
 }
@@ -108,17 +115,24 @@ function drain(answer: IncomingMessage): void {
   })
 }
 
-/** Resolves as ever, and refuses a name that leads to an address which must not be reached. */
-function guardedLookup(allowed: readonly AddressRange[]): LookupFunction {
-  return (hostname, options, done) => {
-    resolve(hostname, { ...options, all: true }, (error, addresses) => {
-      const refused = error ?? refusal(hostname, addresses, allowed)
-      const [first] = addresses ?? []
-      if (refused !== null || first === undefined) done(refused ?? new Error('no address'), [])
-      else if (options.all === true) done(null, addresses)
-      else done(null, first.address, first.family)
+/** Refuses a name that leads to an address which must not be reached. */
+function guardedLookup(
+  allowed: readonly AddressRange[],
+  addressesOf: (host: string) => Promise<LookupAddress[]>,
+): LookupFunction {
+  const find = callbackify(async (host: string) => {
+    const addresses = await addressesOf(host)
+    const [first] = addresses
+    const refused = refusal(host, addresses, allowed)
+    if (refused !== null || first === undefined) throw refused ?? new Error('no address')
+    return { addresses, first }
+  })
+  return (hostname, { all }, done) =>
+    find(hostname, (error, found) => {
+      if (error) done(error, [])
+      else if (all === true) done(null, found.addresses)
+      else done(null, found.first.address, found.first.family)
     })
-  }
 }
 
 function refusal(

@@ -2,6 +2,9 @@
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { testClock } from 'perilune/testing'
 import { afterAll, afterEach, expect, inject, test, vi } from 'vitest'
 import { startApp, type TestAppOptions } from '../testing/test-app.ts'
 import { isConfirmation, isNotification, startReceiver } from './testing/receiver.ts'
@@ -129,6 +132,36 @@ test('a delayed message is pushed when it becomes visible', async () => {
   await receiver.wait(1, isNotification)
 
   expect(await visible()).toHaveLength(1)
+})
+
+test('what is posted once the clock of Redis has stepped back is pushed', async () => {
+  const namespace = `t-${randomUUID()}`
+  const { app, receiver } = await setup({ namespace })
+  const before = perilune(ioredis(app.client), { namespace })
+  testClock(before, { startsAt: new Date(Date.now() + 3_600_000) })
+  await before.feed('webhooks/clock').append(0)
+  await before.close()
+  await subscribeAndConfirm(app, receiver)
+
+  await post(app, 1, 2)
+
+  await receiver.wait(2, isNotification)
+})
+
+test('a message that was delayed until its subscriber had confirmed is not pushed to it', async () => {
+  const { app, receiver } = await setup()
+  const other = use(await startReceiver())
+  await app.call('PUT', '/v2/queues/q', { body: { _default_message_delay: 1 } })
+  await subscribeAndConfirm(app, other)
+  await post(app, 'early')
+  await subscribeAndConfirm(app, receiver)
+  await post(app, 'later')
+
+  await other.wait(2, isNotification)
+  const letters = await receiver.wait(1, isNotification)
+  expect(letters.map(({ json }) => json.body)).toEqual(['later'])
+  while ((await waiting(app)) > 0) await sleep(20)
+  expect(receiver.received.filter(isNotification)).toHaveLength(1)
 })
 
 test('every subscriber of a queue gets every message, and those of other queues and projects get none', async () => {

@@ -117,13 +117,12 @@ export class Webhooks {
   async confirm(place: Place, id: string, confirmed: boolean): Promise<Subscription | null> {
     const { subscriptions } = this
     const marker = await this.#pushes.endMarker(place)
-    const sinceMs = await subscriptions.clock.askedMs()
     const changed = await subscriptions.change(place, id, (known) => {
       if (known.confirmed === confirmed) return known
       return {
         ...known,
         confirmed,
-        progress: { ...nothingPushed, slow: known.progress.slow, marker, sinceMs },
+        progress: { ...nothingPushed, slow: known.progress.slow, marker, since: marker },
       }
     })
     if (changed === null) return null

@@ -6,7 +6,7 @@ import type { Due } from '../runtime/deadlines.ts'
 import { DriverError } from '../runtime/errors.ts'
 import { closed, type Runner } from '../runtime/runner.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import type { Reads } from './reads.ts'
+import { late, type Reads } from './reads.ts'
 
 export class ValueReads {
   readonly #runner: Runner
@@ -32,14 +32,16 @@ export class ValueReads {
 }
 
 interface Settle {
-  resolve(bytes: Buffer | null): void
-  reject(error: unknown): void
+  readonly resolve: (bytes: Buffer | null) => void
+  readonly reject: (error: unknown) => void
 }
 
 class ReadInTurn implements Asking, Due {
   readonly by: number
   readonly key: string
   expectedBytes = 0
+  /** Answers that had come when it began to wait. */
+  readonly #answersBefore: number
   readonly #runner: Runner
   readonly #read: () => Promise<Buffer | null>
   readonly #settle: Settle
@@ -47,6 +49,7 @@ class ReadInTurn implements Asking, Due {
   constructor(runner: Runner, place: string, read: () => Promise<Buffer | null>, settle: Settle) {
     this.by = performance.now() + runner.deadlineMs
     this.key = place
+    this.#answersBefore = runner.answersDue.answers
     this.#runner = runner
     this.#read = read
     this.#settle = settle
@@ -60,16 +63,10 @@ class ReadInTurn implements Asking, Due {
   ask(): void {
     const { answersDue, deadlines } = this.#runner
     deadlines.remove(this)
-    this.#read().then(
-      (bytes) => {
-        answersDue.over(this, bytes)
-        this.#settle.resolve(bytes)
-      },
-      (error: unknown) => {
-        answersDue.over(this, null)
-        this.#settle.reject(error)
-      },
-    )
+    const read = this.#read()
+    const over = (bytes: Buffer | null): void => answersDue.over(this, bytes)
+    read.then(over, () => over(null))
+    read.then(this.#settle.resolve, this.#settle.reject)
   }
 
   refuse(error: DriverError): void {
@@ -79,8 +76,16 @@ class ReadInTurn implements Asking, Due {
 
   /** It was never sent. */
   giveUp(reason?: Error): void {
-    this.#runner.answersDue.leave(this)
-    const late = 'cache read: the deadline was over before there was room for its answer'
-    this.#settle.reject(reason ?? new DriverError('overloaded', late))
+    const { answersDue } = this.#runner
+    const isMoving = answersDue.movesSince(this.#answersBefore)
+    answersDue.leave(this)
+    this.#settle.reject(reason ?? (isMoving ? overloaded() : late()))
   }
+}
+
+function overloaded(): DriverError {
+  return new DriverError(
+    'overloaded',
+    'cache read: the deadline was over before there was room for its answer',
+  )
 }

@@ -98,12 +98,31 @@ export function isCluster(client: Redis | Cluster): client is Cluster {
   return client.isCluster
 }
 
+/** Resolves once the client knows the nodes, and connects it where it waits for its first command. */
+export async function readiness(cluster: Cluster): Promise<void> {
+  let onReady = (): void => undefined
+  const ready = new Promise<void>((resolve) => {
+    onReady = resolve
+  })
+  cluster.once('ready', onReady)
+  try {
+    // A command without a key goes to any of the nodes, and that one may be silent; where there is none it says why.
+    await Promise.race([ready, cluster.call('ping')])
+  } finally {
+    cluster.off('ready', onReady)
+  }
+}
+
 export function ownerOf(cluster: Cluster, key: string): string | undefined {
   return cluster.slots[slotOf(key)]?.[0]
 }
 
 export function nodeAt(cluster: Cluster, address: string | undefined): Redis | undefined {
   return cluster.nodes('master').find((node) => addressOf(node) === address)
+}
+
+export function databaseOf(client: Redis | Cluster): number | undefined {
+  return isCluster(client) ? client.options.redisOptions?.db : client.options.db
 }
 
 /** Where the connection for commands leads, if there is one to an address. */

@@ -3,7 +3,7 @@
 
 import { ConnectionLostError, ServerReplyError } from '../driver.ts'
 import type { PendingRun } from './pending.ts'
-import { IN_SUBSCRIBER_MODE, messageOf } from './message.ts'
+import { IN_SUBSCRIBER_MODE, isOfNoRoom, messageOf } from './message.ts'
 
 /** What ioredis throws when it drops a command that it never took out of its offline queue. */
 const NEVER_WRITTEN =
@@ -17,6 +17,7 @@ const TOO_MANY_REDIRECTIONS = /^Too many Cluster redirections\. Last error: [^ ]
 /** Turns what ioredis threw into one of the two errors of the port. */
 export function explain(error: unknown, run: Pick<PendingRun, 'written'>): Error {
   const reply = replyIn(error)
+  if (reply !== undefined && isOfNoRoom(reply)) return new ConnectionLostError(reply, false, { cause: error })
   if (reply !== undefined) return new ServerReplyError(reply, { cause: error })
   const message = messageOf(error)
   if (UNFIT.test(message)) return new ServerReplyError(`ERR ${IN_SUBSCRIBER_MODE}`, { cause: error })

@@ -14,9 +14,11 @@ import {
 import { Channels } from './channels.ts'
 import {
   addressOf,
+  databaseOf,
   isCluster,
   nodeAt,
   ownerOf,
+  readiness,
   searchOf,
   type Send,
   senderOf,
@@ -25,11 +27,14 @@ import {
 } from './ioredis-client.ts'
 import { explain } from './ioredis-errors.ts'
 import { IoredisLines } from './ioredis-lines.ts'
+import { listenTo } from './ioredis-silence.ts'
 import { checkSuitable } from './ioredis-suitable.ts'
 import { MISREAD, type PendingRun, PendingRuns } from './pending.ts'
 import type { PrimarySearch } from './primary-search.ts'
 import { scatteredRead } from './scattered-read.ts'
 import { isInfo, serverInfo } from './server-info.ts'
+import { Silence } from './silence.ts'
+import { thoseThatAnswer } from './those-that-answer.ts'
 import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
 
 /**
@@ -49,6 +54,7 @@ class IoredisDriver implements Driver {
   readonly #pending = new PendingRuns(explain, (error) => this.#failed(error))
   readonly #search: PrimarySearch | null
   readonly #channels: Channels
+  readonly #silence: Silence<Redis>
   readonly #stopWatching: () => void
   #corked: Redis['stream'][] = []
   #turnBegan = false
@@ -67,6 +73,7 @@ class IoredisDriver implements Driver {
     })
     this.#channels = new Channels(lines)
     this.#search = searchOf(client)
+    this.#silence = new Silence(this.#pending, listenTo(client))
     this.#stopWatching = watch(client, this.#pending, () => this.#channels.doubt())
   }
 
@@ -90,7 +97,7 @@ class IoredisDriver implements Driver {
   }
 
   async load(script: Script): Promise<void> {
-    await this.#onMasters((master) => master.call('script', ['load', script.source]))
+    await Promise.all(await this.#onMasters((master) => master.call('script', ['load', script.source])))
   }
 
   subscribe(channel: string, listener: Listener): Promise<Subscription> {
@@ -98,8 +105,10 @@ class IoredisDriver implements Driver {
   }
 
   async info(): Promise<ServerInfo> {
-    const texts = await this.#onMasters((master) => master.call('info', ['server']))
-    if (isInfo(texts.map(String))) return serverInfo(texts.map(String), this.#cluster !== undefined)
+    const asked = await this.#onMasters((master) => master.call('info', ['server']))
+    const texts = await thoseThatAnswer(asked)
+    if (isInfo(texts.map(String)))
+      return serverInfo(texts.map(String), this.#cluster !== undefined, databaseOf(this.#client))
     this.#drop(this.#masters(), () => true)
     throw new ConnectionLostError(MISREAD, true)
   }
@@ -107,7 +116,8 @@ class IoredisDriver implements Driver {
   async wait(key: string, replicas: number, timeoutMs: number): Promise<number> {
     const node = this.#cluster ? nodeAt(this.#cluster, ownerOf(this.#cluster, key)) : this.#client
     if (node === undefined) throw new ConnectionLostError('no connection to the node of the key', false)
-    return Number(await this.#follow(key, () => node.call('wait', [replicas, timeoutMs])))
+    const answer = this.#follow(key, () => node.call('wait', [replicas, timeoutMs]))
+    return Number(await this.#silence.during(answer))
   }
 
   /** Bound, so that a driver made of this one has it too. */
@@ -119,12 +129,14 @@ class IoredisDriver implements Driver {
   }
 
   healthy(): boolean {
-    return !this.#closed && this.#client.status === 'ready' && this.#channels.healthy()
+    const isHeard = this.#client.status === 'ready' && !this.#silence.isDoubted
+    return !this.#closed && isHeard && this.#channels.healthy()
   }
 
   async close(): Promise<void> {
     this.#closed = true
     this.#stopWatching()
+    this.#silence.close()
     this.#channels.close()
     this.#pending.giveUp('the driver was closed', () => true)
   }
@@ -210,13 +222,12 @@ class IoredisDriver implements Driver {
     for (const node of nodes) if (writesAtOnce(node)) node.disconnect(true)
   }
 
-  async #onMasters(ask: (master: Redis) => Promise<unknown>): Promise<Reply[]> {
+  async #onMasters(ask: (master: Redis) => Promise<unknown>): Promise<Promise<Reply>[]> {
     const refusal = this.#refusal()
     if (refusal !== undefined) throw new ConnectionLostError(refusal, false)
     // Until a cluster has answered once, ioredis knows only the nodes it was given, of any role.
     const cluster = this.#cluster
-    if (cluster !== undefined && cluster.status !== 'ready')
-      await this.#follow('', () => cluster.call('ping'))
-    return Promise.all(this.#masters().map((master) => this.#follow('', () => ask(master))))
+    if (cluster !== undefined && cluster.status !== 'ready') await this.#follow('', () => readiness(cluster))
+    return this.#masters().map((master) => this.#follow('', () => ask(master)))
   }
 }

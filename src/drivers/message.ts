@@ -8,3 +8,11 @@ export function messageOf(error: unknown): string {
     ? error.message
     : String(error)
 }
+
+/**
+ * True for what a server says that has no room for another client, and reads nothing of it. The client libraries give it to
+ * whatever waits for the connection, as if it were the answer.
+ */
+export function isOfNoRoom(message: string): boolean {
+  return message.startsWith('ERR max number of clients')
+}

@@ -18,9 +18,11 @@ export interface NodeClient extends Emitter {
   readonly isReady: boolean
   readonly isOpen: boolean
   readonly isPubSubActive: boolean
-  readonly options?: { readonly socket?: object; readonly RESP?: number }
+  readonly options?: { readonly socket?: object; readonly RESP?: number; readonly database?: number }
   sendCommand(args: WireArgument[], options?: object): Promise<unknown>
   duplicate(overrides?: object): ListeningClient
+  connect(): Promise<unknown>
+  destroy(): void
   on(event: string, listener: () => void): unknown
   off(event: string, listener: () => void): unknown
 }
@@ -56,7 +58,7 @@ export interface ClusterClient extends Emitter {
   /** By their numbers; those that no node was known to have are missing. */
   readonly slots: readonly ({ readonly master: ClusterNode } | undefined)[]
   /** Nothing public has it look at the cluster again. */
-  readonly _slots?: { rediscover?(): Promise<void> }
+  readonly _slots?: { rediscover?(startWith?: object): Promise<void> }
   sendCommand(
     firstKey: WireArgument | undefined,
     isReadonly: boolean | undefined,
@@ -102,4 +104,15 @@ function quitOnce(node: NodeClient): Promise<void> {
     // Whether this is answered, and how, tells nothing: it may be the answer to another call.
     node.sendCommand(['QUIT']).catch(() => undefined)
   })
+}
+
+/** Ends the connection without a word to the server, which may not hear it; the client connects again. */
+export function replace(node: NodeClient): void {
+  node.destroy()
+  node.connect().catch(() => undefined) // it goes on trying by itself, and tells its user
+}
+
+export function connectsAgain({ options }: NodeClient): boolean {
+  const socket = options?.socket ?? {}
+  return !('reconnectStrategy' in socket) || socket.reconnectStrategy !== false
 }

@@ -31,6 +31,15 @@ export class ClusterConnections implements Connections {
     this.#client._slots?.rediscover?.().catch(() => undefined) // the next call that fails has it tried again
   }
 
+  /** Asks another node than this one, which does not answer: node-redis would wait for it, and ask none meanwhile. */
+  lookPast(silent: NodeClient): void {
+    const others = this.#client.masters.flatMap(({ client }) =>
+      client !== undefined && client !== silent && client.isReady ? [client] : [],
+    )
+    const other = others[Math.floor(Math.random() * others.length)]
+    if (other !== undefined) this.#client._slots?.rediscover?.(other).catch(() => undefined) // tried again while it is silent
+  }
+
   #givenUp(): ClusterNode[] {
     return this.#client.masters.filter(({ client }) => client?.isOpen === false)
   }
@@ -54,10 +63,10 @@ export class ClusterConnections implements Connections {
     return this.#client.sendCommand(key, false, args, options)
   }
 
-  masters(): Promise<NodeClient[]> {
+  masters(): Promise<NodeClient>[] {
     if (!this.#client.isReady)
-      return Promise.reject(new ConnectionLostError('the cluster client is not connected', false))
-    return Promise.all(this.#client.masters.map((node) => this.#connect(node)))
+      return [Promise.reject(new ConnectionLostError('the cluster client is not connected', false))]
+    return this.#client.masters.map((node) => this.#connect(node))
   }
 
   addresses(key?: string): string[] {

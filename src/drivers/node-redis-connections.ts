@@ -13,8 +13,11 @@ export interface Connections {
   isAstray(error: Error): boolean
   /** Asks who is the primary, or connects again: the address may lead to another server. Resolves when calls may be sent again. */
   findPrimary(): Promise<void>
+  /** The server of this node does not answer: there may be another one in its place by now. */
+  lookPast(silent: NodeClient): void
   send(key: WireArgument | undefined, args: WireArgument[], options?: SendOptions): Promise<unknown>
-  masters(): Promise<NodeClient[]>
+  /** Each once it is connected. */
+  masters(): Promise<NodeClient>[]
   /** The addresses of all masters; with a key, the one that serves it first. */
   addresses(key?: string): string[]
   /** A client for the node, or for any node when this one is not known. */

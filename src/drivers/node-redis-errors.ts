@@ -2,7 +2,7 @@
 // has an Error of its own.
 
 import { ConnectionLostError, ServerReplyError } from '../driver.ts'
-import { IN_SUBSCRIBER_MODE, messageOf } from './message.ts'
+import { IN_SUBSCRIBER_MODE, isOfNoRoom, messageOf } from './message.ts'
 import type { PendingRun } from './pending.ts'
 
 /** What node-redis throws for a command that never left its queue. */
@@ -20,6 +20,8 @@ interface Thrown {
 /** Turns what node-redis threw into one of the two errors of the port. */
 export function explain(error: unknown, run: Pick<PendingRun, 'written'> = { written: false }): Error {
   if (error instanceof ConnectionLostError) return error
+  if (isReply(error) && isOfNoRoom(error.message))
+    return new ConnectionLostError(error.message, false, { cause: error })
   if (isReply(error)) return new ServerReplyError(textOf(error.message), { cause: error })
   const cause = isThrown(error) && 'cause' in error ? error.cause : undefined
   if (isReply(cause)) return new ServerReplyError(cause.message, { cause: error }) // too many redirections

@@ -2,6 +2,7 @@
 
 import {
   type ClusterClient,
+  connectsAgain,
   type NodeClient,
   quit,
   type SendOptions,
@@ -36,6 +37,9 @@ class SingleConnection implements Connections {
     return quit(this.#client)
   }
 
+  /** There is no other one to ask. */
+  lookPast(): void {}
+
   get isOpen(): boolean {
     return this.#client.isOpen
   }
@@ -52,8 +56,8 @@ class SingleConnection implements Connections {
     return this.#client.sendCommand(args, options)
   }
 
-  async masters(): Promise<NodeClient[]> {
-    return [this.#client]
+  masters(): Promise<NodeClient>[] {
+    return [this.nodeAt()]
   }
 
   addresses(): string[] {
@@ -71,11 +75,6 @@ class SingleConnection implements Connections {
   watch(onChange: () => void): () => void {
     return listen(this.#client, 'ready', onChange)
   }
-}
-
-function connectsAgain({ options }: NodeClient): boolean {
-  const socket = options?.socket ?? {}
-  return !('reconnectStrategy' in socket) || socket.reconnectStrategy !== false
 }
 
 class SentinelConnections implements Connections {
@@ -101,6 +100,9 @@ class SentinelConnections implements Connections {
     })
   }
 
+  /** node-redis listens to the Sentinels. */
+  lookPast(): void {}
+
   get isOpen(): boolean {
     return this.#client.isOpen
   }
@@ -113,8 +115,8 @@ class SentinelConnections implements Connections {
     return this.#client.sendCommand(false, args, options)
   }
 
-  async masters(): Promise<NodeClient[]> {
-    return [await this.nodeAt()]
+  masters(): Promise<NodeClient>[] {
+    return [this.nodeAt()]
   }
 
   addresses(): string[] {

@@ -17,11 +17,14 @@ import { explain } from './node-redis-errors.ts'
 import { AT_ONCE, QUEUED } from './node-redis-forms.ts'
 import { connectionsOf } from './node-redis-kinds.ts'
 import { NodeRedisLines } from './node-redis-lines.ts'
+import { listenTo } from './node-redis-silence.ts'
 import { checkSuitable } from './node-redis-suitable.ts'
 import { MISREAD, PendingRuns } from './pending.ts'
 import { PrimarySearch } from './primary-search.ts'
 import { scatteredRead } from './scattered-read.ts'
 import { isInfo, serverInfo } from './server-info.ts'
+import { Silence } from './silence.ts'
+import { thoseThatAnswer } from './those-that-answer.ts'
 import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
 
 /**
@@ -40,6 +43,7 @@ class NodeRedisDriver implements Driver {
   readonly #pending = new PendingRuns(explain, (error) => this.#failed(error))
   readonly #search: PrimarySearch
   readonly #channels: Channels
+  readonly #silence: Silence<NodeClient>
   readonly #stopWatching: () => void
   /** How often something has begun, and is not over, before which nothing is sent. */
   #holding = 0
@@ -56,6 +60,7 @@ class NodeRedisDriver implements Driver {
       ask: (node, words) => this.#pending.follow(node.sendCommand(words, QUEUED.text), '', true),
     })
     this.#channels = new Channels(lines)
+    this.#silence = new Silence(this.#pending, listenTo(connections))
     this.#stopWatching = connections.watch(() => this.#channels.doubt())
   }
 
@@ -80,7 +85,7 @@ class NodeRedisDriver implements Driver {
   }
 
   async load(script: Script): Promise<void> {
-    await this.#onMasters((master) => master.sendCommand(['SCRIPT', 'LOAD', script.source]))
+    await Promise.all(this.#onMasters((master) => master.sendCommand(['SCRIPT', 'LOAD', script.source])))
   }
 
   subscribe(channel: string, listener: Listener): Promise<Subscription> {
@@ -88,10 +93,21 @@ class NodeRedisDriver implements Driver {
   }
 
   async info(): Promise<ServerInfo> {
-    const texts = await this.#onMasters((master) => master.sendCommand(['INFO', 'server'], QUEUED.text))
-    if (isInfo(texts.map(String))) return serverInfo(texts.map(String), this.#connections.cluster)
-    this.#drop(this.#connections.masters())
+    const asked = this.#onMasters((master) => master.sendCommand(['INFO', 'server'], QUEUED.text))
+    const texts = await thoseThatAnswer(asked)
+    const { cluster } = this.#connections
+    if (isInfo(texts.map(String))) return serverInfo(texts.map(String), cluster, await this.#database())
+    this.#drop(Promise.all(this.#connections.masters()))
     throw new ConnectionLostError(MISREAD, true)
+  }
+
+  /** A cluster has but one. */
+  async #database(): Promise<number | undefined> {
+    if (this.#connections.cluster) return undefined
+    const { options } = await this.#connections.nodeOf('').catch((error: unknown) => {
+      throw explain(error)
+    })
+    return options?.database
   }
 
   async wait(key: string, replicas: number, timeoutMs: number): Promise<number> {
@@ -99,7 +115,7 @@ class NodeRedisDriver implements Driver {
       throw explain(error)
     })
     const answer = node.sendCommand(['WAIT', String(replicas), String(timeoutMs)], QUEUED.text)
-    return Number(await this.#pending.follow(answer, key, false))
+    return Number(await this.#silence.during(this.#pending.follow(answer, key, false)))
   }
 
   /** Bound, so that a driver made of this one has it too. */
@@ -108,12 +124,14 @@ class NodeRedisDriver implements Driver {
   }
 
   healthy(): boolean {
-    return !this.#closed && this.#connections.isReady && this.#channels.healthy()
+    const isHeard = this.#connections.isReady && !this.#silence.isDoubted
+    return !this.#closed && isHeard && this.#channels.healthy()
   }
 
   async close(): Promise<void> {
     this.#closed = true
     this.#stopWatching()
+    this.#silence.close()
     this.#channels.close()
     this.#pending.giveUp('the driver was closed', () => true)
   }
@@ -128,7 +146,8 @@ class NodeRedisDriver implements Driver {
     if (refusal !== undefined) return Promise.reject(new ConnectionLostError(refusal, false))
     const { writesAtOnce } = this.#connections
     const options = writesAtOnce ? AT_ONCE[form] : QUEUED[form]
-    return this.#pending.follow(this.#connections.send(key, args, options), '', writesAtOnce)
+    const answer = this.#connections.send(key, args, options)
+    return this.#pending.follow(answer, String(key ?? ''), writesAtOnce, form === 'bytes')
   }
 
   #failed(error: Error): void {
@@ -154,12 +173,14 @@ class NodeRedisDriver implements Driver {
     done.catch(() => undefined).finally(() => this.#holding--)
   }
 
-  async #onMasters(ask: (master: NodeClient) => Promise<unknown>): Promise<Reply[]> {
+  #onMasters(ask: (master: NodeClient) => Promise<unknown>): Promise<Reply>[] {
     const refusal = this.#refusal()
-    if (refusal !== undefined) throw new ConnectionLostError(refusal, false)
-    const masters = await this.#connections.masters().catch((error: unknown) => {
-      throw explain(error)
+    if (refusal !== undefined) return [Promise.reject(new ConnectionLostError(refusal, false))]
+    return this.#connections.masters().map(async (connecting) => {
+      const master = await connecting.catch((error: unknown) => {
+        throw explain(error)
+      })
+      return this.#pending.follow(ask(master), '', false)
     })
-    return Promise.all(masters.map((master) => this.#pending.follow(ask(master), '', false)))
   }
 }

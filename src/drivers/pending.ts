@@ -3,11 +3,17 @@ import { ConnectionLostError, type Reply } from '../driver.ts'
 /** Why what is due on a connection is given up whose replies are not those of its calls. */
 export const MISREAD = 'a reply had the wrong shape: its connection was dropped'
 
+const ROUND_MS = 500
+
 /** A command whose answer is still due. */
 export interface PendingRun {
   readonly key: string
   /** False while it is certain that the command still waits inside the client. */
   written: boolean
+  /** True where its answer may be large: it may take long to come over. */
+  readonly isLarge: boolean
+  /** How many rounds there had been when it was sent. */
+  readonly round: number
   readonly reject: (error: Error) => void
 }
 
@@ -23,6 +29,10 @@ export class PendingRuns {
   readonly #runs = new Set<PendingRun>()
   readonly #explain: Explain
   readonly #onFailure: (error: Error) => void
+  #timer: NodeJS.Timeout | undefined
+  #rounds = 0
+  /** Called in each round, which is every half second while an answer is due. */
+  onRound: () => void = () => undefined
 
   /** `onFailure` is called with each error, once the caller has it. */
   constructor(explain: Explain, onFailure: (error: Error) => void) {
@@ -30,10 +40,11 @@ export class PendingRuns {
     this.#onFailure = onFailure
   }
 
-  follow(answer: Promise<unknown>, key: string, written: boolean): Promise<Reply> {
+  follow(answer: Promise<unknown>, key: string, written: boolean, isLarge = false): Promise<Reply> {
     return new Promise((resolve, reject) => {
-      const run: PendingRun = { key, written, reject }
+      const run: PendingRun = { key, written, isLarge, round: this.#rounds, reject }
       this.#runs.add(run)
+      if (this.#timer === undefined) this.#timer = this.#startRound()
       answer.then(
         (reply) => this.#answered(run, resolve, reply),
         (error: unknown) => this.#failed(run, error),
@@ -44,6 +55,25 @@ export class PendingRuns {
   /** True while no answer is due. */
   get idle(): boolean {
     return this.#runs.size === 0
+  }
+
+  has(run: PendingRun): boolean {
+    return this.#runs.has(run)
+  }
+
+  /** How many rounds there have been. */
+  get rounds(): number {
+    return this.#rounds
+  }
+
+  /** So many of those that are due, the oldest first. */
+  oldest(most: number): PendingRun[] {
+    const oldest: PendingRun[] = []
+    for (const run of this.#runs) {
+      if (oldest.length === most) break
+      oldest.push(run)
+    }
+    return oldest
   }
 
   /** The client has just sent all that waited for the connection. */
@@ -57,6 +87,19 @@ export class PendingRuns {
       this.#runs.delete(run)
       run.reject(new ConnectionLostError(reason, true))
     }
+  }
+
+  /** A process that was stalled finds its timers due before it has read the answers that came meanwhile. */
+  #startRound(): NodeJS.Timeout {
+    return setTimeout(() => setImmediate(() => this.#endRound()), ROUND_MS).unref()
+  }
+
+  #endRound(): void {
+    this.#timer = undefined
+    if (this.#runs.size === 0) return
+    this.#timer = this.#startRound()
+    this.#rounds += 1
+    this.onRound()
   }
 
   #answered(run: PendingRun, resolve: (reply: Reply) => void, reply: unknown): void {

@@ -8,7 +8,11 @@ export function isInfo(texts: readonly string[]): boolean {
 }
 
 /** Reads the section `server` of INFO, one text a node; the oldest node decides what all can do. */
-export function serverInfo(texts: readonly string[], throughCluster: boolean): ServerInfo {
+export function serverInfo(
+  texts: readonly string[],
+  throughCluster: boolean,
+  database: number = 0,
+): ServerInfo {
   const infos = texts.map((text) => ({
     engine: engineOf(text),
     version: field(text, 'redis_version') ?? '0.0.0',
@@ -17,7 +21,8 @@ export function serverInfo(texts: readonly string[], throughCluster: boolean): S
   const [oldest = { engine: 'other' as const, version: '0.0.0', cluster: throughCluster }] = infos.toSorted(
     (a, b) => compareVersions(a.version, b.version),
   )
-  return { ...oldest, shardedChannels: throughCluster && compareVersions(oldest.version, '7.0.0') >= 0 }
+  const shardedChannels = throughCluster && compareVersions(oldest.version, '7.0.0') >= 0
+  return { ...oldest, shardedChannels, database }
 }
 
 /** The id of the server's process; undefined where it tells none. */

@@ -403,19 +403,20 @@ export type ReplaceAnswer =
 
 
 /**
- * Replaces a document, if it is still the version that the caller saw. Repeated after a lost answer it finds its own document stored and answers as the first time.
+ * Replaces a document, if it is still the version that the caller saw. Repeated after a lost answer it finds its own document stored and answers as the first time. A server out of memory takes a document that is small, or no larger than the one before.
  *
  * Cost: O(log names).
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
   script: {
     name: 'catalog/replace',
-    sha1: '1730e70fa14073aca9ac6db10a45a7da80a64696',
+    sha1: 'f1e6f8977f846395d6f73db6eefdc64e2c807ef8',
     reads: false,
     bytes: true,
     source: `--[[
 Replaces a document, if it is still the version that the caller saw. Repeated after a lost answer it
-finds its own document stored and answers as the first time.
+finds its own document stored and answers as the first time. A server out of memory takes a document that is
+small, or no larger than the one before.
 
 @returns replaced  version:integer
 @returns conflict  version:integer document:bytes
@@ -456,6 +457,8 @@ local function store_document(meta, names, documents, name, old_version, documen
   return version
 end
 
+local SMALL_BYTES = 8192
+
 if not knows_layout(meta) then
   return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
 end
@@ -470,16 +473,19 @@ end
 if version ~= seen then
   return { 'conflict', version, known }
 end
+if #document <= math.max(#known, SMALL_BYTES) then
+  redis.call('HDEL', documents, name)
+end
 return { 'replaced', store_document(meta, names, documents, name, version, document, clock_us()) }
 `,
   },
   parts: ['meta', 'names', 'documents'],
   lines: [
     [1, 'lua/catalog/replace.lua', 1],
-    [17, 'lua/shared/clock.lua', 1],
-    [23, 'lua/shared/catalog.lua', 1],
-    [35, 'lua/shared/catalog-write.lua', 1],
-    [43, 'lua/catalog/replace.lua', 20],
+    [18, 'lua/shared/clock.lua', 1],
+    [24, 'lua/shared/catalog.lua', 1],
+    [36, 'lua/shared/catalog-write.lua', 1],
+    [44, 'lua/catalog/replace.lua', 21],
   ],
   encode(args) {
     return [

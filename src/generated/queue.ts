@@ -5374,7 +5374,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '770388f15757281468930ad17b987043841cf2e0',
+    sha1: '3ac47689eff26cf3e0d7a0bfe947d9fc94cbd413',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7900,13 +7900,15 @@ if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
 
-local remembered, superseded = recall(queue.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-  local ended, enqueued = string.match(remembered, '^(.*)|(.*)$')
-  return { 'advanced', first_of(enqueued), 0, parse_refused(ended), duplicates_of(enqueued) }
+do -- Lua has room for 200 locals.
+  local remembered, superseded = recall(queue.record, call)
+  if superseded then
+    return redis.error_reply('INVALID call: a later one has taken its slot')
+  end
+  if remembered then
+    local ended, enqueued = string.match(remembered, '^(.*)|(.*)$')
+    return { 'advanced', first_of(enqueued), 0, parse_refused(ended), duplicates_of(enqueued) }
+  end
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
@@ -8259,17 +8261,17 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [2388, 'lua/shared/queue/sweep.lua', 1],
     [2465, 'lua/shared/queue/spec.lua', 120],
     [2489, 'lua/queue/advance.lua', 89],
-    [2563, 'lua/shared/queue/settle.lua', 1],
-    [2564, 'lua/shared/queue/dead.lua', 1],
-    [2618, 'lua/shared/queue/backoff.lua', 1],
-    [2620, 'lua/shared/queue/backoff.lua', 22],
-    [2639, 'lua/shared/queue/unblock.lua', 1],
-    [2645, 'lua/shared/queue/entries.lua', 1],
-    [2663, 'lua/shared/queue/history.lua', 1],
-    [2677, 'lua/shared/queue/settle.lua', 19],
-    [2738, 'lua/shared/queue/put-out-end.lua', 1],
-    [2746, 'lua/shared/queue/settle.lua', 81],
-    [2765, 'lua/queue/advance.lua', 164],
+    [2565, 'lua/shared/queue/settle.lua', 1],
+    [2566, 'lua/shared/queue/dead.lua', 1],
+    [2620, 'lua/shared/queue/backoff.lua', 1],
+    [2622, 'lua/shared/queue/backoff.lua', 22],
+    [2641, 'lua/shared/queue/unblock.lua', 1],
+    [2647, 'lua/shared/queue/entries.lua', 1],
+    [2665, 'lua/shared/queue/history.lua', 1],
+    [2679, 'lua/shared/queue/settle.lua', 19],
+    [2740, 'lua/shared/queue/put-out-end.lua', 1],
+    [2748, 'lua/shared/queue/settle.lua', 81],
+    [2767, 'lua/queue/advance.lua', 166],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)

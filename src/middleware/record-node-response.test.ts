@@ -89,12 +89,12 @@ test.each(['write', 'end'] as const)(
     let said = 0
     const { kept, port } = await recorded((response) => {
       const { writeHead } = response
-      response.writeHead = ((status: number) => {
+      response.writeHead = (status: number) => {
         said += 1
         response.appendHeader('Set-Cookie', `visit=${said}`)
         response.statusMessage = 'Made'
         return writeHead.call(response, status + 1)
-      }) as never
+      }
       response.statusCode = 200
       if (how === 'write') response.write('do')
       response.end(how === 'write' ? 'ne' : 'done')

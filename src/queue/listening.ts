@@ -161,8 +161,11 @@ class Ear {
     return this.#closing !== null
   }
 
+  /** Of this database alone, once the server is known: what is published is heard in all of them. */
   get #channel(): string {
-    return `${this.#source.unit.prefix}:events`
+    const { prefix, runtime } = this.#source.unit
+    const database = runtime.server.info?.database ?? 0
+    return database === 0 ? `${prefix}:events` : `${prefix}:events:${database}`
   }
 
   #say(listenMs: number): Promise<{ status: string; nowMs?: number; number?: number }> {

@@ -107,9 +107,12 @@ export async function abortable<Value>(work: () => Promise<Value>, signal?: Abor
   return unlessAborted(work(), signal)
 }
 
+/** Whoever cannot listen by then does without: what is free should not wait for that. */
+const OPENING_MS = 1000
+
 /**
- * What is opened; null when that cannot be, or takes longer than `ms`: nobody will use it, and it is closed when it comes.
- * Rejects with the signal's reason.
+ * What is opened to listen; null when that cannot be, or takes longer than `ms`, or a second: nobody will use it, and it is
+ * closed when it comes. Rejects with the signal's reason.
  */
 export async function openWithin<Opened extends { close(): unknown }>(
   opening: Promise<Opened>,
@@ -117,7 +120,7 @@ export async function openWithin<Opened extends { close(): unknown }>(
   signal?: AbortSignal,
 ): Promise<Opened | null> {
   try {
-    return await within(opening, ms, signal)
+    return await within(opening, Math.min(ms, OPENING_MS), signal)
   } catch {
     opening.then((opened) => opened.close()).catch(() => undefined)
     signal?.throwIfAborted()

@@ -21,9 +21,6 @@ export interface LineTerms {
   readonly signal: AbortSignal | undefined
 }
 
-// Whoever cannot listen by then does without: what is free should not wait for that.
-const OPENING_MS = 1000
-
 /** Resolves to null when nothing became free for `waitMs`. Rejects with the signal's reason. */
 export function standInLine(attempts: Attempts, terms: LineTerms): Promise<Grant | null> {
   const { mailbox, waitMs, signal } = terms
@@ -82,5 +79,5 @@ function postNow(channel: string | Promise<string>, terms: LineTerms, id: string
 /** Null when the process cannot listen. */
 function openPost(channel: string | Promise<string>, terms: LineTerms, id: string): Promise<Post | null> {
   const opening = Promise.resolve(channel).then((known) => terms.mailbox.expect(known, id))
-  return openWithin(opening, Math.min(terms.waitMs, OPENING_MS), terms.signal)
+  return openWithin(opening, terms.waitMs, terms.signal)
 }

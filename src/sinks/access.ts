@@ -150,17 +150,17 @@ function isGone(error: unknown): boolean {
 }
 
 /** What is looked up once, and once more after that failed, or after it turned out to be gone. */
-export class Known<Found> {
-  readonly #look: () => Promise<Found>
-  #found: Promise<Found> | undefined
+export class Known<Value> {
+  readonly #look: () => Promise<Value>
+  #found: Promise<Value> | undefined
 
-  constructor(look: () => Promise<Found>) {
+  constructor(look: () => Promise<Value>) {
     this.#look = look
   }
 
-  get(): Promise<Found> {
+  get(): Promise<Value> {
     if (this.#found !== undefined) return this.#found
-    const looking: Promise<Found> = this.#look().catch((error: unknown) => {
+    const looking: Promise<Value> = this.#look().catch((error: unknown) => {
       this.#forget(looking)
       throw error
     })
@@ -169,7 +169,7 @@ export class Known<Found> {
   }
 
   /** Work that may be done once more. */
-  async use<Done>(work: (found: Found) => Promise<Done>): Promise<Done> {
+  async use<Done>(work: (found: Value) => Promise<Done>): Promise<Done> {
     try {
       return await this.useOnce(work)
     } catch (error) {
@@ -179,7 +179,7 @@ export class Known<Found> {
   }
 
   /** Work of a transaction that has failed with it: the next one looks it up. */
-  async useOnce<Done>(work: (found: Found) => Promise<Done>): Promise<Done> {
+  async useOnce<Done>(work: (found: Value) => Promise<Done>): Promise<Done> {
     const found = this.get()
     try {
       return await work(await found)
@@ -189,7 +189,7 @@ export class Known<Found> {
     }
   }
 
-  #forget(found: Promise<Found>): void {
+  #forget(found: Promise<Value>): void {
     if (this.#found === found) this.#found = undefined
   }
 }

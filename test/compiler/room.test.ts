@@ -68,6 +68,13 @@ const SHAPES: [what: string, least: number, most: number, body: (count: number) 
     (count) => `local a = ${'function() return '.repeat(count)}1${' end'.repeat(count)}\na()`,
   ],
   ['tables in each other', 150, 199, (count) => `local a = ${'{'.repeat(count)}${'}'.repeat(count)}`],
+  [
+    'operators and parentheses in each other',
+    60,
+    99,
+    (count) => `local a = ${'(state or '.repeat(count)}1${')'.repeat(count)}`,
+  ],
+  ['calls in each other', 60, 198, (count) => `local a = ${'tostring('.repeat(count)}1${')'.repeat(count)}`],
   ['signs', 150, 198, (count) => `local a = ${'not '.repeat(count)}1`],
 ]
 

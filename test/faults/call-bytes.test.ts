@@ -175,7 +175,7 @@ test('a search looks at fewer jobs where their results are large', async () => {
     }
   })
 
-  expect([...found].sort()).toEqual([...ids].sort())
+  expect([...found].toSorted()).toEqual(ids.toSorted())
   // Also of those that it does not look for the server reads all that is stored, and it reads some at once.
   expect(bytes).toBeLessThan(4 * MOST_READ)
 })
@@ -210,7 +210,7 @@ test('recurring jobs are listed in pages that end behind large payloads', async 
     }
   })
 
-  expect(found.sort()).toEqual(ALL.map((at) => `r${at}`).sort())
+  expect(found.toSorted()).toEqual(ALL.map((at) => `r${at}`).toSorted())
   expect(bytes).toBeLessThan(MOST_READ)
 })
 

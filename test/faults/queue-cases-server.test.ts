@@ -54,7 +54,7 @@ async function metered(client: Redis, call: () => Promise<unknown>): Promise<Omi
   await client.del(METER)
   await call()
   const calls = (await client.lrange(METER, 0, -1)).map(parseMetered)
-  return calls.map(({ bytes: _, ...counted }) => counted)
+  return calls.map(({ script, commands, elements }) => ({ script, commands, elements }))
 }
 
 async function put(redis: Perilune, name: string, count: number): Promise<void> {

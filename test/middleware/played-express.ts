@@ -117,7 +117,7 @@ function giveLate(response: Response, { status, headers }: Row, text: string): v
   response.writeHead = (): Response => {
     response.statusCode = status
     for (const [name, value] of headers) response.setHeader(name, value)
-    return writeHead.call(response, status) as Response
+    return writeHead.call<Response, [number], Response>(response, status)
   }
   response.end(text)
 }

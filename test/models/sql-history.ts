@@ -342,7 +342,7 @@ export class SqlHistory {
 
 /** NULL is 0. */
 function whole(value: unknown): bigint {
-  return BigInt(String(value ?? 0))
+  return BigInt((value ?? 0) as bigint | number | string)
 }
 
 function add(book: Book, id: string, by: bigint): void {

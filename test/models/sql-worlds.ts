@@ -184,8 +184,8 @@ function cuttingPool(pool: pg.Pool, cutter: Cutter): unknown {
     query: pool.query.bind(pool),
     connect: async () => {
       const client = await pool.connect()
-      const query = client.query.bind(client) as (...asked: unknown[]) => Promise<never>
-      const ask = (...asked: unknown[]): Promise<never> => {
+      const query = client.query.bind(client)
+      const ask = (...asked: Parameters<typeof query>): ReturnType<typeof query> => {
         if (cutter.isNow())
           (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()
         return query(...asked)

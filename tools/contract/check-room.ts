@@ -24,26 +24,46 @@ const LIMITS: readonly Limit[] = [
   { most: 190, of: ({ levels }) => levels, remedy: 'levels of nesting: make functions of the inner ones' },
 ]
 
+/** Of levels and parentheses that only group, for Lua counts both. */
+const DEEPEST = 190
+
 /** The text is Lua already, but for how much it takes. */
 export function checkRoom({ source, lines }: SentText, problems: Problem[]): void {
-  for (const taken of roomTaken(parse(source, { luaVersion: '5.1', locations: true }))) {
+  const all = roomTaken(parse(source, { luaVersion: '5.1', locations: true }))
+  const found = problems.length
+  for (const taken of all) {
     for (const { most, of, remedy } of LIMITS) {
       if (of(taken) <= most) continue
       const what = taken.line === 1 ? 'the script' : 'this function'
       problems.push({ ...locate(lines, taken.line), message: `${what} has ${of(taken)} ${remedy}` })
     }
   }
-  const deepest = parentheses(source)
-  if (deepest > 180)
-    problems.push({ ...locate(lines, 1), message: `the script has ${deepest} parentheses in each other` })
+  if (problems.length > found) return
+  const deepest = groupsInEachOther(source) + Math.max(...all.map(({ levels }) => levels))
+  if (deepest > DEEPEST)
+    problems.push({
+      ...locate(lines, 1),
+      message: `the script has ${deepest} parentheses and levels in each other`,
+    })
 }
 
-/** The parser forgets those around a value. Texts and comments count along: they hold few. */
-function parentheses(source: string): number {
-  let [open, most] = [0, 0]
-  for (const [sign] of source.matchAll(/[()]/g)) {
-    open = sign === '(' ? open + 1 : Math.max(0, open - 1)
-    most = Math.max(most, open)
+/** What calls something: a name that is no word of Lua, or what ends a value. */
+const CALLED = /(?:[)\]}'"]|(?!\b(?:and|or|not|return|if|elseif|while|until|in)\b)\b[A-Za-z_]\w*)\s*$/
+
+/**
+ * How many parentheses that only group are in each other: the parser forgets them. Those of calls it knows. Texts and comments
+ * count along: they hold few.
+ */
+function groupsInEachOther(source: string): number {
+  const open: boolean[] = []
+  let [groups, most] = [0, 0]
+  for (const { 0: sign, index } of source.matchAll(/[()]/g)) {
+    if (sign === '(') {
+      const isGroup = !CALLED.test(source.slice(Math.max(0, index - 40), index))
+      open.push(isGroup)
+      groups += isGroup ? 1 : 0
+    } else if (open.pop()) groups -= 1
+    most = Math.max(most, groups)
   }
   return most
 }

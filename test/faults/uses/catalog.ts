@@ -13,7 +13,9 @@ function steps({ redis, name }: Place): readonly Step[] {
     ['put', 'refuses', async () => void (await catalog.put('b', { n: 2 }))],
     ['put', 'serves', async () => catalog.put('a', { n: 9 })],
     ['get', 'serves', async () => catalog.get('a')],
-    ['replace', 'refuses', async () => catalog.update('a', ({ n }) => ({ n: n + 1 }))],
+    ['replace', 'serves', async () => catalog.update('a', ({ n }) => ({ n: n + 1 }))],
+    ['replace', 'refuses', async () => catalog.update('a', () => ({ n: 1, large: 'x'.repeat(9000) }))],
+    ['replace', 'serves', async () => catalog.update('a', () => ({ n: 2, large: 'y'.repeat(8999) }))],
     ['list', 'serves', async () => catalog.list()],
     ['remove', 'serves', async () => void (await catalog.remove('b'))],
     ['list', 'serves', async () => catalog.list()],
@@ -25,7 +27,7 @@ async function filled({ redis, client, namespace, name }: Place, size: number): 
   await catalog.put('a', { n: 1 })
   const prefix = `${namespace}:{catalog:${name}}`
   for (let from = 0; from < size; from += 1000) {
-    const names = Array.from({ length: 1000 }, (_, at) => `name ${from + at}`)
+    const names = Array.from({ length: Math.min(1000, size - from) }, (_, at) => `name ${from + at}`)
     await client.zadd(`${prefix}:names`, ...names.flatMap((each) => [0, each]))
     await client.hset(`${prefix}:documents`, ...names.flatMap((each) => [each, '1 {"n":0}']))
   }
@@ -47,7 +49,7 @@ function work(
 const works = [
   work('a put', [8, 30], (catalog) => catalog.put('one more', { n: 1 })),
   work('a get', [4, 12], (catalog) => catalog.get('name 500')),
-  work('an update', [8, 30], (catalog) => catalog.update('a', () => ({ n: 5 }))),
+  work('an update', [8, 40], (catalog) => catalog.update('a', () => ({ n: 5 }))),
   work('a list of twenty', [6, 80], (catalog) => catalog.list({ after: 'name 5' })),
   work('a removal', [6, 20], (catalog) => catalog.remove('name 700')),
 ]

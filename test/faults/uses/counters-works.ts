@@ -19,7 +19,7 @@ function moveClock({ driver, namespace, name }: Place, ms: number): Promise<void
 /** Does something with the ids from 0, a thousand at a time. */
 async function inThousands(size: number, step: (ids: number[]) => Promise<unknown>): Promise<void> {
   for (let from = 0; from < size; from += THOUSAND) {
-    await step(Array.from({ length: THOUSAND }, (_, at) => from + at))
+    await step(Array.from({ length: Math.min(THOUSAND, size - from) }, (_, at) => from + at))
   }
 }
 

@@ -16,7 +16,7 @@ async function fill(
   terms: Omit<NewMessage<string>, 'body'>[],
 ): Promise<void> {
   for (let n = 0; n < size; n += 1000) {
-    const messages = Array.from({ length: 1000 }, (_, at) => ({
+    const messages = Array.from({ length: Math.min(1000, size - n) }, (_, at) => ({
       body: `message ${n + at}`,
       ...terms[at % terms.length],
     }))

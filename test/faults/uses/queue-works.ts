@@ -26,7 +26,7 @@ async function enqueue(
 ): Promise<string[]> {
   const ids: string[] = []
   for (let from = 0; from < size; from += THOUSAND) {
-    const jobs = Array.from({ length: THOUSAND }, (_, at) => ({
+    const jobs = Array.from({ length: Math.min(THOUSAND, size - from) }, (_, at) => ({
       name: 'work',
       payload: `job ${from + at}`,
       ...optionsOf(from + at),
@@ -138,7 +138,7 @@ const heldBack: Fill = async (queue, place, size) => {
   const count = Math.min(size, MOST_CALLS)
   const rate = { limit: 1, window: '1h' } as const
   for (let from = 0; from < count; from += THOUSAND) {
-    const names = Array.from({ length: THOUSAND }, (_, at) => `group ${from + at}`)
+    const names = Array.from({ length: Math.min(THOUSAND, count - from) }, (_, at) => `group ${from + at}`)
     await Promise.all(names.map((each) => queue.settings.setGroup(each, { rate })))
   }
   await enqueue(queue, 2 * count, (n) => ({ group: `group ${n % count}` }))
@@ -152,7 +152,10 @@ const goneWorkers: Fill = async (queue, { client, namespace, name }, size) => {
   await queue.enqueue('work', 'one', { delay: '3h' })
   const key = `${namespace}:{queue:${name}}`
   for (let from = 0; from < size; from += THOUSAND) {
-    const members = Array.from({ length: THOUSAND }, (_, at) => [from + at, `gone${from + at}.1`])
+    const members = Array.from({ length: Math.min(THOUSAND, size - from) }, (_, at) => [
+      from + at,
+      `gone${from + at}.1`,
+    ])
     await client.zadd(`${key}:idle`, ...members.flat())
   }
   await setIdle(client, key, size)
@@ -170,7 +173,7 @@ async function setIdle(client: Place['client'], key: string, count: number): Pro
 const recurring: Fill = async (queue, _, size) => {
   const count = Math.min(size, MOST_CALLS)
   for (let from = 0; from < count; from += THOUSAND) {
-    const ids = Array.from({ length: THOUSAND }, (_each, at) => `often ${from + at}`)
+    const ids = Array.from({ length: Math.min(THOUSAND, count - from) }, (_each, at) => `often ${from + at}`)
     const often = { name: 'work', payload: 'again', every: '1h' } as const
     await Promise.all(ids.map((id) => queue.recurring.set(id, often)))
   }

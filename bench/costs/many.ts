@@ -1,0 +1,55 @@
+// Works on as many jobs as one call takes, of all kinds.
+
+import type { NewJob, Queue } from 'perilune'
+import type { Place } from '../../test/faults/uses/use.ts'
+import { KINDS } from '../queue/kinds.ts'
+
+type Jobs = Record<string, number>
+
+export interface ManyWork {
+  readonly structure: string
+  readonly what: string
+  prepare(place: Place, size: number): Promise<() => Promise<unknown>>
+}
+
+const AT_ONCE = 1000
+const PARENTS = 100
+
+const jobsOf = (kind: string, from: number, count: number, parents: readonly string[]): NewJob<Jobs>[] =>
+  Array.from({ length: count }, (_, at) => ({
+    name: 'job',
+    payload: at,
+    ...KINDS[kind]?.(from + at, parents),
+  }))
+
+/** The size is how many jobs of the kind wait already. */
+function many(
+  kind: string,
+  what: string,
+  call: (queue: Queue<Jobs>, ids: string[], more: NewJob<Jobs>[]) => Promise<unknown>,
+): ManyWork {
+  const prepare: ManyWork['prepare'] = async ({ redis, name }, size) => {
+    const queue = redis.queue<Jobs>(name)
+    const parents = Array.from({ length: PARENTS }, (_, at) => ({
+      name: 'parent',
+      payload: at,
+      id: `parent ${at}`,
+    }))
+    const ids = (await queue.enqueueMany(parents)).map(({ id }) => id)
+    const waiting: string[] = []
+    for (let from = 0; from < size; from += AT_ONCE) {
+      const jobs = jobsOf(kind, from, Math.min(AT_ONCE, size - from), ids)
+      const enqueued = await queue.enqueueMany(jobs)
+      if (waiting.length < AT_ONCE) waiting.push(...enqueued.map(({ id }) => id))
+    }
+    return () => call(queue, waiting.slice(0, AT_ONCE), jobsOf(kind, size, AT_ONCE, ids))
+  }
+  return { structure: 'queue', what: `${what} with ${kind}`, prepare }
+}
+
+export const manyWorks: readonly ManyWork[] = Object.keys(KINDS).flatMap((kind) => [
+  many(kind, 'a thousand more', (queue, _ids, more) => queue.enqueueMany(more)),
+  many(kind, 'a cancellation of a thousand', (queue, ids) => queue.jobs.cancel(ids)),
+  many(kind, 'a requeue of a thousand', (queue, ids) => queue.jobs.requeue(ids)),
+  many(kind, 'another priority for a thousand', (queue, ids) => queue.jobs.reprioritize(ids, 7)),
+])
