@@ -6,14 +6,13 @@
 import { randomBytes } from 'node:crypto'
 import type { Driver, Subscription } from '../driver.ts'
 import { Abandoned } from './abandoned.ts'
+import { type Ear, Hearing } from './hearing.ts'
 import { ServerClock } from './server-clock.ts'
 import { Sleeper } from './sleeper.ts'
 import { Standers } from './standers.ts'
 
 // A channel is kept for a while after the last who waited on it.
 const LINGER_MS = 5000
-// A connection that broke is there again sooner than this, unless it may not come back.
-const GONE_AFTER_MS = 900
 
 export interface Letter {
   readonly word: string
@@ -115,7 +114,7 @@ export class Mailbox {
 }
 
 /** Letters to one attempt. */
-export class Post {
+export class Post implements Ear {
   /** It goes on while the instance closes. */
   readonly lasts: boolean
   readonly #box: Box
@@ -130,12 +129,10 @@ export class Post {
     this.#id = id
   }
 
-  /** False while the subscription is interrupted. */
   get isHeard(): boolean {
     return this.#box.isHeard
   }
 
-  /** True while the subscription has been interrupted for so long that nobody knows when it comes back. */
   get isGone(): boolean {
     return this.#box.isGone
   }
@@ -230,8 +227,7 @@ class Box {
   #linger: NodeJS.Timeout | null = null
   #emptySince = 0
   #ready = false
-  /** Infinity while it is heard. */
-  #lostAt = Infinity
+  readonly #hearing = new Hearing()
 
   constructor(driver: Pick<Driver, 'subscribe'>, channel: string, abandoned: Abandoned, forget: () => void) {
     this.#abandoned = abandoned
@@ -250,13 +246,12 @@ class Box {
     return this.#ready
   }
 
-  /** False while the subscription is interrupted. */
   get isHeard(): boolean {
-    return this.#ready && this.#lostAt === Infinity
+    return this.#ready && this.#hearing.isHeard
   }
 
   get isGone(): boolean {
-    return performance.now() - this.#lostAt >= GONE_AFTER_MS
+    return this.#hearing.isGone
   }
 
   /** Resolves when the server has confirmed. */
@@ -340,12 +335,12 @@ class Box {
 
   /** Those who wait look at their clocks again: until it is heard again they ask more often. */
   #lose(): void {
-    this.#lostAt = Math.min(this.#lostAt, performance.now())
+    this.#hearing.lose()
     this.#interruptAll()
   }
 
   #hearAgain(): void {
-    this.#lostAt = Infinity
+    this.#hearing.hear()
     this.#interruptAll()
   }
 

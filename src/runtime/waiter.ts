@@ -13,6 +13,7 @@ import { type Attempts, abandon, guarded, type Standing } from './attempts.ts'
 import type { Deadlines } from './deadlines.ts'
 import { askingAt, endsAtOf, type Grant, ROUNDING_MS, toGrant } from './grant.ts'
 import { rest, unlessAborted } from './in-time.ts'
+import { longestSleepMs } from './hearing.ts'
 import type { Letter, Mailbox, Post } from './mailbox.ts'
 import type { Trace } from './runner.ts'
 
@@ -26,7 +27,6 @@ const RECHECK_A_PLACE_MS = 50
 const FIRST_RECHECK_A_PLACE_MS = 2
 const LONGEST_RECHECK_MS = 15_000
 const LONGEST_FIRST_RECHECK_MS = 4000
-const LOST_RECHECK_MS = 1000
 const RECHECK_UNHEARD_MS = 250
 
 export interface WaiterTerms {
@@ -160,8 +160,9 @@ export class Waiter {
 
   #longestPauseMs(): number {
     const { post } = this.#terms
-    if (post === null || post.isGone) return RECHECK_UNHEARD_MS
-    if (!post.isHeard) return LOST_RECHECK_MS
+    if (post === null || !post.isHeard) {
+      return longestSleepMs(post, { heardMs: SOON_RECHECK_MS, unheardMs: RECHECK_UNHEARD_MS })
+    }
     if (this.#asks === 1) return SOON_RECHECK_MS
     const { mailbox, line } = this.#terms
     const isFirst = mailbox.standers.isFirst(line, this.#id)

@@ -116,3 +116,99 @@ test('who may listen no more while it waits keeps its place, and leaves nothing 
   expect(order).toEqual(['first', 'second'])
   expect(await heard.lock(name).inspect()).toMatchObject({ mode: 'free', waiting: 0 })
 })
+
+/** Of the process that may listen no more, and of another. */
+interface Pair {
+  unheard: Perilune
+  heard: Perilune
+  name: string
+}
+/** Both resolve: who waits, and who then gives it what it waits for. */
+type Case = (pair: Pair) => Promise<readonly [wait: () => Promise<unknown>, give: () => Promise<unknown>]>
+
+const waits: [string, Case][] = [
+  [
+    'a job',
+    async ({ unheard, heard, name }) => [
+      () => unheard.queue(name).claim({ wait: '20s' }),
+      () => heard.queue(name).enqueue('mail', 1),
+    ],
+  ],
+  [
+    'a job of a worker',
+    async ({ unheard, heard, name }) => [
+      () => new Promise<void>((done) => unheard.queue(name).work({ mail: () => done() })),
+      () => heard.queue(name).enqueue('mail', 1),
+    ],
+  ],
+  [
+    'a job in a partition',
+    async ({ unheard, heard, name }) => [
+      () => unheard.queue(name, { partitions: 2 }).claim({ wait: '20s' }),
+      () => heard.queue(name, { partitions: 2 }).enqueue('mail', 1),
+    ],
+  ],
+  [
+    'the result of a job',
+    async ({ unheard, heard, name }) => {
+      const { id } = await heard.queue(name).enqueue('mail', 1, { keepResult: '1h' })
+      const [job] = await heard.queue(name).claim()
+      return [() => unheard.queue(name).jobs.waitForResult(id, { wait: '20s' }), async () => job?.ack('done')]
+    },
+  ],
+  [
+    'a message',
+    async ({ unheard, heard, name }) => {
+      await heard.feed(name).append('old')
+      const { next } = await unheard.feed(name).read()
+      return [
+        () => unheard.feed(name).read({ after: next, wait: '20s' }),
+        () => heard.feed(name).append('new'),
+      ]
+    },
+  ],
+  [
+    'the result of a key',
+    async ({ unheard, heard, name }) => {
+      const begun = await heard.once(name).begin('key')
+      return [
+        () => unheard.once(name).run('key', () => 'again', { wait: '20s' }),
+        async () => begun.status === 'started' && begun.attempt.complete('done'),
+      ]
+    },
+  ],
+  [
+    'a cached value',
+    async ({ unheard, heard, name }) => {
+      let load = (_value: string): void => undefined
+      const loading = heard.cache<string>(name).get('key', () => new Promise((resolve) => (load = resolve)))
+      return [
+        () => unheard.cache<string>(name).get('key', () => 'mine'),
+        async () => {
+          load('theirs')
+          await loading
+        },
+      ]
+    },
+  ],
+]
+
+test.each(waits)(
+  '%s is had soon though the process may listen no more',
+  { timeout: 40_000 },
+  async (_, of) => {
+    const { heard, unheard, name, silence } = await setup()
+    const [wait, give] = await of({ heard, unheard, name })
+    const waiting = wait()
+    await sleep(500)
+    await silence()
+    await sleep(1500)
+    await give()
+    const givenAt = performance.now()
+
+    await waiting
+
+    // Half a second until it looks again, and time to spare.
+    expect(performance.now() - givenAt).toBeLessThan(1500)
+  },
+)
