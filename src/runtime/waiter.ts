@@ -12,8 +12,8 @@
 import { type Attempts, abandon, guarded, type Standing } from './attempts.ts'
 import type { Deadlines } from './deadlines.ts'
 import { askingAt, endsAtOf, type Grant, ROUNDING_MS, toGrant } from './grant.ts'
-import { rest, unlessAborted } from './in-time.ts'
 import { longestSleepMs } from './hearing.ts'
+import { rest, unlessAborted } from './in-time.ts'
 import type { Letter, Mailbox, Post } from './mailbox.ts'
 import type { Trace } from './runner.ts'
 
