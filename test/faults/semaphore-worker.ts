@@ -36,7 +36,8 @@ await work(redis.semaphore(order.name, { limit: order.limit, lease: order.lease,
 
 async function work(semaphore: Semaphore): Promise<void> {
   if (order.does === 'hold') {
-    const { token, expiresAtMs } = await semaphore.acquire()
+    // A busy machine may take longer than the lease.
+    const { token, expiresAtMs } = await semaphore.acquire({ wait: '20s' })
     say({ held: { token, expiresAtMs } })
   } else if (order.does === 'wait') {
     say({ waits: true })
