@@ -5,11 +5,10 @@ import { randomUUID } from 'node:crypto'
 import { ack, type SealAnswer, seal } from '../generated/counters.ts'
 import { Backoff } from '../runtime/backoff.ts'
 import { AmbiguousError } from '../runtime/errors.ts'
-import { inTime, rest } from '../runtime/in-time.ts'
+import { rest } from '../runtime/in-time.ts'
 import { beginEpoch } from './loading.ts'
 import { patiently } from './patiently.ts'
-import type { Applied, AppliedInPart, Batch, Refusal, Sink } from './sink.ts'
-import { sinkInTime } from './sink-in-time.ts'
+import type { Refusal } from './sink.ts'
 import { enterEpoch, noteEpoch, type Partition, type Source } from './source.ts'
 
 /** What a flush has brought into the database. */
@@ -34,7 +33,6 @@ type Sealed = Extract<SealAnswer, { status: 'sealed' }>
 
 const FIRST_PAUSE_MS = 20
 const LONGEST_PAUSE_MS = 500
-const UNANSWERED_MS = 60_000
 
 /** Flushes what is pending when it begins. Throws SinkError, DriverError, or the reason of the signal. */
 export async function flushPartition(
@@ -123,7 +121,7 @@ async function commit(
   const asked = { ...place, seq, batch, changes }
   const { sink, runtime } = source
   const applied = await patiently(
-    (by) => applyAlone(sink, partition, asked, by),
+    (by) => partition.applying.run(() => sink.apply(asked), by),
     limits.patienceMs,
     runtime.runner.deadlines,
     limits.signal,
@@ -135,24 +133,4 @@ async function commit(
   }
   await partition.unit.run(ack, { epoch, seq, batch, retainMs: source.terms.retainMs })
   return typeof applied === 'string' ? [] : applied.refused
-}
-
-/**
- * One at a time: who waits for the ledger holds a connection, and would hold another one at each flush. A connection that is
- * dead though nobody closed it is not waited for so long.
- */
-async function applyAlone(
-  sink: Sink,
-  partition: Partition,
-  batch: Batch,
-  by: number,
-): Promise<Applied | AppliedInPart> {
-  const { deadlines } = partition.unit.runtime.runner
-  while (partition.applying !== null) await sinkInTime(partition.applying, by, deadlines)
-  const applied = sink.apply(batch)
-  const settled = (): void => {
-    partition.applying = null
-  }
-  partition.applying = inTime(applied, performance.now() + UNANSWERED_MS, deadlines).then(settled, settled)
-  return applied
 }

@@ -2,20 +2,23 @@
 
 import type { Runtime } from '../runtime/runtime.ts'
 import { countsOf, type RefusedCount } from './errors.ts'
+import { OneAtATime } from './one-at-a-time.ts'
 import { patiently } from './patiently.ts'
 import type { Refusals } from './sink.ts'
 import { sinkInTime } from './sink-in-time.ts'
 
 export class KeptRefusals {
   readonly #runtime: Runtime
+  readonly #retrying: OneAtATime
   /** As far as this process knows. */
   areKept = false
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime
+    this.#retrying = new OneAtATime(runtime.runner.deadlines)
   }
 
-  /** Throws SinkError, or the reason of the signal. */
+  /** Leaves them to the next flush while they are tried already. Throws SinkError, or the reason of the signal. */
   async retry(
     of: Partial<Refusals>,
     counters: string,
@@ -23,7 +26,8 @@ export class KeptRefusals {
   ): Promise<void> {
     const { deadlines } = this.#runtime.runner
     const retry = async (): Promise<boolean> => (await of.retryRefused?.(counters)) ?? false
-    this.areKept = await patiently(retry, patienceMs, deadlines, signal)
+    const tried = await patiently(() => this.#retrying.runUnlessBusy(retry), patienceMs, deadlines, signal)
+    this.areKept = tried ?? true
   }
 
   /** Throws SinkError. */

@@ -86,7 +86,12 @@ async function runRound(
   const until = progress.until === '' ? undefined : progress.until
   const { deadlineMs, deadlines } = runtime.runner
   const rollUp = (isSure: boolean): Promise<RolledUp> =>
-    patiently(() => counts.rollUp({ ...asked, until, isSure }), deadlineMs, deadlines, round.signal)
+    patiently(
+      (by) => board.rollingUp.run(() => counts.rollUp({ ...asked, until, isSure }), by),
+      deadlineMs,
+      deadlines,
+      round.signal,
+    )
   let rolled = await rollUp(false)
   const isIdle = rolled.version === rolled.since
   if (isIdle && before.some((each) => newestOf(each) > rolled.since)) rolled = await rollUp(true)

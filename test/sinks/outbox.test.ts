@@ -1,5 +1,6 @@
 // What an outbox promises, on each database.
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { SQLITE_COUNTS } from '../../src/sinks/sqlite-counts.ts'
 import { until } from '../servers/ask.ts'
 import { startProxy } from '../servers/proxy.ts'
 import { backlog, postgresAlone, read, rollUp, rollUpAll } from './counts-fixture.ts'
@@ -165,4 +166,23 @@ describe.each([
     expect(await rollUpAll(outbox)).toBe(0)
     expect(await stored(place, 'items')).toEqual({ 1: '3' })
   })
+})
+
+test('an outbox in SQLite that has no index of times gets one, and looks for old keys by it', async () => {
+  const place = await openSqlite()
+  await makeTables(place)
+  await place.outbox(ITEMS).prepare()
+  await place.run('DROP INDEX perilune_outbox_at')
+  const outbox = place.outbox(ITEMS)
+  await outbox.prepare()
+
+  const { sql, values } = SQLITE_COUNTS.purge('main', COUNTERS, 1000, 1000)
+  const plan = place
+    .open()
+    .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+    .all(...values) as { detail: string }[]
+  expect(plan.map(({ detail }) => detail)).toContainEqual(
+    expect.stringMatching(/perilune_outbox_at \(counters=\? AND at<\?\)/),
+  )
+  expect(await outbox.purge(COUNTERS)).toBe(false)
 })
