@@ -80,8 +80,8 @@ export interface CountDialect {
   cursors(schema: string): string
   /** Makes the outbox in a schema. */
   outbox(schema: string): string
-  /** An index of the outbox that is made by a statement of its own. */
-  outboxIndex?(schema: string): LaterMade
+  /** Indexes of the outbox that are made by statements of their own. */
+  outboxIndexes?(schema: string): readonly LaterMade[]
   readonly outboxEvents: Events
   /** Rows of the user's, as options name them: those of this database among them. Throws InvalidArgumentError. */
   eventsOf(options: EventsOptions): Events

@@ -247,8 +247,8 @@ export class SqlCounts implements CountSource {
     const { schema } = place.found
     await this.access.make([schema, 'perilune_cursor'], this.#counting.cursors(schema))
     if (events.isShared) await this.access.make([schema, events.table], this.#counting.outbox(schema))
-    const index = events.isShared ? this.#counting.outboxIndex?.(schema) : undefined
-    if (index !== undefined) await this.access.makeBeside(index)
+    const indexes = events.isShared ? (this.#counting.outboxIndexes?.(schema) ?? []) : []
+    for (const index of indexes) await this.access.makeBeside(index)
     const own = events.isShared ? null : await this.access.find(events.table)
     const found = own?.found ?? { ...place.found, name: events.table }
     const columns = own?.columns ?? (await this.access.columns([schema, events.table]))

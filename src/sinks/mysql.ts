@@ -6,6 +6,7 @@
 import type { EventSource, OutboxSource } from '../counters/count-source.ts'
 import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { answered, FIRST_MS, isSilent } from './answered.ts'
 import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
 import { MYSQL_COUNTS, type MysqlEvents } from './mysql-counts.ts'
 import { MYSQL } from './mysql-dialect.ts'
@@ -69,9 +70,9 @@ class MysqlStore implements SqlStore {
   transaction<Result>(work: (runner: SqlRunner) => Promise<Result>): Promise<Result> {
     return this.#connected(async (connection) => {
       await readCommitted(connection)
-      await connection.query('START TRANSACTION')
-      const result = await work(new MysqlRunner(connection))
-      await connection.query('COMMIT')
+      await answered(connection.query('START TRANSACTION'))
+      const result = await work(new MysqlRunner({ query: (sql) => answered(connection.query(sql)) }))
+      await answered(connection.query('COMMIT'))
       return result
     })
   }
@@ -79,9 +80,9 @@ class MysqlStore implements SqlStore {
   rows(statement: Statement): Promise<readonly Row[]> {
     return this.#connected(async (connection) => {
       await readCommitted(connection)
-      const rows = await new MysqlRunner(connection).rows(statement)
+      const rows = await answered(new MysqlRunner(connection).rows(statement))
       // With autocommit off, a transaction would be left open: it has begun with the statement.
-      await connection.query('ROLLBACK')
+      await answered(connection.query('ROLLBACK'))
       return rows
     })
   }
@@ -93,7 +94,7 @@ class MysqlStore implements SqlStore {
       connection.release()
       return result
     } catch (error) {
-      if (isReadOnly(error)) connection.destroy()
+      if (isReadOnly(error) || isSilent(error)) connection.destroy()
       else await rollBack(connection)
       throw error
     }
@@ -122,17 +123,17 @@ class MysqlRunner implements SqlRunner {
 /** With autocommit off, whoever had the connection before has left a transaction open by whatever was read: it ends there. */
 async function readCommitted(connection: Queries): Promise<void> {
   try {
-    await connection.query(READ_COMMITTED)
+    await answered(connection.query(READ_COMMITTED), FIRST_MS)
   } catch (error) {
     if (!isWithinTransaction(error)) throw error
-    await connection.query('ROLLBACK')
-    await connection.query(READ_COMMITTED)
+    await answered(connection.query('ROLLBACK'))
+    await answered(connection.query(READ_COMMITTED))
   }
 }
 
 async function rollBack(connection: MysqlConnection): Promise<void> {
   try {
-    await connection.query('ROLLBACK')
+    await answered(connection.query('ROLLBACK'))
     connection.release()
   } catch {
     connection.destroy()

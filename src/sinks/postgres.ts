@@ -10,6 +10,7 @@ import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { isError } from '../runtime/is-error.ts'
 import { summaryOf } from '../runtime/thrown.ts'
+import { answered, FIRST_MS, isSilent } from './answered.ts'
 import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
 import { POSTGRES_COUNTS, type PostgresEvents } from './postgres-counts.ts'
 import { POSTGRES } from './postgres-dialect.ts'
@@ -85,12 +86,12 @@ class PostgresStore implements SqlStore {
     client.on('error', ignore)
     let broken: Error | undefined
     try {
-      await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
-      const result = await work(new PostgresRunner(client))
-      await client.query('COMMIT')
+      await answered(client.query('BEGIN ISOLATION LEVEL READ COMMITTED'), FIRST_MS)
+      const result = await work(new PostgresRunner(client, answered))
+      await answered(client.query('COMMIT'))
       return result
     } catch (error) {
-      broken = isReadOnly(error) ? new Error('it leads to no primary') : await rollBack(client)
+      broken = useless(error) ?? (await rollBack(client))
       throw error
     } finally {
       client.off('error', ignore)
@@ -98,33 +99,56 @@ class PostgresStore implements SqlStore {
     }
   }
 
-  rows(statement: Statement): Promise<readonly Row[]> {
-    return new PostgresRunner(this.#pool).rows(statement)
+  async rows(statement: Statement): Promise<readonly Row[]> {
+    const client = await this.#pool.connect()
+    client.on('error', ignore)
+    let broken: Error | undefined
+    try {
+      return await new PostgresRunner(client, answered).rows(statement)
+    } catch (error) {
+      // As a pool does it: what has failed may be the connection.
+      broken = isError(error) ? error : new Error(summaryOf(error))
+      throw error
+    } finally {
+      client.off('error', ignore)
+      client.release(broken)
+    }
   }
 }
 
+/** Watches an answer. */
+type Watch = <Answer>(answer: Promise<Answer>) => Promise<Answer>
+
 class PostgresRunner implements SqlRunner {
   readonly #client: Pick<PostgresClient, 'query'>
+  readonly #watch: Watch
 
-  constructor(client: Pick<PostgresClient, 'query'>) {
+  constructor(client: Pick<PostgresClient, 'query'>, watch: Watch = (answer) => answer) {
     this.#client = client
+    this.#watch = watch
   }
 
   async rows({ sql, values }: Statement): Promise<readonly Row[]> {
-    return (await this.#client.query(sql, [...values])).rows as Row[]
+    return (await this.#watch(this.#client.query(sql, [...values]))).rows as Row[]
   }
 
   async changes({ sql, values }: Statement): Promise<number> {
-    return (await this.#client.query(sql, [...values])).rowCount ?? 0
+    return (await this.#watch(this.#client.query(sql, [...values]))).rowCount ?? 0
   }
 }
 
 function ignore(): void {}
 
+/** What leads to no primary, or nowhere, need not be rolled back. */
+function useless(error: unknown): Error | undefined {
+  if (isSilent(error)) return new Error('it does not answer')
+  return isReadOnly(error) ? new Error('it leads to no primary') : undefined
+}
+
 /** Why the client is of no more use, if it is not. */
 async function rollBack(client: PostgresClient): Promise<Error | undefined> {
   try {
-    await client.query('ROLLBACK')
+    await answered(client.query('ROLLBACK'))
     return undefined
   } catch (error) {
     return isError(error) ? error : new Error(summaryOf(error))

@@ -12,11 +12,10 @@ import {
   type Standing,
   type Taken,
 } from './count-dialect.ts'
-import { quote, quoteTable, type SqlRunner, wholeOf } from './dialect.ts'
+import { type LaterMade, quote, quoteTable, type SqlRunner, wholeOf } from './dialect.ts'
 import { countOf, SQLITE, tableOf } from './sqlite-dialect.ts'
 import { SQLITE_REFUSED } from './sqlite-refused.ts'
 
-const OUTBOX_INDEX = 'perilune_outbox_at'
 /** Milliseconds since 1970, in any version. */
 const NOW_MS = "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)"
 
@@ -27,14 +26,11 @@ export const SQLITE_COUNTS: CountDialect = {
   outbox: (schema) => `CREATE TABLE IF NOT EXISTS ${outboxIn(schema)} (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, counters TEXT NOT NULL, idempotency_key TEXT NOT NULL, id TEXT NOT NULL,
     delta INTEGER NOT NULL, at INTEGER NOT NULL, UNIQUE (counters, idempotency_key))`,
-  // Or all that is remembered would be read at each flush.
-  outboxIndex: (schema) => ({
-    asked: {
-      sql: `SELECT 1 FROM ${quote(schema, '"')}.sqlite_master WHERE type = 'index' AND name = ?`,
-      values: [OUTBOX_INDEX],
-    },
-    definition: `CREATE INDEX IF NOT EXISTS ${quoteTable([schema, OUTBOX_INDEX], '"')} ON perilune_outbox (counters, at)`,
-  }),
+  // The number of a row is the last part of every index. Without these all that is remembered would be read at each flush.
+  outboxIndexes: (schema) => [
+    indexOf(schema, 'perilune_outbox_seq', 'counters'),
+    indexOf(schema, 'perilune_outbox_at', 'counters, at'),
+  ],
   outboxEvents: {
     table: 'perilune_outbox',
     id: 'id',
@@ -181,6 +177,16 @@ async function add(
 
 function cursorIn(schema: string): string {
   return quoteTable([schema, 'perilune_cursor'], '"')
+}
+
+function indexOf(schema: string, own: string, columns: string): LaterMade {
+  return {
+    asked: {
+      sql: `SELECT 1 FROM ${quote(schema, '"')}.sqlite_master WHERE type = 'index' AND name = ?`,
+      values: [own],
+    },
+    definition: `CREATE INDEX IF NOT EXISTS ${quoteTable([schema, own], '"')} ON perilune_outbox (${columns})`,
+  }
 }
 
 function outboxIn(schema: string): string {

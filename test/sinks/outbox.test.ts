@@ -1,5 +1,6 @@
 // What an outbox promises, on each database.
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Column, Statement } from '../../src/sinks/dialect.ts'
 import { SQLITE_COUNTS } from '../../src/sinks/sqlite-counts.ts'
 import { until } from '../servers/ask.ts'
 import { startProxy } from '../servers/proxy.ts'
@@ -168,21 +169,31 @@ describe.each([
   })
 })
 
-test('an outbox in SQLite that has no index of times gets one, and looks for old keys by it', async () => {
+test('an outbox in SQLite that lacks its indexes gets them, and looks for rows by them', async () => {
   const place = await openSqlite()
   await makeTables(place)
   await place.outbox(ITEMS).prepare()
-  await place.run('DROP INDEX perilune_outbox_at')
+  for (const index of ['perilune_outbox_at', 'perilune_outbox_seq']) await place.run(`DROP INDEX ${index}`)
   const outbox = place.outbox(ITEMS)
   await outbox.prepare()
 
-  const { sql, values } = SQLITE_COUNTS.purge('main', COUNTERS, 1000, 1000)
-  const plan = place
-    .open()
-    .prepare(`EXPLAIN QUERY PLAN ${sql}`)
-    .all(...values) as { detail: string }[]
-  expect(plan.map(({ detail }) => detail)).toContainEqual(
-    expect.stringMatching(/perilune_outbox_at \(counters=\? AND at<\?\)/),
+  const events = {
+    ...SQLITE_COUNTS.outboxEvents,
+    found: { schema: 'main', name: 'perilune_outbox', location: '' },
+  }
+  const waiting = { ...events, idColumn: {} as Column, isMarkedFromZero: false }
+  const planOf = ({ sql, values }: Statement): string => {
+    const plan = place
+      .open()
+      .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+      .all(...values) as { detail: string }[]
+    return plan.map(({ detail }) => detail).join('\n')
+  }
+  expect(planOf(SQLITE_COUNTS.purge('main', COUNTERS, 1000, 1000))).toContain(
+    'perilune_outbox_at (counters=? AND at<?)',
+  )
+  expect(planOf(SQLITE_COUNTS.waiting('main', waiting, COUNTERS, '0', 10))).toContain(
+    'perilune_outbox_seq (counters=? AND rowid>?)',
   )
   expect(await outbox.purge(COUNTERS)).toBe(false)
 })
