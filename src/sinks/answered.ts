@@ -1,18 +1,19 @@
-// Statements that a server never answers: it hangs, or has gone and nobody has closed the connection. Their connections are closed, or
-// a pool would have none but these for ever, though another server has taken the place of that one.
+// Connections that a server never answers on: it hangs, or has gone and nobody has closed them. They are closed, or a pool would have none
+// but these for ever, though another server has taken the place of that one.
 
 import { SinkError } from '../counters/errors.ts'
 import { startTimer } from '../runtime/timer.ts'
 import { causesOf } from './access.ts'
 
-const SILENT_MS = 60_000
-/** The first statement of a transaction waits for nobody's lock. */
-export const FIRST_MS = 10_000
+const SILENT_MS = 10_000
 
-/** As what a connection answers. Throws SinkError after so long without, and takes what comes later. */
-export function answered<Answer>(answer: Promise<Answer>, ms: number = SILENT_MS): Promise<Answer> {
+/**
+ * As what a server answers to the first statement of a transaction, which waits for nobody's lock. Throws SinkError after ten seconds
+ * without. Later ones may wait: a server that lives goes on with them, and another connection would wait beside it.
+ */
+export function answeredAtFirst<Answer>(answer: Promise<Answer>): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const timer = startTimer(() => reject(new Silent(ms)), ms)
+    const timer = startTimer(() => reject(new Silent()), SILENT_MS).unref()
     answer.then(
       (told) => {
         timer.cancel()
@@ -32,7 +33,10 @@ export function isSilent(error: unknown): boolean {
 }
 
 class Silent extends SinkError {
-  constructor(ms: number) {
-    super('sink-unreachable', `the database has not answered a statement for ${ms / 1000} seconds`)
+  constructor() {
+    super(
+      'sink-unreachable',
+      `the database has not answered the first statement of a connection for ${SILENT_MS / 1000} seconds`,
+    )
   }
 }

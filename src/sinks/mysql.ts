@@ -6,7 +6,7 @@
 import type { EventSource, OutboxSource } from '../counters/count-source.ts'
 import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
-import { answered, FIRST_MS, isSilent } from './answered.ts'
+import { answeredAtFirst, isSilent } from './answered.ts'
 import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
 import { MYSQL_COUNTS, type MysqlEvents } from './mysql-counts.ts'
 import { MYSQL } from './mysql-dialect.ts'
@@ -70,9 +70,9 @@ class MysqlStore implements SqlStore {
   transaction<Result>(work: (runner: SqlRunner) => Promise<Result>): Promise<Result> {
     return this.#connected(async (connection) => {
       await readCommitted(connection)
-      await answered(connection.query('START TRANSACTION'))
-      const result = await work(new MysqlRunner({ query: (sql) => answered(connection.query(sql)) }))
-      await answered(connection.query('COMMIT'))
+      await connection.query('START TRANSACTION')
+      const result = await work(new MysqlRunner(connection))
+      await connection.query('COMMIT')
       return result
     })
   }
@@ -80,9 +80,9 @@ class MysqlStore implements SqlStore {
   rows(statement: Statement): Promise<readonly Row[]> {
     return this.#connected(async (connection) => {
       await readCommitted(connection)
-      const rows = await answered(new MysqlRunner(connection).rows(statement))
+      const rows = await new MysqlRunner(connection).rows(statement)
       // With autocommit off, a transaction would be left open: it has begun with the statement.
-      await answered(connection.query('ROLLBACK'))
+      await connection.query('ROLLBACK')
       return rows
     })
   }
@@ -123,17 +123,17 @@ class MysqlRunner implements SqlRunner {
 /** With autocommit off, whoever had the connection before has left a transaction open by whatever was read: it ends there. */
 async function readCommitted(connection: Queries): Promise<void> {
   try {
-    await answered(connection.query(READ_COMMITTED), FIRST_MS)
+    await answeredAtFirst(connection.query(READ_COMMITTED))
   } catch (error) {
     if (!isWithinTransaction(error)) throw error
-    await answered(connection.query('ROLLBACK'))
-    await answered(connection.query(READ_COMMITTED))
+    await connection.query('ROLLBACK')
+    await connection.query(READ_COMMITTED)
   }
 }
 
 async function rollBack(connection: MysqlConnection): Promise<void> {
   try {
-    await answered(connection.query('ROLLBACK'))
+    await connection.query('ROLLBACK')
     connection.release()
   } catch {
     connection.destroy()

@@ -10,7 +10,7 @@ import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { isError } from '../runtime/is-error.ts'
 import { summaryOf } from '../runtime/thrown.ts'
-import { answered, FIRST_MS, isSilent } from './answered.ts'
+import { answeredAtFirst, isSilent } from './answered.ts'
 import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
 import { POSTGRES_COUNTS, type PostgresEvents } from './postgres-counts.ts'
 import { POSTGRES } from './postgres-dialect.ts'
@@ -73,6 +73,10 @@ function storeOf(pool: PostgresPool): PostgresStore {
   return new PostgresStore(pool)
 }
 
+/** Who waits for a lock without end would have one more connection a minute wait beside it. MySQL has a limit of its own. */
+const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED;
+  SELECT set_config('lock_timeout', '50s', true) WHERE current_setting('lock_timeout') = '0'`
+
 class PostgresStore implements SqlStore {
   readonly #pool: PostgresPool
 
@@ -86,9 +90,9 @@ class PostgresStore implements SqlStore {
     client.on('error', ignore)
     let broken: Error | undefined
     try {
-      await answered(client.query('BEGIN ISOLATION LEVEL READ COMMITTED'), FIRST_MS)
-      const result = await work(new PostgresRunner(client, answered))
-      await answered(client.query('COMMIT'))
+      await answeredAtFirst(client.query(BEGIN))
+      const result = await work(new PostgresRunner(client))
+      await client.query('COMMIT')
       return result
     } catch (error) {
       broken = useless(error) ?? (await rollBack(client))
@@ -99,41 +103,24 @@ class PostgresStore implements SqlStore {
     }
   }
 
-  async rows(statement: Statement): Promise<readonly Row[]> {
-    const client = await this.#pool.connect()
-    client.on('error', ignore)
-    let broken: Error | undefined
-    try {
-      return await new PostgresRunner(client, answered).rows(statement)
-    } catch (error) {
-      // As a pool does it: what has failed may be the connection.
-      broken = isError(error) ? error : new Error(summaryOf(error))
-      throw error
-    } finally {
-      client.off('error', ignore)
-      client.release(broken)
-    }
+  rows(statement: Statement): Promise<readonly Row[]> {
+    return new PostgresRunner(this.#pool).rows(statement)
   }
 }
 
-/** Watches an answer. */
-type Watch = <Answer>(answer: Promise<Answer>) => Promise<Answer>
-
 class PostgresRunner implements SqlRunner {
   readonly #client: Pick<PostgresClient, 'query'>
-  readonly #watch: Watch
 
-  constructor(client: Pick<PostgresClient, 'query'>, watch: Watch = (answer) => answer) {
+  constructor(client: Pick<PostgresClient, 'query'>) {
     this.#client = client
-    this.#watch = watch
   }
 
   async rows({ sql, values }: Statement): Promise<readonly Row[]> {
-    return (await this.#watch(this.#client.query(sql, [...values]))).rows as Row[]
+    return (await this.#client.query(sql, [...values])).rows as Row[]
   }
 
   async changes({ sql, values }: Statement): Promise<number> {
-    return (await this.#watch(this.#client.query(sql, [...values]))).rowCount ?? 0
+    return (await this.#client.query(sql, [...values])).rowCount ?? 0
   }
 }
 
@@ -148,7 +135,7 @@ function useless(error: unknown): Error | undefined {
 /** Why the client is of no more use, if it is not. */
 async function rollBack(client: PostgresClient): Promise<Error | undefined> {
   try {
-    await answered(client.query('ROLLBACK'))
+    await client.query('ROLLBACK')
     return undefined
   } catch (error) {
     return isError(error) ? error : new Error(summaryOf(error))
