@@ -8,7 +8,8 @@ import { AmbiguousError } from '../runtime/errors.ts'
 import { rest } from '../runtime/in-time.ts'
 import { beginEpoch } from './loading.ts'
 import { patiently } from './patiently.ts'
-import type { Refusal } from './sink.ts'
+import type { Applied, Batch, Refusal } from './sink.ts'
+import { sinkInTime } from './sink-in-time.ts'
 import { enterEpoch, noteEpoch, type Partition, type Source } from './source.ts'
 
 /** What a flush has brought into the database. */
@@ -24,29 +25,24 @@ export interface FlushLimits {
   readonly signal?: AbortSignal | undefined
 }
 
-/** And what of it the database refused. */
-export interface FlushedPartition extends Flushed {
-  readonly refused: readonly Refusal[]
-}
-
 type Sealed = Extract<SealAnswer, { status: 'sealed' }>
 
 const FIRST_PAUSE_MS = 20
 const LONGEST_PAUSE_MS = 500
 
-/** Flushes what is pending when it begins. Throws SinkError, DriverError, or the reason of the signal. */
+/** Flushes what is pending when it begins, and notes what the database refused. Throws SinkError, DriverError, or the reason of the signal. */
 export async function flushPartition(
   source: Source,
   partition: Partition,
   limits: FlushLimits,
-): Promise<FlushedPartition> {
+  refused: Refusal[],
+): Promise<Flushed> {
   let [batches, counters] = [0, 0]
-  const refused: Refusal[] = []
   let began = Infinity
   for (;;) {
     const sealed = await sealSettled(source, partition, limits)
     if (sealed === null || isLater(sealed, began)) {
-      return { batches, counters, refused }
+      return { batches, counters }
     }
     began = Math.min(began, sealed.nowMs)
     const left = await commit(source, partition, sealed, limits)
@@ -131,6 +127,20 @@ async function commit(
     await beginEpoch(source, partition, epoch, keep, performance.now() + limits.patienceMs, batch)
     return null
   }
+  // Whoever applied it did not come to tell what was refused.
+  const left = typeof applied === 'string' ? await keptOf(source, asked, applied) : applied.refused
   await partition.unit.run(ack, { epoch, seq, batch, retainMs: source.terms.retainMs })
-  return typeof applied === 'string' ? [] : applied.refused
+  return left
+}
+
+async function keptOf(
+  { sink, ledgerName, runtime }: Source,
+  { changes }: Batch,
+  applied: Applied,
+): Promise<readonly Refusal[]> {
+  if (applied !== 'known' || sink.refused === undefined) return []
+  const by = performance.now() + runtime.runner.deadlineMs
+  const kept = await sinkInTime(sink.refused(ledgerName), by, runtime.runner.deadlines)
+  const ids = new Set(changes.map(({ id }) => id))
+  return kept.filter(({ id }) => ids.has(id))
 }
