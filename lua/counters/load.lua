@@ -4,12 +4,12 @@ had, what is pending, and what is sealed and was not in SQL yet. Values that are
 snapshot is older than what has been flushed since, or of another epoch (0: the partition has none yet); whoever reads SQL after
 that, and finds it before `seq` of this epoch, knows that SQL came back with an old copy. `behind`: SQL knows of
 batches that this partition has never sealed, for the server came back with an old copy. Safe to repeat. The value of one
-that leaves 64 bits with what waits is nil: it is not here.
+that leaves 64 bits with what waits is nil: it is not here. Also evicts values that are due.
 
 @returns loaded  values:[value:text?]
 @returns retry   epoch:integer seq:integer
 @returns behind  epoch:integer seq:integer
-@cost    O(counters)
+@cost    O(counters), and at most 1,000 evictions
 ]]
 local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
@@ -49,6 +49,8 @@ if seq < acked then
   return { 'retry', partition.epoch, acked }
 end
 local now_ms = math.floor(clock_us() / 1000)
+-- Whoever reads more than flushes evict would fill the server.
+evict_due(values, clean, now_ms)
 local due_ms = retain_ms > 0 and now_ms + retain_ms or 0
 local now = {}
 for at = counters_at, #counters, 2 do

@@ -1,12 +1,12 @@
 --[[
 Shows counters that are not here, as SQL had them at a version of it; `taken` is what was noted of each before it was read.
 What is noted stays so, and the next round reads them again. `retry`: SQL was read too early, for a later version is shown.
-Answers what is shown of each. `elsewhere`: what is shown comes from another place in SQL. Safe to repeat.
+Answers what is shown of each. Also evicts values that are due. `elsewhere`: what is shown comes from another place in SQL. Safe to repeat.
 
 @returns shown  values:[value:text]
 @returns retry  version:integer
 @returns elsewhere place:text
-@cost    O(counters)
+@cost    O(counters), and at most 1,000 evictions
 ]]
 local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
 local shown = KEYS[2] -- hash: id -> what is shown
@@ -40,6 +40,8 @@ if version < state.version or version < state.showing then
   return { 'retry', math.max(state.version, state.showing) }
 end
 local now_us = clock_us()
+-- Whoever reads more than rounds evict would fill the server; and where there are no rounds, what is shown has to be read again.
+evict_due(shown, idle, math.floor(now_us / 1000))
 local knows = turn == state.turn
 if state.turn == 0 then
   state.turn = now_us

@@ -5,6 +5,7 @@ import { setup as setupShown } from '../../test/shown-fixture.ts'
 import type { EventSource } from './count-source.ts'
 import { SinkError } from './errors.ts'
 import type { Snapshot } from './sink.ts'
+import type { Loss } from './source.ts'
 
 describe('counters whose reads come from a copy that lags', () => {
   async function lagging() {
@@ -144,4 +145,36 @@ describe('derived counters whose database came back with an old copy', () => {
     expect(await votes.getMany([1, 2])).toEqual([2, 0])
     expect(calls).toEqual(['counters/shown'])
   })
+})
+
+test('counters count nothing twice where the database went back, and Redis to before that', async () => {
+  const losses: Loss[] = []
+  const { counters, another, client, name, database, stored } = await setup({
+    onLoss: (loss) => losses.push(loss),
+  })
+  await counters.increment(1, 10)
+  await counters.flush()
+  database.exec('CREATE TABLE copy AS SELECT * FROM perilune_ledger')
+  await counters.increment(1, 5)
+  await counters.flush()
+  await counters.increment(1, 7)
+  const keys = (await client.keys(`counters-test:{counters:${name}:0}:*`)).filter(
+    (key) => !key.endsWith('clock'),
+  )
+  const dumps = await Promise.all(keys.map((key) => client.dumpBuffer(key)))
+  database.exec(`UPDATE items SET votes = 10; DELETE FROM perilune_ledger;
+    INSERT INTO perilune_ledger SELECT * FROM copy`)
+  await counters.flush()
+  expect(stored(1)).toBe(17)
+
+  for (const key of await client.keys(`counters-test:{counters:${name}:0}:*`))
+    if (!key.endsWith('clock')) await client.del(key)
+  for (const [at, key] of keys.entries()) await client.restore(key, 0, dumps[at] as Buffer)
+  const other = another({ onLoss: (loss) => losses.push(loss) })
+  expect(await other.get(2)).toBe(0)
+  await other.increment(1, 100)
+  await other.flush()
+
+  expect(stored(1)).toBe(117)
+  expect(losses).toEqual([{ partition: 0, counters: 1, why: 'old copy of Redis' }])
 })

@@ -10,6 +10,7 @@ import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
 import type { CountSource } from './count-source.ts'
 import { SinkError } from './errors.ts'
+import { OneAtATime } from './one-at-a-time.ts'
 import { KeptRefusals } from './refusals.ts'
 
 /** What they have in common, wherever their rows come from. */
@@ -38,6 +39,8 @@ export interface Board {
   /** How many there are, as all have to say it. */
   readonly number: PartitionNumber
   readonly refusals: KeptRefusals
+  /** What this process does with their line in SQL. */
+  readonly rollingUp: OneAtATime
 }
 
 // A transaction costs what it costs, and each changes the counts of the hot counters again.
@@ -66,6 +69,7 @@ export function openBoard(
     }),
     number: new PartitionNumber(new Unit(runtime, place), partitions, { agree, disband }),
     refusals: new KeptRefusals(runtime),
+    rollingUp: new OneAtATime(runtime.runner.deadlines),
   }
 }
 

@@ -322,6 +322,22 @@ describe('derived counters', () => {
     await expect(votes.get('seven')).rejects.toThrow('must be an integer')
   })
 
+  test('that the table cannot have cost the others that are read with them a few statements more', async () => {
+    const { votes, source } = await setup()
+    const read = source.read.bind(source)
+    let reads = 0
+    source.read = (...asked) => {
+      reads++
+      return read(...asked)
+    }
+    const ids = Array.from({ length: 200 }, (_, at) => (at === 77 ? 'none' : String(at)))
+
+    const answers = await Promise.allSettled(ids.map((id) => votes.get(id)))
+
+    expect(answers.flatMap(({ status }, at) => (status === 'rejected' ? [ids[at]] : []))).toEqual(['none'])
+    expect(reads).toBeLessThan(30)
+  })
+
   test('are made anew from their rows', async () => {
     const { votes, database, insert } = await setup()
     insert(1, 3)

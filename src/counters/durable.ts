@@ -5,6 +5,7 @@ import { checkSource, type ShownOptions } from './board.ts'
 import type { OutboxSource } from './count-source.ts'
 import { ShownCounters } from './derived.ts'
 import { RefusedError, SinkError } from './errors.ts'
+import { OneAtATime } from './one-at-a-time.ts'
 import type { RolledRows } from './showing.ts'
 import { sinkInTime } from './sink-in-time.ts'
 import { checkId, checkIds } from './source.ts'
@@ -25,6 +26,7 @@ export interface Addition {
 /** Values that are changed in the transactions of an SQL database: exact there, and shown by Redis. */
 export class DurableCounters<Client> extends ShownCounters {
   readonly #outbox: OutboxSource<Client>
+  readonly #purging: OneAtATime
   #isPrepared = false
 
   constructor(runtime: Runtime, name: string, options: DurableCountersOptions<Client>) {
@@ -32,6 +34,7 @@ export class DurableCounters<Client> extends ShownCounters {
     const outbox = checkSource('outbox', options.outbox)
     super(runtime, name, outbox, options)
     this.#outbox = outbox
+    this.#purging = new OneAtATime(this.deadlines)
   }
 
   /**
@@ -83,8 +86,10 @@ export class DurableCounters<Client> extends ShownCounters {
   }
 
   async #purge(signal: AbortSignal | undefined): Promise<void> {
-    const purge = (): Promise<boolean> =>
-      sinkInTime(this.#outbox.purge(this.sqlName), this.deadline, this.deadlines)
+    const purge = (): Promise<boolean | null> => {
+      const some = this.#purging.runUnlessBusy(() => this.#outbox.purge(this.sqlName))
+      return sinkInTime(some, this.deadline, this.deadlines)
+    }
     while (await purge()) signal?.throwIfAborted()
   }
 }

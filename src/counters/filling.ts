@@ -7,7 +7,7 @@ import { rest } from '../runtime/in-time.ts'
 import type { Unit } from '../runtime/unit.ts'
 import { type Board, elsewhere, placeOf } from './board.ts'
 import { sinkInTime } from './sink-in-time.ts'
-import { byPartition, inPages, MAX_A_CALL } from './source.ts'
+import { byPartition, inHalves, inPages, MAX_A_CALL } from './source.ts'
 import { type CounterValue, toValue } from './value.ts'
 
 type Filled = string | null | InvalidArgumentError
@@ -73,7 +73,7 @@ async function fillEach(
     if (!(error instanceof InvalidArgumentError)) throw error
     if (ids.length === 1) return [error]
   }
-  const each = await Promise.all(ids.map((id) => fillEach(board, partition, [id], by)))
+  const each = await Promise.all(inHalves(ids).map((half) => fillEach(board, partition, half, by)))
   return each.flat()
 }
 

@@ -6,6 +6,7 @@ import type { Runtime } from '../runtime/runtime.ts'
 import { startTimer } from '../runtime/timer.ts'
 import { RefusedError, SinkError } from './errors.ts'
 import { type Flushed, flushPartition } from './flushing.ts'
+import type { Refusal } from './sink.ts'
 import type { Source } from './source.ts'
 
 const FIRST_RETRY_MS = 100
@@ -120,20 +121,22 @@ export class Flushing implements AsyncDisposable {
 
 /** Flushes all partitions. Throws the first error once all are through; RefusedError where nothing else went wrong. */
 export async function flushAll(source: Source, signal?: AbortSignal): Promise<Flushed> {
+  return source.refusals.telling(source.sink.name, (refused) => flushEach(source, refused, signal))
+}
+
+async function flushEach(source: Source, refused: Refusal[], signal?: AbortSignal): Promise<Flushed> {
   const limits = { patienceMs: source.runtime.runner.deadlineMs, signal }
   // Beside the flush: a server that is away takes one deadline, and not two. What is sealed is brought whatever their number is.
   const [number, ...all] = await Promise.allSettled([
     source.number.check(),
-    ...source.partitions.map((partition) => flushPartition(source, partition, limits)),
+    ...source.partitions.map((partition) => flushPartition(source, partition, limits, refused)),
   ] as const)
   const failed = [number, ...all].find((each) => each.status === 'rejected')
   if (failed !== undefined) throw failed.reason
   const flushed = all.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
-  const refused = flushed.flatMap((each) => each.refused)
   const batches = flushed.reduce((sum, each) => sum + each.batches, 0)
   if (batches > 0 || source.refusals.areKept) {
     await source.refusals.retry(source.sink, source.ledgerName, limits)
   }
-  if (refused.length > 0) throw new RefusedError(source.sink.name, refused)
   return { batches, counters: flushed.reduce((sum, { counters }) => sum + counters, 0) }
 }

@@ -5,10 +5,10 @@ import { randomUUID } from 'node:crypto'
 import { ack, type SealAnswer, seal } from '../generated/counters.ts'
 import { Backoff } from '../runtime/backoff.ts'
 import { AmbiguousError } from '../runtime/errors.ts'
-import { inTime, rest } from '../runtime/in-time.ts'
+import { rest } from '../runtime/in-time.ts'
 import { beginEpoch } from './loading.ts'
 import { patiently } from './patiently.ts'
-import type { Applied, AppliedInPart, Batch, Refusal, Sink } from './sink.ts'
+import type { Applied, Batch, Refusal } from './sink.ts'
 import { sinkInTime } from './sink-in-time.ts'
 import { enterEpoch, noteEpoch, type Partition, type Source } from './source.ts'
 
@@ -25,30 +25,24 @@ export interface FlushLimits {
   readonly signal?: AbortSignal | undefined
 }
 
-/** And what of it the database refused. */
-export interface FlushedPartition extends Flushed {
-  readonly refused: readonly Refusal[]
-}
-
 type Sealed = Extract<SealAnswer, { status: 'sealed' }>
 
 const FIRST_PAUSE_MS = 20
 const LONGEST_PAUSE_MS = 500
-const UNANSWERED_MS = 60_000
 
-/** Flushes what is pending when it begins. Throws SinkError, DriverError, or the reason of the signal. */
+/** Flushes what is pending when it begins, and notes what the database refused. Throws SinkError, DriverError, or the reason of the signal. */
 export async function flushPartition(
   source: Source,
   partition: Partition,
   limits: FlushLimits,
-): Promise<FlushedPartition> {
+  refused: Refusal[],
+): Promise<Flushed> {
   let [batches, counters] = [0, 0]
-  const refused: Refusal[] = []
   let began = Infinity
   for (;;) {
     const sealed = await sealSettled(source, partition, limits)
     if (sealed === null || isLater(sealed, began)) {
-      return { batches, counters, refused }
+      return { batches, counters }
     }
     began = Math.min(began, sealed.nowMs)
     const left = await commit(source, partition, sealed, limits)
@@ -123,7 +117,7 @@ async function commit(
   const asked = { ...place, seq, batch, changes }
   const { sink, runtime } = source
   const applied = await patiently(
-    (by) => applyAlone(sink, partition, asked, by),
+    (by) => partition.applying.run(() => sink.apply(asked), by),
     limits.patienceMs,
     runtime.runner.deadlines,
     limits.signal,
@@ -133,26 +127,20 @@ async function commit(
     await beginEpoch(source, partition, epoch, keep, performance.now() + limits.patienceMs, batch)
     return null
   }
+  // Whoever applied it did not come to tell what was refused.
+  const left = typeof applied === 'string' ? await keptOf(source, asked, applied) : applied.refused
   await partition.unit.run(ack, { epoch, seq, batch, retainMs: source.terms.retainMs })
-  return typeof applied === 'string' ? [] : applied.refused
+  return left
 }
 
-/**
- * One at a time: who waits for the ledger holds a connection, and would hold another one at each flush. A connection that is
- * dead though nobody closed it is not waited for so long.
- */
-async function applyAlone(
-  sink: Sink,
-  partition: Partition,
-  batch: Batch,
-  by: number,
-): Promise<Applied | AppliedInPart> {
-  const { deadlines } = partition.unit.runtime.runner
-  while (partition.applying !== null) await sinkInTime(partition.applying, by, deadlines)
-  const applied = sink.apply(batch)
-  const settled = (): void => {
-    partition.applying = null
-  }
-  partition.applying = inTime(applied, performance.now() + UNANSWERED_MS, deadlines).then(settled, settled)
-  return applied
+async function keptOf(
+  { sink, ledgerName, runtime }: Source,
+  { changes }: Batch,
+  applied: Applied,
+): Promise<readonly Refusal[]> {
+  if (applied !== 'known' || sink.refused === undefined) return []
+  const by = performance.now() + runtime.runner.deadlineMs
+  const kept = await sinkInTime(sink.refused(ledgerName), by, runtime.runner.deadlines)
+  const ids = new Set(changes.map(({ id }) => id))
+  return kept.filter(({ id }) => ids.has(id))
 }

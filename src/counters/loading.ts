@@ -8,7 +8,15 @@ import { rest } from '../runtime/in-time.ts'
 import { OverflowError, SinkError, UnknownCounterError } from './errors.ts'
 import type { LedgerPlace, LedgerStanding } from './sink.ts'
 import { sinkInTime } from './sink-in-time.ts'
-import { enterEpoch, type Loss, MAX_A_CALL, noteEpoch, type Partition, type Source } from './source.ts'
+import {
+  enterEpoch,
+  inHalves,
+  type Loss,
+  MAX_A_CALL,
+  noteEpoch,
+  type Partition,
+  type Source,
+} from './source.ts'
 
 const BATCHES: BatchTerms = {
   name: 'a load of counters',
@@ -55,7 +63,7 @@ async function loadEach(
     if (!(error instanceof InvalidArgumentError)) throw error
     if (ids.length === 1) return [error]
   }
-  const each = await Promise.all(ids.map((id) => loadEach(source, partition, [id], by)))
+  const each = await Promise.all(inHalves(ids).map((half) => loadEach(source, partition, half, by)))
   return each.flat()
 }
 
@@ -84,7 +92,8 @@ export async function loadMany(
     if (seq === null || isOld(seq)) {
       const stands = await standingOf(source, place, { seq, isPast }, by)
       if (isOld(stands.seq)) await beginEpoch(source, partition, epoch, stands.isPast ? 'nothing' : 'all', by)
-      else if (performance.now() + pauseMs > by) throw lagging(source)
+      // What is asked after the pause takes its time, too, and would say that nobody answered.
+      else if (performance.now() + 2 * pauseMs > by) throw lagging(source)
       else await rest(pauseMs, deadlines)
       continue
     }

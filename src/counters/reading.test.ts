@@ -16,6 +16,22 @@ describe('values', () => {
     expect(await counters.getMany([])).toEqual([])
   })
 
+  test('that the table cannot have cost the others that are read with them a few statements more', async () => {
+    const { counters, sink } = await setup()
+    const { read } = sink
+    let reads = 0
+    sink.read = (...asked) => {
+      reads++
+      return read(...asked)
+    }
+    const ids = Array.from({ length: 200 }, (_, at) => (at === 77 ? 'none' : String(at)))
+
+    const answers = await Promise.allSettled(ids.map((id) => counters.get(id)))
+
+    expect(answers.flatMap(({ status }, at) => (status === 'rejected' ? [ids[at]] : []))).toEqual(['none'])
+    expect(reads).toBeLessThan(30)
+  })
+
   test('stay for their time after the last flush, and longer while they are dirty', async () => {
     const { counters, clock, client, name } = await setup({ retention: '1m' })
     const values = `counters-test:{counters:${name}:0}:values`

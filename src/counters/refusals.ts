@@ -1,21 +1,47 @@
 // What the database refused, and keeps until it takes it: every flush that writes anything tries it again.
 
 import type { Runtime } from '../runtime/runtime.ts'
-import { countsOf, type RefusedCount } from './errors.ts'
+import { countsOf, type RefusedCount, RefusedError } from './errors.ts'
+import { OneAtATime } from './one-at-a-time.ts'
 import { patiently } from './patiently.ts'
-import type { Refusals } from './sink.ts'
+import type { Refusal, Refusals } from './sink.ts'
 import { sinkInTime } from './sink-in-time.ts'
+
+const MOST_UNTOLD = 1000
 
 export class KeptRefusals {
   readonly #runtime: Runtime
+  readonly #retrying: OneAtATime
   /** As far as this process knows. */
   areKept = false
+  /** What a flush that failed for something else has not told. */
+  #untold: readonly Refusal[] = []
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime
+    this.#retrying = new OneAtATime(runtime.runner.deadlines)
   }
 
-  /** Throws SinkError, or the reason of the signal. */
+  /**
+   * Does the work of a flush, which notes what the database refused. Throws RefusedError where there is any, also of flushes before
+   * that failed; what this one throws, and then the next one tells it.
+   */
+  async telling<Done>(name: string, work: (refused: Refusal[]) => Promise<Done>): Promise<Done> {
+    const refused: Refusal[] = []
+    let done: Done
+    try {
+      done = await work(refused)
+    } catch (error) {
+      this.#untold = [...this.#untold, ...refused].slice(-MOST_UNTOLD)
+      throw error
+    }
+    const all = [...this.#untold, ...refused]
+    this.#untold = []
+    if (all.length > 0) throw new RefusedError(name, all)
+    return done
+  }
+
+  /** Leaves them to the next flush while they are tried already. Throws SinkError, or the reason of the signal. */
   async retry(
     of: Partial<Refusals>,
     counters: string,
@@ -23,7 +49,8 @@ export class KeptRefusals {
   ): Promise<void> {
     const { deadlines } = this.#runtime.runner
     const retry = async (): Promise<boolean> => (await of.retryRefused?.(counters)) ?? false
-    this.areKept = await patiently(retry, patienceMs, deadlines, signal)
+    const tried = await patiently(() => this.#retrying.runUnlessBusy(retry), patienceMs, deadlines, signal)
+    this.areKept = tried ?? true
   }
 
   /** Throws SinkError. */

@@ -6,7 +6,6 @@ import { noted } from '../generated/counters.ts'
 import type { Unit } from '../runtime/unit.ts'
 import { type Board, elsewhere, placeOf } from './board.ts'
 import type { RolledUp } from './count-source.ts'
-import { RefusedError } from './errors.ts'
 import { patiently } from './patiently.ts'
 import { type Item, type Noted, newestOf, showPartition } from './showing-partition.ts'
 import type { Refusal } from './sink.ts'
@@ -40,7 +39,10 @@ const FIRST_PAGE = '0'
 
 /** Rolls up and shows what is there when it begins. Throws SinkError, DriverError, or the reason of the signal. */
 export async function runRounds(board: Board, round: Round): Promise<RolledRows> {
-  const refused: Refusal[] = []
+  return board.refusals.telling(board.counts.name, (refused) => runEach(board, round, refused))
+}
+
+async function runEach(board: Board, round: Round, refused: Refusal[]): Promise<RolledRows> {
   let events = 0
   // Beside what is asked first: a server that is away takes one deadline, and not two.
   const checked = board.number.check()
@@ -53,21 +55,18 @@ export async function runRounds(board: Board, round: Round): Promise<RolledRows>
   }
   for (let next = round; ; next = { ...next, ids: [], recount: false }) {
     round.signal?.throwIfAborted()
-    const done = await runRound(board, next, progress, checked)
+    const done = await runRound(board, next, progress, checked, refused)
     events += done.events
-    refused.push(...done.refused)
     progress = done.progress
     if (progress.isTaken && progress.isTold.every(Boolean)) break
   }
   const { counts, sqlName, refusals, runtime } = board
   await refusals.retry(counts, sqlName, { patienceMs: runtime.runner.deadlineMs, signal: round.signal })
-  if (refused.length > 0) throw new RefusedError(counts.name, refused)
   return { events }
 }
 
 interface Rounded {
   readonly events: number
-  readonly refused: readonly Refusal[]
   readonly progress: Progress
 }
 
@@ -76,6 +75,7 @@ async function runRound(
   round: Round,
   progress: Progress,
   checked: Promise<void>,
+  refused: Refusal[],
 ): Promise<Rounded> {
   const { counts, sqlName, batchSize, runtime, partitions } = board
   const before = await askNoted(board, progress, round.signal)
@@ -86,18 +86,23 @@ async function runRound(
   const until = progress.until === '' ? undefined : progress.until
   const { deadlineMs, deadlines } = runtime.runner
   const rollUp = (isSure: boolean): Promise<RolledUp> =>
-    patiently(() => counts.rollUp({ ...asked, until, isSure }), deadlineMs, deadlines, round.signal)
+    patiently(
+      (by) => board.rollingUp.run(() => counts.rollUp({ ...asked, until, isSure }), by),
+      deadlineMs,
+      deadlines,
+      round.signal,
+    )
   let rolled = await rollUp(false)
   const isIdle = rolled.version === rolled.since
   if (isIdle && before.some((each) => newestOf(each) > rolled.since)) rolled = await rollUp(true)
+  refused.push(...(rolled.refused ?? []))
   const items = itemsOf(board, rolled, ids, before)
   await Promise.all(
     partitions.map((partition, at) =>
       showPartition(board, partition, rolled, before[at], items.get(partition)),
     ),
   )
-  const { events, refused = [] } = rolled
-  return { events, refused, progress: progressAfter(progress, before, rolled) }
+  return { events: rolled.events, progress: progressAfter(progress, before, rolled) }
 }
 
 /** What has notes, of each partition. Throws SinkError where others show counts of another place there. */

@@ -12,7 +12,7 @@ export interface LedgerPlace {
 export interface LedgerStanding {
   /** The newest batch of the epoch that is in it; null: it does not know the epoch. */
   readonly seq: number | null
-  /** Whether it has forgotten the epoch, for many came after it: nobody can tell what is in the database. */
+  /** Whether many epochs have come after it, so that it is forgotten, or a later one has batches: nobody can tell what is in the database. */
   readonly isPast?: boolean
 }
 

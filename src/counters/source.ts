@@ -9,6 +9,7 @@ import { partitionOf } from '../runtime/partition-hash.ts'
 import { PartitionNumber } from '../runtime/partition-number.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
+import { OneAtATime } from './one-at-a-time.ts'
 import { KeptRefusals } from './refusals.ts'
 import type { Sink } from './sink.ts'
 
@@ -49,8 +50,8 @@ export interface Partition {
   isTold: boolean
   /** The epoch that this process tried to begin last, if it got no answer, and what would be lost by that. */
   doubt: { readonly epoch: number; readonly loss: Loss | null } | null
-  /** The last batch of this process, while the database has not answered; it never rejects. */
-  applying: Promise<void> | null
+  /** Batches of this process. */
+  readonly applying: OneAtATime
 }
 
 export interface Source {
@@ -82,7 +83,8 @@ export function openSource(
   const partitions = Array.from({ length: terms.partitions }, (_, at): Partition => {
     const place = { structure: 'counters', name, unit: String(at), since: '6.2.0' }
     const unit = new Unit(runtime, place)
-    return { at, unit, epoch: 0, agreedEpoch: 0, isTold: false, doubt: null, applying: null }
+    const applying = new OneAtATime(runtime.runner.deadlines)
+    return { at, unit, epoch: 0, agreedEpoch: 0, isTold: false, doubt: null, applying }
   })
   const alone = new Unit(runtime, { structure: 'counters', name, since: '6.2.0' })
   const { settleMs } = terms
@@ -151,6 +153,12 @@ export function byPartition<Each, Item extends { readonly id: string }>(
 export function inPages<Item>(items: readonly Item[]): Item[][] {
   const pages = Math.ceil(items.length / MAX_A_CALL)
   return Array.from({ length: pages }, (_, at) => items.slice(at * MAX_A_CALL, (at + 1) * MAX_A_CALL))
+}
+
+/** Of two or more: one that is of no use is alone after a few steps, and those beside it stay together. */
+export function inHalves<Item>(items: readonly Item[]): Item[][] {
+  const half = Math.ceil(items.length / 2)
+  return [items.slice(0, half), items.slice(half)]
 }
 
 /**

@@ -1580,14 +1580,14 @@ function readValuesOfLoadLoaded(part: Reply | undefined): (string | null)[] {
 }
 
 /**
- * Takes in values that were read from SQL together with the ledger of the partition, in one snapshot: what is counted is what SQL had, what is pending, and what is sealed and was not in SQL yet. Values that are here stay, unless `anew`. `retry`: the snapshot is older than what has been flushed since, or of another epoch (0: the partition has none yet); whoever reads SQL after that, and finds it before `seq` of this epoch, knows that SQL came back with an old copy. `behind`: SQL knows of batches that this partition has never sealed, for the server came back with an old copy. Safe to repeat. The value of one that leaves 64 bits with what waits is nil: it is not here.
+ * Takes in values that were read from SQL together with the ledger of the partition, in one snapshot: what is counted is what SQL had, what is pending, and what is sealed and was not in SQL yet. Values that are here stay, unless `anew`. `retry`: the snapshot is older than what has been flushed since, or of another epoch (0: the partition has none yet); whoever reads SQL after that, and finds it before `seq` of this epoch, knows that SQL came back with an old copy. `behind`: SQL knows of batches that this partition has never sealed, for the server came back with an old copy. Safe to repeat. The value of one that leaves 64 bits with what waits is nil: it is not here. Also evicts values that are due.
  *
- * Cost: O(counters).
+ * Cost: O(counters), and at most 1,000 evictions.
  */
 export const load: Operation<LoadArguments, LoadAnswer> = {
   script: {
     name: 'counters/load',
-    sha1: '358efd61b6932b2a31e820a3982427b39bc2341a',
+    sha1: '35bfc08c28188d1e1838e7a1b89412be53afac15',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1596,12 +1596,12 @@ had, what is pending, and what is sealed and was not in SQL yet. Values that are
 snapshot is older than what has been flushed since, or of another epoch (0: the partition has none yet); whoever reads SQL after
 that, and finds it before \`seq\` of this epoch, knows that SQL came back with an old copy. \`behind\`: SQL knows of
 batches that this partition has never sealed, for the server came back with an old copy. Safe to repeat. The value of one
-that leaves 64 bits with what waits is nil: it is not here.
+that leaves 64 bits with what waits is nil: it is not here. Also evicts values that are due.
 
 @returns loaded  values:[value:text?]
 @returns retry   epoch:integer seq:integer
 @returns behind  epoch:integer seq:integer
-@cost    O(counters)
+@cost    O(counters), and at most 1,000 evictions
 ]]
 local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
@@ -1671,6 +1671,16 @@ local function keep_clean(values, clean, id, until_ms)
   end
 end
 
+-- Evicts what is due. Answers how many those are.
+local function evict_due(values, clean, now_ms)
+  local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(MOST_EVICTED))
+  if #due > 0 then
+    redis.call('HDEL', values, unpack(due))
+    redis.call('ZREM', clean, unpack(due))
+  end
+  return #due
+end
+
 -- A partition without any increment to flush vanishes by itself, when the last of its values is due.
 local function let_vanish(partition, values, clean, retain_ms)
   if retain_ms > 0 and partition.pending_ms == 0 and partition.rest_ms == 0 and partition.batch == '' then
@@ -1722,6 +1732,8 @@ if seq < acked then
   return { 'retry', partition.epoch, acked }
 end
 local now_ms = math.floor(clock_us() / 1000)
+-- Whoever reads more than flushes evict would fill the server.
+evict_due(values, clean, now_ms)
 local due_ms = retain_ms > 0 and now_ms + retain_ms or 0
 local now = {}
 for at = counters_at, #counters, 2 do
@@ -1751,9 +1763,8 @@ return { 'loaded', now }
     [36, 'lua/shared/clock.lua', 1],
     [42, 'lua/shared/counters/partition.lua', 1],
     [68, 'lua/shared/counters/retention.lua', 1],
-    [82, 'lua/shared/counters/retention.lua', 25],
-    [90, 'lua/shared/counters/take-in.lua', 1],
-    [112, 'lua/counters/load.lua', 31],
+    [100, 'lua/shared/counters/take-in.lua', 1],
+    [122, 'lua/counters/load.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 2)
@@ -2428,25 +2439,25 @@ function readValuesOfShowAbsentShown(part: Reply | undefined): (string)[] {
 }
 
 /**
- * Shows counters that are not here, as SQL had them at a version of it; `taken` is what was noted of each before it was read. What is noted stays so, and the next round reads them again. `retry`: SQL was read too early, for a later version is shown. Answers what is shown of each. `elsewhere`: what is shown comes from another place in SQL. Safe to repeat.
+ * Shows counters that are not here, as SQL had them at a version of it; `taken` is what was noted of each before it was read. What is noted stays so, and the next round reads them again. `retry`: SQL was read too early, for a later version is shown. Answers what is shown of each. Also evicts values that are due. `elsewhere`: what is shown comes from another place in SQL. Safe to repeat.
  *
- * Cost: O(counters).
+ * Cost: O(counters), and at most 1,000 evictions.
  */
 export const showAbsent: Operation<ShowAbsentArguments, ShowAbsentAnswer> = {
   script: {
     name: 'counters/show-absent',
-    sha1: 'b64c8b6fa106ff4d09e45fcfd8e886e01550a6da',
+    sha1: '3df5dee065f683e231e75078a1fb9166d8ed8304',
     reads: false,
     bytes: false,
     source: `--[[
 Shows counters that are not here, as SQL had them at a version of it; \`taken\` is what was noted of each before it was read.
 What is noted stays so, and the next round reads them again. \`retry\`: SQL was read too early, for a later version is shown.
-Answers what is shown of each. \`elsewhere\`: what is shown comes from another place in SQL. Safe to repeat.
+Answers what is shown of each. Also evicts values that are due. \`elsewhere\`: what is shown comes from another place in SQL. Safe to repeat.
 
 @returns shown  values:[value:text]
 @returns retry  version:integer
 @returns elsewhere place:text
-@cost    O(counters)
+@cost    O(counters), and at most 1,000 evictions
 ]]
 local board = KEYS[1] -- hash: what is known of a partition whose counts are in SQL
 local shown = KEYS[2] -- hash: id -> what is shown
@@ -2555,6 +2566,16 @@ local function keep_clean(values, clean, id, until_ms)
   end
 end
 
+-- Evicts what is due. Answers how many those are.
+local function evict_due(values, clean, now_ms)
+  local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(MOST_EVICTED))
+  if #due > 0 then
+    redis.call('HDEL', values, unpack(due))
+    redis.call('ZREM', clean, unpack(due))
+  end
+  return #due
+end
+
 local function put(shown, noted, idle, id, stored, known, due_ms)
   local waiting = redis.call('HGET', noted, id)
   redis.call('HSET', shown, id, stored)
@@ -2587,6 +2608,8 @@ if version < state.version or version < state.showing then
   return { 'retry', math.max(state.version, state.showing) }
 end
 local now_us = clock_us()
+-- Whoever reads more than rounds evict would fill the server; and where there are no rounds, what is shown has to be read again.
+evict_due(shown, idle, math.floor(now_us / 1000))
 local knows = turn == state.turn
 if state.turn == 0 then
   state.turn = now_us
@@ -2628,8 +2651,8 @@ return { 'shown', values }
     [92, 'lua/shared/counters/add.lua', 1],
     [97, 'lua/shared/counters/add.lua', 14],
     [104, 'lua/shared/counters/retention.lua', 1],
-    [118, 'lua/shared/counters/put.lua', 5],
-    [134, 'lua/counters/show-absent.lua', 27],
+    [128, 'lua/shared/counters/put.lua', 5],
+    [144, 'lua/counters/show-absent.lua', 27],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)

@@ -7,6 +7,7 @@ import {
   type Column,
   type Dialect,
   type Found,
+  type LaterMade,
   namesOf,
   type Row,
   type SqlRunner,
@@ -49,6 +50,12 @@ export class SqlAccess {
   /** Makes a table of ours. One that is there is not made: that would ask for a right that few grant to an application. */
   async make(table: TableName, definition: string): Promise<void> {
     if ((await this.columns(table)).size > 0) return
+    await this.change({ sql: definition, values: [] })
+  }
+
+  /** Makes what stands beside a table of ours. */
+  async makeBeside({ asked, definition }: LaterMade): Promise<void> {
+    if ((await this.#catalog(asked)).length > 0) return
     await this.change({ sql: definition, values: [] })
   }
 

@@ -19,6 +19,8 @@ export interface Changed<Result> {
 
 const MOST_LISTED = 1000
 const MOST_TRIED = 100
+/** How long refused rows are tried again, which is one after the other: flushes wait for it. */
+const TRYING_MS = 500
 const MOST_BYTES_OF_AN_ID = 255
 
 export class Changing implements Refusals {
@@ -101,9 +103,12 @@ export class Changing implements Refusals {
     if (rows.length === 0) return false
     const left = await this.#withCare(async (runner, endings) => {
       const parts = new Parts(this.#access, runner, place, endings)
-      let count = 0
-      for (const { id } of rows)
-        count += (await this.#retry(runner, place, counters, String(id), parts)) ? 0 : 1
+      const until = performance.now() + TRYING_MS
+      let count = rows.length
+      for (const { id } of rows) {
+        if (await this.#retry(runner, place, counters, String(id), parts)) count--
+        if (performance.now() > until) break
+      }
       return count
     })
     return left > 0 || rows.length === MOST_TRIED

@@ -8,6 +8,7 @@ import {
   type Column,
   type Dialect,
   type Found,
+  type LaterMade,
   type Place,
   type SqlRunner,
   type Statement,
@@ -79,6 +80,8 @@ export interface CountDialect {
   cursors(schema: string): string
   /** Makes the outbox in a schema. */
   outbox(schema: string): string
+  /** Indexes of the outbox that are made by statements of their own. */
+  outboxIndexes?(schema: string): readonly LaterMade[]
   readonly outboxEvents: Events
   /** Rows of the user's, as options name them: those of this database among them. Throws InvalidArgumentError. */
   eventsOf(options: EventsOptions): Events

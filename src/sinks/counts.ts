@@ -20,6 +20,7 @@ import {
   type Statement,
   type Target,
   wholeOf,
+  wideOf,
 } from './dialect.ts'
 import { type AddedUp, addUp } from './rows-of-counters.ts'
 import { checkFits, checkIdColumn, checkTarget, prepareTarget } from './target.ts'
@@ -196,7 +197,7 @@ export class SqlCounts implements CountSource {
     for (const page of inPages(ids)) {
       const asked = page.filter((id) => this.#fits(events, id))
       const sums = await runner.rows(this.#counting.sums(events, at, asked))
-      const found = new Map(sums.map(({ id, sum }) => [String(id), BigInt(wholeOf(sum))]))
+      const found = new Map(sums.map((row) => [String(row['id']), wideOf(row, 'sum')]))
       const { counted } = await read(page)
       const changes = page.map((id) => ({ id, delta: (found.get(id) ?? 0n) - (counted.get(id) ?? 0n) }))
       const changed = changes.filter(({ delta }) => delta !== 0n)
@@ -246,6 +247,8 @@ export class SqlCounts implements CountSource {
     const { schema } = place.found
     await this.access.make([schema, 'perilune_cursor'], this.#counting.cursors(schema))
     if (events.isShared) await this.access.make([schema, events.table], this.#counting.outbox(schema))
+    const indexes = events.isShared ? (this.#counting.outboxIndexes?.(schema) ?? []) : []
+    for (const index of indexes) await this.access.makeBeside(index)
     const own = events.isShared ? null : await this.access.find(events.table)
     const found = own?.found ?? { ...place.found, name: events.table }
     const columns = own?.columns ?? (await this.access.columns([schema, events.table]))

@@ -83,6 +83,12 @@ export interface ChangeStatement extends Statement {
   readonly rows: number | null
 }
 
+/** What a table of ours has beside it, and did not always: a row tells that it is there. */
+export interface LaterMade {
+  readonly asked: Statement
+  readonly definition: string
+}
+
 /** The statements on `perilune_refused`, the table of what was refused. */
 export interface Refused {
   /** Makes it in a schema, also where another is just doing that. */
@@ -136,7 +142,7 @@ export interface Dialect {
   read(target: Place, place: LedgerPlace, ids: readonly string[]): Statement
   /** The newest epoch of a partition, as `epoch`. */
   newest(schema: string, counters: string, partition: number): Statement
-  /** `batched`, how many epochs of a partition have batches, and `oldest`, the first of these. */
+  /** `batched`, how many epochs of a partition have batches, `oldest`, the first of these, and `latest`, the last. */
   batches(schema: string, counters: string, partition: number): Statement
   /** Enters a new epoch; changes no row when it is there already. */
   enter(schema: string, place: LedgerPlace): Statement
@@ -155,6 +161,16 @@ export interface Dialect {
 export function wholeOf(value: unknown, otherwise = '0'): string {
   const text = String(value)
   return value === null || value === undefined ? otherwise : text
+}
+
+/** A whole number that may leave the 64 bits of the database, which tells it in parts: `column`, and what is `_high` of it as 32 bits. */
+export function wideOf(row: Row, column: string): bigint {
+  return (BigInt(wholeOf(row[`${column}_high`])) << 32n) + BigInt(wholeOf(row[column]))
+}
+
+/** Whether a number has the 64 bits of a count. */
+export function fitsCount(number: bigint): boolean {
+  return BigInt.asIntN(64, number) === number
 }
 
 /** `shop.items` as two names. */

@@ -71,7 +71,7 @@ export const MYSQL: Dialect = {
   newest: (schema, counters, partition) =>
     plain(`SELECT MAX(epoch) AS epoch FROM ${ledgerIn(schema)} WHERE ${linesOf(counters, partition)}`),
   batches: (schema, counters, partition) =>
-    plain(`SELECT COUNT(*) AS batched, MIN(epoch) AS oldest FROM ${ledgerIn(schema)}
+    plain(`SELECT COUNT(*) AS batched, MIN(epoch) AS oldest, MAX(epoch) AS latest FROM ${ledgerIn(schema)}
       WHERE ${linesOf(counters, partition)} AND seq > 0`),
   enter: (schema, { counters, partition, epoch }) =>
     plain(`INSERT IGNORE INTO ${ledgerIn(schema)} (counters, ${PARTITION}, epoch, seq, batch)

@@ -6,6 +6,7 @@
 import type { EventSource, OutboxSource } from '../counters/count-source.ts'
 import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { answeredAtFirst, isSilent } from './answered.ts'
 import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
 import { MYSQL_COUNTS, type MysqlEvents } from './mysql-counts.ts'
 import { MYSQL } from './mysql-dialect.ts'
@@ -93,7 +94,7 @@ class MysqlStore implements SqlStore {
       connection.release()
       return result
     } catch (error) {
-      if (isReadOnly(error)) connection.destroy()
+      if (isReadOnly(error) || isSilent(error)) connection.destroy()
       else await rollBack(connection)
       throw error
     }
@@ -122,7 +123,7 @@ class MysqlRunner implements SqlRunner {
 /** With autocommit off, whoever had the connection before has left a transaction open by whatever was read: it ends there. */
 async function readCommitted(connection: Queries): Promise<void> {
   try {
-    await connection.query(READ_COMMITTED)
+    await answeredAtFirst(connection.query(READ_COMMITTED))
   } catch (error) {
     if (!isWithinTransaction(error)) throw error
     await connection.query('ROLLBACK')

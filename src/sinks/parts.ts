@@ -3,7 +3,7 @@
 import { SinkError } from '../counters/errors.ts'
 import type { Change, Refusal } from '../counters/sink.ts'
 import { causesOf, type SqlAccess } from './access.ts'
-import type { Place, SqlRunner } from './dialect.ts'
+import { fitsCount, type Place, type SqlRunner } from './dialect.ts'
 
 /** Parts that have ended the transaction they were tried in, and why the database refused them. */
 export type Endings = Map<string, string>
@@ -21,6 +21,8 @@ export async function changeAll(
   changes: readonly Change[],
 ): Promise<void> {
   if (changes.length === 0) return
+  // SQLite, and MySQL where it is not strict, would write the greatest number there is in its place.
+  if (!changes.every(({ delta }) => fitsCount(delta))) throw new TooMuch(place)
   for (const statement of dialect.change(place, changes)) {
     const changed = await runner.changes(statement)
     if (statement.rows !== null && changed !== statement.rows) throw new LeftOut(place)
@@ -29,9 +31,7 @@ export async function changeAll(
 
 /** Whether the database has refused rows, and might take others. */
 export function isOfRows({ dialect }: SqlAccess, error: unknown): boolean {
-  return causesOf(error).some(
-    (one) => one instanceof LeftOut || one instanceof Unmet || dialect.isOfRows(one),
-  )
+  return causesOf(error).some((one) => one instanceof OfRows || dialect.isOfRows(one))
 }
 
 export class Parts {
@@ -111,16 +111,29 @@ function plain(sql: string): { sql: string; values: [] } {
   return { sql, values: [] }
 }
 
-class LeftOut extends SinkError {
-  constructor({ missing, table }: Place) {
-    const why = missing === 'refuse' ? 'there is no row of it' : 'the database has left its row out'
-    super('sink-failed', `${why} in ${table}`)
+/** That the database refuses rows, or would do something else. */
+class OfRows extends SinkError {
+  constructor(why: string) {
+    super('sink-failed', why)
   }
 }
 
-class Unmet extends SinkError {
+class LeftOut extends OfRows {
+  constructor({ missing, table }: Place) {
+    const why = missing === 'refuse' ? 'there is no row of it' : 'the database has left its row out'
+    super(`${why} in ${table}`)
+  }
+}
+
+class Unmet extends OfRows {
   constructor({ table }: Place) {
-    super('sink-failed', `a FOREIGN KEY of ${table} that is DEFERRED has no row`)
+    super(`a FOREIGN KEY of ${table} that is DEFERRED has no row`)
+  }
+}
+
+class TooMuch extends OfRows {
+  constructor({ table, value }: Place) {
+    super(`what is to be added to ${value} of ${table} leaves 64 bits`)
   }
 }
 

@@ -94,7 +94,7 @@ export const POSTGRES: Dialect = {
     values: [counters, partition],
   }),
   batches: (schema, counters, partition) => ({
-    sql: `SELECT count(*) AS batched, min(epoch) AS oldest FROM ${ledgerIn(schema)}
+    sql: `SELECT count(*) AS batched, min(epoch) AS oldest, max(epoch) AS latest FROM ${ledgerIn(schema)}
       WHERE counters = $1 AND partition = $2 AND seq > 0`,
     values: [counters, partition],
   }),

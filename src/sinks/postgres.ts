@@ -10,6 +10,7 @@ import type { Sink } from '../counters/sink.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { isError } from '../runtime/is-error.ts'
 import { summaryOf } from '../runtime/thrown.ts'
+import { answeredAtFirst, isSilent } from './answered.ts'
 import type { Row, SqlRunner, SqlStore, Statement, Target } from './dialect.ts'
 import { POSTGRES_COUNTS, type PostgresEvents } from './postgres-counts.ts'
 import { POSTGRES } from './postgres-dialect.ts'
@@ -72,6 +73,10 @@ function storeOf(pool: PostgresPool): PostgresStore {
   return new PostgresStore(pool)
 }
 
+/** Who waits for a lock without end would have one more connection a minute wait beside it. MySQL has a limit of its own. */
+const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED;
+  SELECT set_config('lock_timeout', '50s', true) WHERE current_setting('lock_timeout') = '0'`
+
 class PostgresStore implements SqlStore {
   readonly #pool: PostgresPool
 
@@ -85,12 +90,12 @@ class PostgresStore implements SqlStore {
     client.on('error', ignore)
     let broken: Error | undefined
     try {
-      await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
+      await answeredAtFirst(client.query(BEGIN))
       const result = await work(new PostgresRunner(client))
       await client.query('COMMIT')
       return result
     } catch (error) {
-      broken = isReadOnly(error) ? new Error('it leads to no primary') : await rollBack(client)
+      broken = useless(error) ?? (await rollBack(client))
       throw error
     } finally {
       client.off('error', ignore)
@@ -120,6 +125,12 @@ class PostgresRunner implements SqlRunner {
 }
 
 function ignore(): void {}
+
+/** What leads to no primary, or nowhere, need not be rolled back. */
+function useless(error: unknown): Error | undefined {
+  if (isSilent(error)) return new Error('it does not answer')
+  return isReadOnly(error) ? new Error('it leads to no primary') : undefined
+}
 
 /** Why the client is of no more use, if it is not. */
 async function rollBack(client: PostgresClient): Promise<Error | undefined> {

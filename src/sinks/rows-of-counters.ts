@@ -1,6 +1,6 @@
 // What rows say of counters, whether each has one of its own or one for each thing that is known of it.
 
-import type { Row } from './dialect.ts'
+import { type Row, wideOf } from './dialect.ts'
 
 export interface AddedUp {
   /** With what was refused, and what waits. Of those that are known. */
@@ -28,5 +28,5 @@ export function addUp(
 
 function sumsOf(rows: readonly Row[], column: string): Map<string, bigint> {
   const found = rows.filter((row) => (row['id'] ?? null) !== null && (row[column] ?? null) !== null)
-  return new Map(found.map((row) => [String(row['id']), BigInt(String(row[column]))]))
+  return new Map(found.map((row) => [String(row['id']), wideOf(row, column)]))
 }

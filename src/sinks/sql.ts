@@ -76,7 +76,9 @@ export class SqlSink implements Sink {
         // It writes, so it goes where batches go, and what it finds then stays until the end.
         await runner.changes(this.#dialect.hold(schema, place))
         const [row] = await runner.rows(this.#dialect.standing(schema, place))
-        return row === undefined ? this.#unknown(runner, target, place) : { seq: Number(row['seq']) }
+        if (row === undefined) return this.#unknown(runner, target, place)
+        const isPast = await this.#isLeft(runner, schema, place)
+        return isPast ? { seq: null, isPast } : { seq: Number(row['seq']) }
       }),
     )
   }
@@ -149,7 +151,18 @@ export class SqlSink implements Sink {
       return (await this.#unknown(runner, target, batch)).isPast === true ? 'ahead' : 'behind'
     const seq = Number(row['seq'])
     if (seq === batch.seq && row['batch'] === batch.batch) return 'known'
-    return seq < batch.seq ? 'behind' : 'ahead'
+    if (seq >= batch.seq) return 'ahead'
+    return (await this.#isLeft(runner, target.found.schema, batch)) ? 'ahead' : 'behind'
+  }
+
+  /** Whether a later epoch has batches. Then Redis was in that, and who is in this one is an old copy of it: it is not SQL that went back. */
+  async #isLeft(
+    runner: Pick<SqlRunner, 'rows'>,
+    schema: string,
+    { counters, partition, epoch }: LedgerPlace,
+  ): Promise<boolean> {
+    const [row] = await runner.rows(this.#dialect.batches(schema, counters, partition))
+    return Number(row?.['latest'] ?? 0) > epoch
   }
 
   /** An epoch that is not in the ledger may have been there, and is forgotten. */

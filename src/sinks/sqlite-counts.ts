@@ -12,7 +12,7 @@ import {
   type Standing,
   type Taken,
 } from './count-dialect.ts'
-import { quote, quoteTable, type SqlRunner, wholeOf } from './dialect.ts'
+import { type LaterMade, quote, quoteTable, type SqlRunner, wholeOf } from './dialect.ts'
 import { countOf, SQLITE, tableOf } from './sqlite-dialect.ts'
 import { SQLITE_REFUSED } from './sqlite-refused.ts'
 
@@ -26,6 +26,11 @@ export const SQLITE_COUNTS: CountDialect = {
   outbox: (schema) => `CREATE TABLE IF NOT EXISTS ${outboxIn(schema)} (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, counters TEXT NOT NULL, idempotency_key TEXT NOT NULL, id TEXT NOT NULL,
     delta INTEGER NOT NULL, at INTEGER NOT NULL, UNIQUE (counters, idempotency_key))`,
+  // The number of a row is the last part of every index. Without these all that is remembered would be read at each flush.
+  outboxIndexes: (schema) => [
+    indexOf(schema, 'perilune_outbox_seq', 'counters'),
+    indexOf(schema, 'perilune_outbox_at', 'counters, at'),
+  ],
   outboxEvents: {
     table: 'perilune_outbox',
     id: 'id',
@@ -57,11 +62,11 @@ export const SQLITE_COUNTS: CountDialect = {
   take,
   values: (place, events, counters, ids) => ({
     sql: `SELECT asked.value AS id, ${countOf(place, 't')} AS value, r.delta AS refused, CAST(w.pending AS TEXT) AS pending,
-        l.version AS version, l.reached AS reached
+        CAST(w.pending_high AS TEXT) AS pending_high, l.version AS version, l.reached AS reached
       FROM json_each(?) asked LEFT JOIN ${cursorIn(place.found.schema)} l ON l.counters = ?
       LEFT JOIN ${tableOf(place)} t ON t.${name(place.id)} = asked.value
       LEFT JOIN ${SQLITE_REFUSED.in(place.found.schema)} r ON r.counters = ? AND r.id = asked.value
-      LEFT JOIN (SELECT CAST(e.${name(events.id)} AS TEXT) AS id, SUM(${amountOf(events)}) AS pending
+      LEFT JOIN (SELECT CAST(e.${name(events.id)} AS TEXT) AS id, ${sumOf(events, 'pending')}
         FROM ${tableOf(events)} e WHERE ${own(events)} AND e.rowid > ${reachedIn(place.found.schema)} GROUP BY 1) w ON w.id = asked.value`,
     values: [JSON.stringify(ids), counters, counters, counters, counters],
   }),
@@ -73,7 +78,7 @@ export const SQLITE_COUNTS: CountDialect = {
     values: [counters, counters, most, counters, counters, most, counters],
   }),
   sums: (events, { counters, reached }, ids) => ({
-    sql: `SELECT CAST(e.${name(events.id)} AS TEXT) AS id, CAST(SUM(${amountOf(events)}) AS TEXT) AS sum
+    sql: `SELECT CAST(e.${name(events.id)} AS TEXT) AS id, ${sumOf(events, 'sum')}
       FROM ${tableOf(events)} e WHERE ${own(events)} AND e.rowid <= ?
         AND e.${name(events.id)} IN (SELECT value FROM json_each(?)) GROUP BY 1`,
     values: [counters, Number(reached), JSON.stringify(ids)],
@@ -81,7 +86,7 @@ export const SQLITE_COUNTS: CountDialect = {
   add,
   purge: (schema, counters, olderThanMs, most) => ({
     sql: `DELETE FROM ${outboxIn(schema)} WHERE seq IN (SELECT e.seq FROM ${outboxIn(schema)} e
-      WHERE e.counters = ? AND e.seq <= ${reachedIn(schema)} AND e.at < ${NOW_MS} - ? ORDER BY e.seq LIMIT ?)`,
+      WHERE e.counters = ? AND e.seq <= ${reachedIn(schema)} AND e.at < ${NOW_MS} - ? ORDER BY e.at LIMIT ?)`,
     values: [counters, counters, olderThanMs, most],
   }),
 }
@@ -106,6 +111,12 @@ function own({ isShared }: Events): string {
 /** A column of integers may have anything in a row. */
 function amountOf({ amount }: Events): string {
   return amount === null ? '1' : `CAST(e.${name(amount)} AS INTEGER)`
+}
+
+/** In two parts, as `wideOf` reads them: SUM fails where it leaves 64 bits, and with it whatever else the statement tells. */
+function sumOf(events: Events, column: string): string {
+  const amount = amountOf(events)
+  return `SUM(${amount} & 4294967295) AS ${column}, SUM(${amount} >> 32) AS ${column}_high`
 }
 
 function waitingRows(schema: string, events: EventsPlace): string {
@@ -166,6 +177,16 @@ async function add(
 
 function cursorIn(schema: string): string {
   return quoteTable([schema, 'perilune_cursor'], '"')
+}
+
+function indexOf(schema: string, own: string, columns: string): LaterMade {
+  return {
+    asked: {
+      sql: `SELECT 1 FROM ${quote(schema, '"')}.sqlite_master WHERE type = 'index' AND name = ?`,
+      values: [own],
+    },
+    definition: `CREATE INDEX IF NOT EXISTS ${quoteTable([schema, own], '"')} ON perilune_outbox (${columns})`,
+  }
 }
 
 function outboxIn(schema: string): string {

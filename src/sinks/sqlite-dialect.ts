@@ -76,7 +76,7 @@ export const SQLITE: Dialect = {
     values: [counters, partition],
   }),
   batches: (schema, counters, partition) => ({
-    sql: `SELECT COUNT(*) AS batched, MIN(epoch) AS oldest FROM ${ledgerIn(schema)}
+    sql: `SELECT COUNT(*) AS batched, MIN(epoch) AS oldest, MAX(epoch) AS latest FROM ${ledgerIn(schema)}
       WHERE counters = ? AND partition = ? AND seq > 0`,
     values: [counters, partition],
   }),

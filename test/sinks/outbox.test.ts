@@ -1,5 +1,7 @@
 // What an outbox promises, on each database.
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Column, Statement } from '../../src/sinks/dialect.ts'
+import { SQLITE_COUNTS } from '../../src/sinks/sqlite-counts.ts'
 import { until } from '../servers/ask.ts'
 import { startProxy } from '../servers/proxy.ts'
 import { backlog, postgresAlone, read, rollUp, rollUpAll } from './counts-fixture.ts'
@@ -165,4 +167,33 @@ describe.each([
     expect(await rollUpAll(outbox)).toBe(0)
     expect(await stored(place, 'items')).toEqual({ 1: '3' })
   })
+})
+
+test('an outbox in SQLite that lacks its indexes gets them, and looks for rows by them', async () => {
+  const place = await openSqlite()
+  await makeTables(place)
+  await place.outbox(ITEMS).prepare()
+  for (const index of ['perilune_outbox_at', 'perilune_outbox_seq']) await place.run(`DROP INDEX ${index}`)
+  const outbox = place.outbox(ITEMS)
+  await outbox.prepare()
+
+  const events = {
+    ...SQLITE_COUNTS.outboxEvents,
+    found: { schema: 'main', name: 'perilune_outbox', location: '' },
+  }
+  const waiting = { ...events, idColumn: {} as Column, isMarkedFromZero: false }
+  const planOf = ({ sql, values }: Statement): string => {
+    const plan = place
+      .open()
+      .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+      .all(...values) as { detail: string }[]
+    return plan.map(({ detail }) => detail).join('\n')
+  }
+  expect(planOf(SQLITE_COUNTS.purge('main', COUNTERS, 1000, 1000))).toContain(
+    'perilune_outbox_at (counters=? AND at<?)',
+  )
+  expect(planOf(SQLITE_COUNTS.waiting('main', waiting, COUNTERS, '0', 10))).toContain(
+    'perilune_outbox_seq (counters=? AND rowid>?)',
+  )
+  expect(await outbox.purge(COUNTERS)).toBe(false)
 })

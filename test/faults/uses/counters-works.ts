@@ -125,7 +125,7 @@ export const shownWorks: readonly Work[] = [
   ofRows('a note of what is not shown', [5, 28], noted, ({ votes }) => votes.note('new')),
   ofRows('a first note', [10, 45], shown, ({ votes }) => votes.note('7')),
   ofRows('a value that is shown', [2, 16], noted, ({ votes }) => votes.get('7')),
-  ofRows('a value that is not shown', [9, 53], noted, ({ votes }) => votes.get('new')),
+  ofRows('a value that is not shown', [10, 60], noted, ({ votes }) => votes.get('new')),
   {
     ...ofRows('a round of what is noted', [6020, 27_100], noted, ({ votes }) => votes.flush()),
     chance: PAGES,

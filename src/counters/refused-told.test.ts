@@ -1,0 +1,65 @@
+// What a database refused is told once, also where the flush that brought it failed for something else.
+import { SinkError } from 'perilune'
+import { describe, expect, test } from 'vitest'
+import { setup } from '../../test/counters-fixture.ts'
+import { setup as setupShown } from '../../test/shown-fixture.ts'
+import type { AppliedInPart } from './sink.ts'
+
+const REFUSE_ONE = `CREATE TRIGGER judge BEFORE INSERT ON items WHEN NEW.id = 1
+  BEGIN SELECT RAISE(ABORT, 'not this one'); END`
+const named = { code: 'sink-refused', refused: [{ id: '1', by: 5 }] }
+
+describe('what was refused', () => {
+  test('is told by the next flush where another partition fails', async () => {
+    const { counters, sink, database, stored } = await setup({ partitions: 4 })
+    database.exec(REFUSE_ONE)
+    await counters.increment(1, 5)
+    for (let id = 2; id < 20; id++) await counters.increment(id)
+    const { apply } = sink
+    sink.apply = async (batch) => {
+      if (batch.changes.some(({ id }) => id === '1')) return apply(batch)
+      throw new SinkError('sink-failed', 'it is broken')
+    }
+    await expect(counters.flush()).rejects.toThrow('it is broken')
+    sink.apply = apply
+
+    await expect(counters.flush()).rejects.toMatchObject(named)
+    expect(stored(19)).toBe(1)
+    await counters.increment(2)
+    expect(await counters.flush()).toEqual({ batches: 1, counters: 1 })
+  })
+
+  test('is told by whoever finds its batch in the database', async () => {
+    const { counters, another, sink, database } = await setup()
+    database.exec(REFUSE_ONE)
+    await counters.increment(1, 5)
+    await counters.increment(2, 7)
+    const { apply } = sink
+    sink.apply = async (batch) => {
+      expect((await apply(batch)) as AppliedInPart).toMatchObject({ refused: [{ id: '1' }] })
+      throw new SinkError('sink-failed', 'nobody was told')
+    }
+    await expect(counters.flush()).rejects.toThrow('nobody was told')
+    sink.apply = apply
+
+    await expect(another().flush()).rejects.toMatchObject(named)
+    expect(await counters.flush()).toEqual({ batches: 0, counters: 0 })
+  })
+
+  test('of rows is told by the next flush where a later round fails', async () => {
+    const { votes, source, database, insert } = await setupShown({ batchSize: 5 })
+    database.exec(REFUSE_ONE)
+    insert(1, 5)
+    insert(2, 7)
+    const rollUp = source.rollUp.bind(source)
+    let rounds = 0
+    source.rollUp = (asked) => {
+      rounds += 1
+      return rounds === 2 ? Promise.reject(new SinkError('sink-failed', 'it is broken')) : rollUp(asked)
+    }
+    await expect(votes.flush()).rejects.toThrow('it is broken')
+
+    await expect(votes.flush()).rejects.toMatchObject(named)
+    expect(await votes.flush()).toEqual({ events: 0 })
+  })
+})
