@@ -42,11 +42,15 @@ export function writesAtOnce(client: Redis): boolean {
  * A run is lost when its connection closes, whatever ioredis does about it. `onChange` is called when the client has
  * connected, or uses other nodes. Returns how to stop watching.
  */
-export function watch(client: Redis | Cluster, pending: PendingRuns, onChange: () => void): () => void {
+export function watch(
+  client: Redis | Cluster,
+  pending: PendingRuns<Redis>,
+  onChange: () => void,
+): () => void {
   return isCluster(client) ? watchCluster(client, pending, onChange) : watchSingle(client, pending, onChange)
 }
 
-function watchSingle(client: Redis, pending: PendingRuns, onChange: () => void): () => void {
+function watchSingle(client: Redis, pending: PendingRuns<Redis>, onChange: () => void): () => void {
   const onReady = () => {
     pending.markWritten()
     onChange()
@@ -61,12 +65,14 @@ function watchSingle(client: Redis, pending: PendingRuns, onChange: () => void):
 }
 
 /** As for a single server, for every node that comes and goes. */
-function watchCluster(cluster: Cluster, pending: PendingRuns, onChange: () => void): () => void {
+function watchCluster(cluster: Cluster, pending: PendingRuns<Redis>, onChange: () => void): () => void {
   const watched = new Map<Redis, () => void>()
   const onNode = (node: Redis) => {
     const onClose = () => {
       const address = addressOf(node)
-      pending.giveUp('the connection was lost', (run: PendingRun) => ownerOf(cluster, run.key) === address)
+      const isOfIt = (run: PendingRun<Redis>): boolean =>
+        run.node === undefined ? ownerOf(cluster, run.key) === address : run.node === node
+      pending.giveUp('the connection was lost', isOfIt)
     }
     watched.set(node, onClose)
     onChange()

@@ -13,6 +13,8 @@ export interface Connections {
   isAstray(error: Error): boolean
   /** Asks who is the primary, or connects again: the address may lead to another server. Resolves when calls may be sent again. */
   findPrimary(): Promise<void>
+  /** True while the server of this node has not answered yet what a client asks that has connected again. */
+  isGreeting(node: NodeClient): boolean
   /** The server of this node does not answer: there may be another one in its place by now. */
   lookPast(silent: NodeClient): void
   send(key: WireArgument | undefined, args: WireArgument[], options?: SendOptions): Promise<unknown>
