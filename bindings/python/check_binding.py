@@ -47,6 +47,26 @@ class Clients(unittest.TestCase):
         self.assertIsInstance(Perilune(Own.from_url(URL)), Perilune)
 
 
+class Numbers(unittest.TestCase):
+    def setUp(self):
+        self.client = redis.Redis.from_url(URL)
+        self.addCleanup(self.client.close)
+        self.load = Perilune(self.client, namespace="python-numbers").unit("cache", "users", unit="42")
+        self.addCleanup(self.client.delete, f"{self.load.prefix}:load")
+
+    def test_what_is_no_whole_number_is_refused_before_anything_is_sent(self):
+        for lease in (1000.5, "1000.5", "soon", b"1000", None, float("nan"), float("inf")):
+            with self.assertRaisesRegex(TypeError, "^lease_ms must be a whole number"):
+                self.load.elect(id="one", codec="json", lease_ms=lease)
+        with self.assertRaisesRegex(TypeError, "^lease_ms must be a whole number"):
+            self.load.extend(leases=[{"token": 1, "lease_ms": 0.5}])
+        self.assertEqual(self.client.keys(f"{self.load.prefix}:*"), [])
+
+    def test_a_whole_number_may_be_a_float_or_text(self):
+        for lease in (1.5 * 1000, "1500"):
+            self.assertEqual(self.load.elect(id="one", codec="json", lease_ms=lease)["status"], "elected")
+
+
 class Units(unittest.TestCase):
     def test_a_unit_may_be_a_number_and_zero_is_one(self):
         self.assertEqual(unit_prefix("shop", "feed", "room", 0), "shop:{feed:room:0}")

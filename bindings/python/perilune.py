@@ -5,6 +5,7 @@ answers, all by the contract; it knows no structure. Needs redis-py 4.3 or later
 """
 
 import json
+import operator
 import re
 import unicodedata
 from pathlib import Path
@@ -17,6 +18,7 @@ from redis.exceptions import NoScriptError
 _CONTRACT = Path(__file__).resolve().parents[2] / "lua" / "contract.json"
 _ZERO = {"text": "", "bytes": b"", "integer": 0, "number": 0, "big": 0, "flag": False, "repeated": ()}
 _NAMESPACE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_WHOLE = re.compile(r"-?[0-9]+")
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
 
 
@@ -132,7 +134,7 @@ def mark_words(folded):
 
 
 def encode_arguments(declared, given):
-    """The arguments in the order of ARGV. Raises TypeError for one that nobody declared."""
+    """The arguments in the order of ARGV. Raises TypeError for one that nobody declared, and for what is no whole number where one must be."""
     unknown = set(given) - {one["name"] for one in declared}
     if unknown:
         raise TypeError(f"there is no argument {', '.join(sorted(unknown))}")
@@ -150,7 +152,18 @@ def _encode_groups(fields, groups):
 
 
 def _encode(one, value):
-    return int(value) if one["type"] == "flag" else value
+    if one["type"] == "flag":
+        return int(value)
+    return _whole(one["name"], value) if one["type"] == "integer" else value
+
+
+def _whole(name, value):
+    # A script that meets a fraction may have written before it fails: nobody knows then that something is held.
+    is_whole = isinstance(value, float) and value.is_integer() or isinstance(value, str) and _WHOLE.fullmatch(value)
+    try:
+        return int(value) if is_whole else operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, not {value!r}") from None
 
 
 def decode_answer(answers, reply):

@@ -1,9 +1,10 @@
 --[[
 Removes up to 100 entries that have expired. Every call that writes removes some; this is for a query that
-cannot see past all of them, and for an index that is read only. `more`: there may be others.
+cannot see past all of them, and for an index that is read only. Of a query those go first that hide what it asks for. `more`: there
+may be others.
 
 @returns reaped  more:flag
-@cost    as `remove` for 100 entries, and for as many units of work
+@cost    as `remove` for 100 entries, for a query 200, and for as many units of work
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
 local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
@@ -13,6 +14,7 @@ local tops = KEYS[5] -- hash: number of a top -> its head, and of each of its le
 local expiry = KEYS[6] -- sorted set: number of an entry -> when it expires, in ms
 local fronts = KEYS[7] -- hash: number of a top -> what its first entries are answered as
 local forks = KEYS[8] -- sorted set: prefix of many words up to where they part, zero byte, number of its top
+local query = ARGV[1] -- text: the folded query that asks for others; empty: those that expired first go first
 
 -- @include shared/exact
 -- @include shared/clock
@@ -31,6 +33,8 @@ local forks = KEYS[8] -- sorted set: prefix of many words up to where they part,
 -- @include shared/autocomplete/refill
 -- @include shared/autocomplete/cool
 -- @include shared/autocomplete/leave
+-- @include shared/autocomplete/match
+-- @include shared/autocomplete/unhide
 
 local index = open_index(meta, '', '')
 if index.layout ~= INDEX_LAYOUT then
@@ -46,7 +50,11 @@ local keys = {
   forks = forks,
 }
 local known = open_tops(index.last_top)
-local more = reap(keys, known, math.floor(clock_us() / 1000), 100)
+local now_ms = math.floor(clock_us() / 1000)
+local more = query ~= '' and unhide(keys, known, string.sub(query, 1, MOST_BYTES), now_ms)
+if not more then
+  more = reap(keys, known, now_ms, 100)
+end
 renew_fronts(keys, known, index.codec)
 write_tops(tops, known)
 return { 'reaped', more and 1 or 0 }

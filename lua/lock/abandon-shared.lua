@@ -42,7 +42,7 @@ local now_ms = math.floor(now_us / 1000)
 local how = { channel = channel, sharded = sharded, counted = counted }
 local ticket =
   { id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
-redis.call('ZREM', queue, format_ticket(ticket))
+redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket))
 local token = redis.call('HGET', reader_ids, 'i' .. id)
 if token then
   forget_reader(readers, reader_ids, token)

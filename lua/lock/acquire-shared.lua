@@ -59,7 +59,7 @@ lapse(lock, now_ms)
 local how = { channel = channel, sharded = sharded, counted = counted }
 local ticket =
   { id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
-local own = format_ticket(ticket)
+local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
 local served = 'nobody'
 if lock.last_ticket > 0 and lock.mode ~= 'x' then
   served = serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)

@@ -91,7 +91,7 @@ local ticket = {
   units = 1,
   holder = holder,
 }
-local own = format_ticket(ticket)
+local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
 local served
 if is_free(lock) then
   -- @include shared/tell

@@ -121,13 +121,15 @@ if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
 
-local remembered, superseded = recall(queue.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-  local ended, enqueued = string.match(remembered, '^(.*)|(.*)$')
-  return { 'advanced', first_of(enqueued), 0, parse_refused(ended), duplicates_of(enqueued) }
+do -- Lua has room for 200 locals.
+  local remembered, superseded = recall(queue.record, call)
+  if superseded then
+    return redis.error_reply('INVALID call: a later one has taken its slot')
+  end
+  if remembered then
+    local ended, enqueued = string.match(remembered, '^(.*)|(.*)$')
+    return { 'advanced', first_of(enqueued), 0, parse_refused(ended), duplicates_of(enqueued) }
+  end
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)

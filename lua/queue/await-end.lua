@@ -1,7 +1,7 @@
 --[[
 Tells how a job ended, or lets somebody wait for it: whoever `waits` is told 'ended <waiter> 0' when it does, and asks again
 then, with the `number` and the `id` that it was told and the time of its first call. `state`: done, dead or cancelled; an end
-is kept as long as the job says, and for a minute where somebody waited. `absent`: there is no such job, or its end was not
+is kept as long as the job says, and for a minute where somebody waited, or `comes` again to wait. `absent`: there is no such job, or its end was not
 kept. Of more than a hundred names the oldest is not told any more: those of one process who wait for one job share one. Safe to repeat.
 
 @returns ended   now_ms:integer state:text at_ms:integer kind:text message:text result:bytes
@@ -20,6 +20,7 @@ local waiter = ARGV[3] -- text: who is to be told, '<process>.<number>'; empty: 
 local leaves = ARGV[4] == '1' -- flag: whether that one waits no more
 local number = tonumber(ARGV[5]) -- integer: of the job that it waits for; 0: it is the first call
 local since_ms = tonumber(ARGV[6]) -- integer: when it began to wait
+local comes = ARGV[7] == '1' -- flag: whether somebody comes again to wait: the end is kept until then
 
 -- @include shared/clock
 -- @include shared/queue/state
@@ -55,6 +56,8 @@ elseif not seq then
 end
 if waiter ~= '' then
   enter_waiters(jobs, seq, waiter)
+end
+if waiter ~= '' or comes then
   flag_job(jobs, queue, seq, record, run, AWAITED)
 end
 local own = read_job(record).id

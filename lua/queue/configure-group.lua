@@ -67,8 +67,8 @@ if queue.began_us > 0 or group.paused or group.concurrency > 0 or group.rate_lim
   if rate_limit >= 0 then
     group.rate_burst = rate_limit > 0 and rate_burst or 0
     local more = keep_burst(groups, GROUP_BURST .. name, group)
-    if more ~= 0 then
-      redis.call('HINCRBY', groups, GROUP_BURST, more)
+    if more ~= 0 and redis.call('HINCRBY', groups, GROUP_BURST, more) == 0 then
+      redis.call('HDEL', groups, GROUP_BURST)
     end
   end
   group.arrival_us = arrival_by(group, group.arrival_us, before, now_us)

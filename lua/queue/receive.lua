@@ -71,6 +71,7 @@ local entries, entries_at = ARGV, 8 -- repeated (number:integer what:bytes): see
 -- @include shared/queue/find
 -- @include shared/queue/failure
 -- @include shared/queue/parents
+-- @include shared/queue/news
 -- @include shared/queue/link
 -- @include shared/queue/end
 -- @include shared/queue/spec
@@ -102,6 +103,9 @@ local keys = {
 }
 
 local queue = open_queue(meta, codec, '')
+if is_gone(queue, partitions) and not brings_jobs(entries, entries_at) then
+  return { 'received', 0 }
+end
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -131,7 +135,7 @@ for at = entries_at, #entries, 2 do
   local number, what = tonumber(entries[at]), entries[at + 1]
   local kind, rest = string.sub(what, 1, 1), string.sub(what, 2)
   if kind == 'a' then
-    hear_of_parent(keys, queue, source, rest, pack_end('a', rest, ''))
+    hear_of_unknown(keys, queue, source, rest)
   elseif kind == 'e' then
     local _, id = unpack_end(rest)
     hear_of_parent(keys, queue, source, id, rest)
@@ -143,8 +147,7 @@ for at = entries_at, #entries, 2 do
   end
   newest = math.max(newest, number)
 end
--- Where no queue is there is nobody whom an end would matter to.
-if newest > known and queue.began_us > 0 then
+if newest > known then
   redis.call('HSET', inbox, source, exact(newest))
 end
 if queue.settling then

@@ -29,6 +29,7 @@ local listeners = KEYS[19] -- hash: who listens to events, where, and the number
 local tagged = KEYS[20] -- sorted set: '<tag>\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local notes = KEYS[21] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
 local stats = KEYS[22] -- hash: statistics of minutes, hours and days
+local results = KEYS[23] -- hash: ends of jobs, for those who ask
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -80,6 +81,7 @@ local keys = {
   parents = parents,
   outbox = outbox,
   tagged = tagged,
+  results = results,
 }
 
 local queue = open_queue(meta, '', '')

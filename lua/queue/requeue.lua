@@ -27,6 +27,7 @@ local blocked = KEYS[16] -- sorted set: jobs that wait for their parents -> thei
 local children = KEYS[17] -- sorted set: ref of a parent and child that waits for it
 local parents = KEYS[18] -- sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local listeners = KEYS[19] -- hash: who listens to events, where, and the number of the newest message
+local results = KEYS[20] -- hash: ends of jobs, for those who ask
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -73,6 +74,7 @@ local keys = {
   blocked = blocked,
   children = children,
   parents = parents,
+  results = results,
 }
 
 local queue = open_queue(meta, '', '')

@@ -1,6 +1,7 @@
 --[[
 Another queue has jobs that wait for these: it is told, by way of the outbox, when they end, or at once where they have.
-`absent` are not known. Safe to repeat: who asks twice is perhaps told twice.
+`absent` are not known, and what they came to is in the outbox, if that queue is to be told of it: none is named as long as more is
+to be put there. Safe to repeat: who asks twice is perhaps told twice.
 
 @returns watched  chores:integer absent:[id:text]
 @cost    O(jobs x log n),
@@ -78,6 +79,10 @@ local keys = {
 }
 
 local queue = open_queue(meta, '', '')
+if string.find(queue.layout, '^in %d+ partitions$') then
+  -- No job is here under this name.
+  return { 'watched', 0, { unpack(wanted, wanted_at) } }
+end
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -110,6 +115,10 @@ if queue.settling then
     see_to_rest(idle, queue, now_ms, how)
   end
   tell_others(keys, queue, now_ms, how)
+  if redis.call('ZRANGE', parents, '0', '0', 'WITHSCORES')[2] == '0' then
+    -- One of them may have ended just now; it is asked after again.
+    absent = {}
+  end
 end
 save_queue(meta, queue)
 return { 'watched', queue.chores, absent }

@@ -40,10 +40,11 @@ local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local ticket =
   { id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
-local own = format_ticket(ticket)
-local rank = semaphore.last_ticket > 0 and redis.call('ZRANK', queue, own)
+local own, other = format_ticket(ticket), other_text(ticket)
+local rank = semaphore.last_ticket > 0
+  and (redis.call('ZRANK', queue, own) or redis.call('ZRANK', queue, other))
 if rank then
-  redis.call('ZREM', queue, own)
+  redis.call('ZREM', queue, own, other)
 end
 local token, ends_at_ms = permit_of(permits, ids, id)
 if token then

@@ -49,3 +49,14 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
+
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as `publish_to`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
+end

@@ -22,3 +22,14 @@ local function stand_in_line(queue, text, last_ticket)
   end
   return last_ticket, place
 end
+
+-- The text of a ticket that asks again. One whose process has begun or ceased to listen since then keeps its place.
+local function keep_place(queue, ticket)
+  local text, before = format_ticket(ticket), other_text(ticket)
+  local score = redis.call('ZSCORE', queue, before)
+  if score then
+    redis.call('ZREM', queue, before)
+    redis.call('ZADD', queue, 'NX', score, text)
+  end
+  return text
+end

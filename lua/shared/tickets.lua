@@ -6,7 +6,8 @@
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (`counted` is false); there everything is an offer. See docs/decisions/0031.
 
 local function format_ticket(ticket)
@@ -32,4 +33,13 @@ local function parse_ticket(text)
     units = tonumber(units),
     holder = holder,
   }
+end
+
+-- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
+local function other_text(ticket)
+  local listens = ticket.listens
+  ticket.listens = 1 - listens
+  local text = format_ticket(ticket)
+  ticket.listens = listens
+  return text
 end

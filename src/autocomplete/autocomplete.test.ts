@@ -4,6 +4,7 @@ import {
   AmbiguousError,
   type Autocomplete,
   type AutocompleteOptions,
+  type NewEntry,
   bytes,
   type Driver,
   InvalidArgumentError,
@@ -15,22 +16,26 @@ import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import contract from '../../lua/contract.json' with { type: 'json' }
 import { counting } from '../../test/counting-driver.ts'
-import { ServerReplyError } from '../driver.ts'
+import { type Reply, type ScriptCall, ServerReplyError } from '../driver.ts'
 import { START_US, setTestClock, withTestClock } from '../testing/test-clock.ts'
 
 interface Setup<Payload> {
   index: Autocomplete<Payload>
   redis: Perilune
   /** Names of the scripts run so far. */
-  calls: readonly string[]
+  calls: string[]
   advance(ms: number): Promise<void>
+  readonly driver: Driver
 }
+
+const REAP = 'autocomplete/reap'
 
 async function setup<Payload = unknown>(options: AutocompleteOptions<Payload> = {}): Promise<Setup<Payload>> {
   const client = new Redis(inject('redisPort'))
   const calls: string[] = []
   const plain = counting(ioredis(client), calls)
-  const redis = perilune(withTestClock(plain, contract.clock), { namespace: 'autocomplete-test' })
+  const driver = withTestClock(plain, contract.clock)
+  const redis = perilune(driver, { namespace: 'autocomplete-test' })
   onTestFinished(async () => {
     await redis.close()
     client.disconnect()
@@ -42,7 +47,7 @@ async function setup<Payload = unknown>(options: AutocompleteOptions<Payload> = 
     await setTestClock(plain, `autocomplete-test:{autocomplete:${name}}`, us)
   }
   await advance(0)
-  return { index: redis.autocomplete<Payload>(name, options), redis, calls, advance }
+  return { index: redis.autocomplete<Payload>(name, options), redis, calls, advance, driver }
 }
 
 async function textsOf(index: Autocomplete, query: string): Promise<string[]> {
@@ -181,6 +186,59 @@ test('an entry is suggested until it expires, also where hundreds before it have
 
   expect(await textsOf(index, 'a')).toEqual(['as ever'])
   expect(await textsOf(index, '')).toEqual(['as ever'])
+})
+
+test('what hides others from a query is removed first, however much else has expired before', async () => {
+  const { index, calls, advance } = await setup()
+  const passing = (count: number, start: string): NewEntry<unknown>[] =>
+    Array.from({ length: count }, (_, at) => ({ text: `${start}${at}`, score: 9, expireAfter: '1s' }))
+  await index.addMany(passing(2000, 'other'))
+  await advance(10)
+  await index.addMany([...passing(250, 'a'), { text: 'as ever' }])
+  await advance(1000)
+  calls.splice(0)
+
+  expect(await textsOf(index, 'A')).toEqual(['as ever'])
+
+  expect(calls.filter((name) => name === REAP).length).toBeLessThan(5)
+  expect((await index.inspect()).expired).toBeGreaterThan(1900)
+})
+
+test('who asks waits no longer than until the deadline for what has expired to be removed, and all wait for the same', async () => {
+  const slow = await setup()
+  const reaps = { underWay: 0, most: 0 }
+  const driver: Driver = Object.create(slow.driver, {
+    run: {
+      value: (call: ScriptCall) => (call.script.name === REAP ? reapSlowly(call) : slow.driver.run(call)),
+    },
+    close: { value: async () => undefined },
+  })
+  const reapSlowly = async (call: ScriptCall): Promise<Reply> => {
+    reaps.most = Math.max(reaps.most, (reaps.underWay += 1))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    return slow.driver.run(call).finally(() => (reaps.underWay -= 1))
+  }
+  const hasty = perilune(driver, { namespace: 'autocomplete-test', deadline: '250ms' })
+  onTestFinished(() => hasty.close())
+  const passing = Array.from({ length: 700 }, (_, at) => ({
+    text: `a${at}`,
+    score: 9,
+    expireAfter: '1s' as const,
+  }))
+  await slow.index.addMany([...passing, { text: 'as ever' }])
+  await slow.advance(1000)
+
+  const began = performance.now()
+  const asked = await Promise.allSettled(
+    ['a', 'a', ''].map((query) => hasty.autocomplete(slow.index.name).suggest(query)),
+  )
+
+  expect(performance.now() - began).toBeLessThan(1000)
+  for (const one of asked) expect(one).toMatchObject({ status: 'rejected', reason: { code: 'busy' } })
+  expect(reaps.most).toBe(1)
+  await expect
+    .poll(() => textsOf(hasty.autocomplete(slow.index.name), 'a').catch(String), { timeout: 5000 })
+    .toEqual(['as ever'])
 })
 
 test('a fuzzy query finds what one edit away is, behind what matches', async () => {

@@ -107,7 +107,8 @@ export class Autocomplete<Payload = unknown> {
 
   /**
    * The first entries that match what was typed, the greatest score first, of the same score the oldest first. An
-   * empty query matches all. Throws InvalidArgumentError for what is no query.
+   * empty query matches all. Throws InvalidArgumentError for what is no query, and DriverError `busy` where so much has
+   * expired at once that it is not removed by the deadline: ask again.
    */
   suggest(query: string, options: SuggestOptions = {}): Promise<Suggestion<Payload>[]> {
     return this.#asking.ask(query, options)

@@ -1,12 +1,16 @@
 // Asking for suggestions: a plain read where it is known which front answers the query, else one script call, which only reads.
-// Where expired entries hide others, they are removed and the question is put again.
+// Where expired entries hide others, they are removed and the question is put again, until the deadline of the call.
 
-import { find, reap, suggest } from '../generated/autocomplete.ts'
+import { find, suggest } from '../generated/autocomplete.ts'
 import { checkFlag, checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
 import type { Codec } from '../runtime/codec.ts'
+import { DriverError } from '../runtime/errors.ts'
+import { answered } from '../runtime/in-time.ts'
+import { closed } from '../runtime/runner.ts'
 import type { Unit } from '../runtime/unit.ts'
 import { fold, foldPlain } from './folding.ts'
 import { FRONT_PLACES, KnownFronts, readEntries, readFront } from './front.ts'
+import { reapTogether } from './reaping.ts'
 import { payloadOf, readRecord, type Suggestion, toPacked } from './suggestion.ts'
 
 export interface SuggestOptions {
@@ -68,15 +72,27 @@ export class Asking<Payload> {
     return front === null ? null : readEntries(front, query, this.#codec, limit)
   }
 
-  /** Runs the query until nothing that has expired hides what is asked for. */
+  /** Runs the query until nothing that has expired hides what is asked for. Throws DriverError `busy` where that is too much. */
   async #askScript(question: Question, by: number): Promise<Suggestion<Payload>[]> {
     let answer = await this.#askOnce(question, { by })
     for (let more = true; answer.short && more; ) {
-      ;({ more } = await this.#unit.run(reap, {}))
-      answer = await this.#askOnce(question, {})
+      ;({ more } = await this.#until(by, reapTogether(this.#unit, question.query)))
+      answer = await this.#until(by, this.#askOnce(question, {}))
     }
     if (question.limit <= FRONT_PLACES) this.#known.set(this.#fronts + question.query, answer.front)
     return answer.found
+  }
+
+  async #until<Value>(by: number, answer: Promise<Value>): Promise<Value> {
+    const { runner } = this.#unit.runtime
+    const inTime = await answered(answer, by, runner.deadlines)
+    if (inTime !== null) return inTime.value
+    if (runner.closed) throw closed()
+    const { name } = this.#unit.place
+    throw new DriverError(
+      'busy',
+      `autocomplete '${name}': what has expired hides the rest, and is being removed`,
+    )
   }
 
   /** What matches with an edit costs so much that raw records spare little. */

@@ -162,6 +162,12 @@ export class Cache<Value> {
     return clearAll(this.#source)
   }
 
+  /** @internal What time it is for the server, as far as this process knows; by its own clock where nobody has told. */
+  get nowMs(): number {
+    const { clock } = this.#source.runtime
+    return clock.known ? clock.latestMs() : Date.now()
+  }
+
   /** How much of the cache this process has copies of; null without `inProcess`. */
   inspectLevel(): LevelInspection | null {
     return this.#source.shared.level?.size ?? null

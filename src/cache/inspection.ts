@@ -1,6 +1,6 @@
 import { inspect } from '../generated/cache.ts'
 import { Envelope, FLAGS } from './envelope.ts'
-import { judge } from './judging.ts'
+import { ageOf, judge } from './judging.ts'
 import { look, readTags } from './looking.ts'
 import { decodeValue, type Source, UNDECODABLE, unitOf, valueKeyOf } from './source.ts'
 import { tagsIn } from './tags.ts'
@@ -10,6 +10,8 @@ export interface FoundValue<Value> {
   readonly value: Value
   /** False when it is stale. */
   readonly fresh: boolean
+  /** How old it is by the server's clock, as far as this process knows it. */
+  readonly ageMs: number
   /** In milliseconds of the server's clock, as the others. */
   readonly createdAtMs: number
   readonly freshUntilMs: number
@@ -48,14 +50,16 @@ export async function findValue<Value>(
   if (bytes === null) return null
   const envelope = Envelope.read(bytes)
   if (envelope === null) return null
-  const worth = judge(envelope, source.terms, source.runtime.clock.latestMs())
+  const nowMs = source.runtime.clock.latestMs()
+  const worth = judge(envelope, source.terms, nowMs)
   if (worth === 'absent') return null
   const tags = await readTags(source, tagsIn(envelope.tags))
   if (!envelope.hasTags(tags)) return null
   const { createdAtMs, freshUntilMs, staleUntilMs } = envelope
   const value = decodeValue(source, key, envelope)
   if (value === UNDECODABLE) return null
-  return { value, fresh: worth !== 'stale', createdAtMs, freshUntilMs, staleUntilMs }
+  const ageMs = ageOf(envelope, nowMs)
+  return { value, fresh: worth !== 'stale', ageMs, createdAtMs, freshUntilMs, staleUntilMs }
 }
 
 export async function inspectKey<Value>(source: Source<Value>, key: string): Promise<CacheInspection> {

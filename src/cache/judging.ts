@@ -24,6 +24,11 @@ export function judge(envelope: Envelope, terms: Terms, nowMs: number): Worth {
   return terms.early !== false && freshUntilMs - nowMs <= leadMs(envelope, terms) ? 'due' : 'fresh'
 }
 
+/** Whole milliseconds; none where the server's clock has stepped back since. */
+export function ageOf({ createdAtMs }: Envelope, nowMs: number): number {
+  return Math.max(0, Math.floor(nowMs - createdAtMs))
+}
+
 /** How long before its end a value is due. */
 function leadMs(envelope: Envelope, { early, beta }: Terms): number {
   const { loadMs, freshUntilMs, createdAtMs } = envelope

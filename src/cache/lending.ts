@@ -14,6 +14,7 @@ import type { FoundValue } from './inspection.ts'
 import { kindOf } from './keeping.ts'
 import { Load } from './load.ts'
 import { checkVersion } from './loader.ts'
+import { ageOf } from './judging.ts'
 import { look, type Seen } from './looking.ts'
 import { type Freshness, spanOf, toSpan } from './options.ts'
 import { type Election, giveUp, spread } from './saving.ts'
@@ -201,7 +202,8 @@ function toFound<Value>(
   const { createdAtMs, freshUntilMs, staleUntilMs } = envelope
   const value = decodeValue(source, key, envelope)
   if (value === UNDECODABLE) return null
-  return { status: 'found', value, fresh: worth !== 'stale', createdAtMs, freshUntilMs, staleUntilMs }
+  const ageMs = ageOf(envelope, source.runtime.clock.latestMs())
+  return { status: 'found', value, fresh: worth !== 'stale', ageMs, createdAtMs, freshUntilMs, staleUntilMs }
 }
 
 function toElected<Value>({ terms }: Source<Value>, { id, grant, tags }: Election): LentLoad<Value> {

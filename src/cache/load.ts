@@ -11,6 +11,7 @@
 import { type ElectAnswer, elect } from '../generated/cache.ts'
 import { LoadFailedError } from '../runtime/errors.ts'
 import { askingAt, toGrant } from '../runtime/grant.ts'
+import { longestSleepMs } from '../runtime/hearing.ts'
 import { rest, within } from '../runtime/in-time.ts'
 import type { Post } from '../runtime/mailbox.ts'
 import { learnTold } from '../runtime/told.ts'
@@ -42,9 +43,7 @@ export interface LoadTerms<Value> {
   storing(): void
 }
 
-// With a live subscription this is a safety net; without one (it may be forbidden) the way of waiting.
-const RECHECK_MS = 5000
-const RECHECK_UNHEARD_MS = 250
+const RECHECKS = { heardMs: 5000, unheardMs: 250 }
 const OPENING_MS = 1000
 
 /** One load that this process wants; others in the process may join it. */
@@ -143,7 +142,7 @@ export class Load<Value> implements Joinable<Value> {
       this.#post = await this.#listen()
       if (this.#post !== null) return
     }
-    const longest = this.#post === null ? RECHECK_UNHEARD_MS : RECHECK_MS
+    const longest = longestSleepMs(this.#post, RECHECKS)
     const leftMs = this.#terms.endsAt - performance.now()
     const ms = Math.max(1, Math.ceil(Math.min(longest, retryAfterMs + 1, leftMs)))
     if (this.#post === null) await rest(ms, this.#source.runtime.runner.deadlines)

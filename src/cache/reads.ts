@@ -145,6 +145,7 @@ function toError(error: unknown): unknown {
   return error instanceof ServerReplyError ? toPeriluneError(error, READ) : error
 }
 
-function late(cause?: unknown): DriverError {
+/** No server answered. */
+export function late(cause?: unknown): DriverError {
   return new DriverError('unreachable', 'cache read: no server answered in time', { cause })
 }

@@ -6,7 +6,7 @@ import type { Due } from '../runtime/deadlines.ts'
 import { DriverError } from '../runtime/errors.ts'
 import { closed, type Runner } from '../runtime/runner.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import type { Reads } from './reads.ts'
+import { late, type Reads } from './reads.ts'
 
 export class ValueReads {
   readonly #runner: Runner
@@ -40,6 +40,8 @@ class ReadInTurn implements Asking, Due {
   readonly by: number
   readonly key: string
   expectedBytes = 0
+  /** Answers that had come when it began to wait. */
+  readonly #answersBefore: number
   readonly #runner: Runner
   readonly #read: () => Promise<Buffer | null>
   readonly #settle: Settle
@@ -47,6 +49,7 @@ class ReadInTurn implements Asking, Due {
   constructor(runner: Runner, place: string, read: () => Promise<Buffer | null>, settle: Settle) {
     this.by = performance.now() + runner.deadlineMs
     this.key = place
+    this.#answersBefore = runner.answersDue.answers
     this.#runner = runner
     this.#read = read
     this.#settle = settle
@@ -73,8 +76,16 @@ class ReadInTurn implements Asking, Due {
 
   /** It was never sent. */
   giveUp(reason?: Error): void {
-    this.#runner.answersDue.leave(this)
-    const late = 'cache read: the deadline was over before there was room for its answer'
-    this.#settle.reject(reason ?? new DriverError('overloaded', late))
+    const { answersDue } = this.#runner
+    const isMoving = answersDue.movesSince(this.#answersBefore)
+    answersDue.leave(this)
+    this.#settle.reject(reason ?? (isMoving ? overloaded() : late()))
   }
+}
+
+function overloaded(): DriverError {
+  return new DriverError(
+    'overloaded',
+    'cache read: the deadline was over before there was room for its answer',
+  )
 }

@@ -1,9 +1,8 @@
 // Adding to and removing from what is there.
 
 import { add, remove } from '../generated/collection.ts'
-import { InvalidArgumentError } from '../runtime/errors.ts'
-import { checkIterable, largestOf, toFewEntries } from './entries.ts'
-import { ONE_CALL, type Source } from './source.ts'
+import { largestOf, toFewEntries, toFewKeys } from './entries.ts'
+import type { Source } from './source.ts'
 
 /** What became of an `append` or an `add`. An absent collection stays so: with these items alone it would seem whole. */
 export type AddedItems =
@@ -40,11 +39,10 @@ export async function addItems<Item, Key>(
 }
 
 export async function removeItems<Item, Key>(
-  { unit, form }: Source<Item, Key>,
+  source: Source<Item, Key>,
   keys: Iterable<Key>,
 ): Promise<RemovedItems> {
-  const parts = Array.from(checkIterable(keys), (key) => form.encodeKey(key))
-  if (parts.length > ONE_CALL.items)
-    throw new InvalidArgumentError('items', `must be at most ${ONE_CALL.items} a call`)
+  const { unit, form } = source
+  const parts = toFewKeys(source, keys)
   return unit.runOnce(remove, (id) => ({ ...id, kind: form.kind, codec: form.codec, parts }))
 }

@@ -231,6 +231,17 @@ describe('many items', () => {
   })
 })
 
+test('no more bytes are removed in one call than are added in one', async () => {
+  const { redis, name } = instance()
+  const set = redis.collection<string>(name, { kind: 'set' })
+  const large = (count: number): string[] =>
+    Array.from({ length: count }, (_, at) => `${at}${'x'.repeat(300_000)}`)
+  await set.replace(large(4))
+
+  await expect(set.remove(large(4))).rejects.toMatchObject({ argument: 'items' })
+  expect(await set.remove(large(3))).toMatchObject({ removed: 3 })
+})
+
 test('a limit is kept by whatever writes', async () => {
   const { redis, name } = instance()
   const list = redis.collection<number>(name, { kind: 'list', limit: 3 })

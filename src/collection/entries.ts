@@ -24,14 +24,26 @@ export function toEntries<Item, Key>({ form }: Source<Item, Key>, items: Iterabl
 /** As `toEntries`, for a call that takes a bounded number. */
 export function toFewEntries<Item, Key>(source: Source<Item, Key>, items: Iterable<Item>): Entries {
   const entries = toEntries(source, items)
-  if (fitOneCall(entries)) return entries
+  checkOneCall(entries)
+  return entries
+}
+
+/** What items are removed by, as many as one call takes. Throws InvalidArgumentError. */
+export function toFewKeys<Item, Key>({ form }: Source<Item, Key>, keys: Iterable<Key>): Part[] {
+  const parts = Array.from(checkIterable(keys), (key) => form.encodeKey(key))
+  checkOneCall({ sizes: parts.map((part) => Buffer.byteLength(part)) })
+  return parts
+}
+
+function checkOneCall(entries: Pick<Entries, 'sizes'>): void {
+  if (fitOneCall(entries)) return
   throw new InvalidArgumentError(
     'items',
     `must be at most ${ONE_CALL.items} and ${ONE_CALL.bytes} bytes a call when encoded`,
   )
 }
 
-export function fitOneCall({ sizes }: Entries): boolean {
+export function fitOneCall({ sizes }: Pick<Entries, 'sizes'>): boolean {
   return sizes.length <= ONE_CALL.items && sizes.reduce((sum, size) => sum + size, 0) <= ONE_CALL.bytes
 }
 

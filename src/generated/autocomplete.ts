@@ -2086,29 +2086,33 @@ return {
   },
 }
 
-export type ReapArguments = Readonly<Record<string, never>>
+export interface ReapArguments {
+  /** the folded query that asks for others; empty: those that expired first go first */
+  readonly query: string
+}
 
 export type ReapAnswer =
   | { readonly status: 'reaped'; readonly more: boolean }
 
 
 /**
- * Removes up to 100 entries that have expired. Every call that writes removes some; this is for a query that cannot see past all of them, and for an index that is read only. `more`: there may be others.
+ * Removes up to 100 entries that have expired. Every call that writes removes some; this is for a query that cannot see past all of them, and for an index that is read only. Of a query those go first that hide what it asks for. `more`: there may be others.
  *
- * Cost: as `remove` for 100 entries, and for as many units of work.
+ * Cost: as `remove` for 100 entries, for a query 200, and for as many units of work.
  */
 export const reap: Operation<ReapArguments, ReapAnswer> = {
   script: {
     name: 'autocomplete/reap',
-    sha1: '223a2889158b8bc7a28242a0e8c7a3ae8657d233',
+    sha1: '50838a837fd3a5e2d7eb2b8ea61b950693907cc9',
     reads: false,
     bytes: false,
     source: `--[[
 Removes up to 100 entries that have expired. Every call that writes removes some; this is for a query that
-cannot see past all of them, and for an index that is read only. \`more\`: there may be others.
+cannot see past all of them, and for an index that is read only. Of a query those go first that hide what it asks for. \`more\`: there
+may be others.
 
 @returns reaped  more:flag
-@cost    as \`remove\` for 100 entries, and for as many units of work
+@cost    as \`remove\` for 100 entries, for a query 200, and for as many units of work
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
 -- KEYS[2] entries: hash: number of an entry -> all that is stored of it
@@ -2118,6 +2122,7 @@ local tops = KEYS[5] -- hash: number of a top -> its head, and of each of its le
 -- KEYS[6] expiry: sorted set: number of an entry -> when it expires, in ms
 -- KEYS[7] fronts: hash: number of a top -> what its first entries are answered as
 -- KEYS[8] forks: sorted set: prefix of many words up to where they part, zero byte, number of its top
+local query = ARGV[1] -- text: the folded query that asks for others; empty: those that expired first go first
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -2185,6 +2190,9 @@ local function parse_record(record)
   }
 end
 
+local function has_expired(expires_at_ms, now_ms)
+  return expires_at_ms > 0 and expires_at_ms <= now_ms
+end
 -- What of a suffix, and of a query, counts; it may end within a character.
 local MOST_BYTES = 64
 
@@ -3064,6 +3072,116 @@ local function reap(keys, known, now_ms, most)
   end
   return #due == most
 end
+-- The entries that match a prefix, as fields of \`entries\` in the order of their places: the first \`most\`, or
+-- all. The second value is true where there are more.
+
+-- An empty list with room for the ten that are usual: one that grows takes longer than what is put into it.
+local function new_list()
+  return { nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }
+end
+
+-- The first places among members of \`words\`. Few are wanted, so each is put where it belongs: sorting all of
+-- them takes three times as long. Numbers are compared, as in shared/autocomplete/best.
+local function first_of_members(members, most)
+  local unpack_place, insert = struct.unpack, table.insert
+  local ranks, refs, size, more = new_list(), new_list(), 0, false
+  local last_rank, last_ref = math.huge, math.huge
+  for at = 1, #members do
+    local member = members[at]
+    local rank, ref = unpack_place('>dd', member, #member - 15)
+    if rank > last_rank or (rank == last_rank and ref > last_ref) then
+      more = true
+    else
+      local before = size
+      while before > 0 and (ranks[before] > rank or (ranks[before] == rank and refs[before] > ref)) do
+        before = before - 1
+      end
+      if before == 0 or refs[before] ~= ref then
+        insert(ranks, before + 1, rank)
+        insert(refs, before + 1, ref)
+        size = size + 1
+      end
+      if size > most then
+        ranks[size], refs[size] = nil, nil
+        size, more = most, true
+      end
+      if size == most then
+        last_rank, last_ref = ranks[size], refs[size]
+      end
+    end
+  end
+  return refs, more
+end
+
+-- The third value is the field of \`fronts\` that tells the first, where there is one.
+local function match_exactly(keys, prefix, most)
+  local from, to = '[' .. prefix, '(' .. prefix .. '\\255'
+  local fork = redis.call('ZRANGEBYLEX', keys.forks, from, to, 'LIMIT', '0', '1')[1]
+  if fork then
+-- The number of the top that a fork names (shared/autocomplete/forks).
+local function id_of_fork(fork)
+  return string.sub(fork, string.find(fork, '\\0', 1, true) + 1)
+end
+
+-- The first \`most\` places of a top, as fields of \`entries\`: its leaves have them in their order, rank and field of each
+-- (shared/autocomplete/top). The second value is true where there are more, the third where it has a front.
+local function match_top(tops, id, most)
+  local fields, size, sub = new_list(), 0, string.sub
+  local field = id .. ':'
+  local head, first = unpack(redis.call('HMGET', tops, id, field .. 'A'))
+  local has_front, read, last = string.byte(head, 17) == 1, 18, #head
+  local leaves = { first }
+  while true do
+    for at = 1, #leaves do
+      local places = leaves[at]
+      for byte = 9, #places, 16 do
+        if size == most then
+          return fields, true, has_front
+        end
+        size = size + 1
+        fields[size] = sub(places, byte, byte + 7)
+      end
+    end
+    if read == last then
+      return fields, struct.unpack('>d', head) < math.huge, has_front
+    elseif size == most then
+      return fields, true, has_front
+    end
+    -- None has fewer than 8.
+    local names, to = {}, math.min(last, read + math.ceil((most - size) / 8))
+    for at = read + 1, to do
+      names[at - read] = field .. sub(head, at, at)
+    end
+    read, leaves = to, redis.call('HMGET', tops, unpack(names))
+  end
+end
+    local id = id_of_fork(fork)
+    local fields, more, has_front = match_top(keys.tops, id, most)
+    return fields, more, has_front and id or ''
+  end
+  -- There never are more words (shared/autocomplete/hot); UTF-8 has no byte 255.
+  local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1000')
+  local fields, more = first_of_members(members, most)
+  for at = 1, #fields do
+    fields[at] = struct.pack('>d', fields[at])
+  end
+  return fields, more, ''
+end
+-- Removes what has expired among the first entries that match, one at least and no more than a call does. True when there was one.
+local function unhide(keys, known, prefix, now_ms)
+  local found = false
+  for _, field in ipairs((match_exactly(keys, prefix, 200))) do
+    local record = redis.call('HGET', keys.entries, field)
+    if has_expired(struct.unpack('>d', record), now_ms) then
+      remove_entry(keys, known, field, record)
+      found = true
+    end
+    if known.work > MOST_WORK then
+      break
+    end
+  end
+  return found
+end
 
 local index = open_index(meta, '', '')
 if index.layout ~= INDEX_LAYOUT then
@@ -3079,7 +3197,11 @@ local keys = {
   forks = KEYS[8],
 }
 local known = open_tops(index.last_top)
-local more = reap(keys, known, math.floor(clock_us() / 1000), 100)
+local now_ms = math.floor(clock_us() / 1000)
+local more = query ~= '' and unhide(keys, known, string.sub(query, 1, MOST_BYTES), now_ms)
+if not more then
+  more = reap(keys, known, now_ms, 100)
+end
 renew_fronts(keys, known, index.codec)
 write_tops(tops, known)
 return { 'reaped', more and 1 or 0 }
@@ -3088,33 +3210,39 @@ return { 'reaped', more and 1 or 0 }
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   lines: [
     [1, 'lua/autocomplete/reap.lua', 1],
-    [17, 'lua/shared/exact.lua', 1],
-    [27, 'lua/shared/clock.lua', 1],
-    [33, 'lua/shared/autocomplete/index.lua', 1],
-    [48, 'lua/shared/autocomplete/place.lua', 1],
-    [54, 'lua/shared/autocomplete/place.lua', 12],
-    [63, 'lua/shared/autocomplete/record.lua', 1],
-    [68, 'lua/shared/autocomplete/record.lua', 12],
-    [83, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [110, 'lua/shared/autocomplete/work.lua', 1],
-    [126, 'lua/shared/autocomplete/best.lua', 1],
-    [182, 'lua/shared/autocomplete/ranges.lua', 1],
-    [195, 'lua/shared/autocomplete/forks.lua', 1],
-    [207, 'lua/shared/autocomplete/top.lua', 1],
-    [417, 'lua/shared/autocomplete/top.lua', 232],
-    [450, 'lua/shared/autocomplete/tops.lua', 1],
-    [493, 'lua/shared/autocomplete/tops.lua', 67],
-    [532, 'lua/shared/autocomplete/tops.lua', 110],
-    [589, 'lua/shared/autocomplete/hot.lua', 1],
-    [627, 'lua/shared/autocomplete/hot.lua', 102],
-    [640, 'lua/shared/autocomplete/fronts.lua', 1],
-    [753, 'lua/shared/autocomplete/refill.lua', 1],
-    [850, 'lua/shared/autocomplete/cool.lua', 1],
-    [927, 'lua/shared/autocomplete/leave.lua', 1],
-    [962, 'lua/autocomplete/reap.lua', 34],
+    [19, 'lua/shared/exact.lua', 1],
+    [29, 'lua/shared/clock.lua', 1],
+    [35, 'lua/shared/autocomplete/index.lua', 1],
+    [50, 'lua/shared/autocomplete/place.lua', 1],
+    [56, 'lua/shared/autocomplete/place.lua', 12],
+    [65, 'lua/shared/autocomplete/record.lua', 1],
+    [70, 'lua/shared/autocomplete/record.lua', 12],
+    [88, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [115, 'lua/shared/autocomplete/work.lua', 1],
+    [131, 'lua/shared/autocomplete/best.lua', 1],
+    [187, 'lua/shared/autocomplete/ranges.lua', 1],
+    [200, 'lua/shared/autocomplete/forks.lua', 1],
+    [212, 'lua/shared/autocomplete/top.lua', 1],
+    [422, 'lua/shared/autocomplete/top.lua', 232],
+    [455, 'lua/shared/autocomplete/tops.lua', 1],
+    [498, 'lua/shared/autocomplete/tops.lua', 67],
+    [537, 'lua/shared/autocomplete/tops.lua', 110],
+    [594, 'lua/shared/autocomplete/hot.lua', 1],
+    [632, 'lua/shared/autocomplete/hot.lua', 102],
+    [645, 'lua/shared/autocomplete/fronts.lua', 1],
+    [758, 'lua/shared/autocomplete/refill.lua', 1],
+    [855, 'lua/shared/autocomplete/cool.lua', 1],
+    [932, 'lua/shared/autocomplete/leave.lua', 1],
+    [967, 'lua/shared/autocomplete/match.lua', 1],
+    [1013, 'lua/shared/autocomplete/read-top.lua', 1],
+    [1050, 'lua/shared/autocomplete/match.lua', 48],
+    [1062, 'lua/shared/autocomplete/unhide.lua', 1],
+    [1077, 'lua/autocomplete/reap.lua', 38],
   ],
-  encode() {
-    return []
+  encode(args) {
+    return [
+      args.query,
+    ]
   },
   decode(reply) {
     const parts = asList(reply)

@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '50402a8d086984cc3bc65594c94fa556537e0dee',
+    sha1: '5829f2b7bf63476f4abf5936663a48326dea79ed',
     reads: false,
     bytes: false,
     source: `--[[
@@ -79,7 +79,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function format_ticket(ticket)
@@ -105,6 +106,15 @@ local function parse_ticket(text)
     units = tonumber(units),
     holder = holder,
   }
+end
+
+-- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
+local function other_text(ticket)
+  local listens = ticket.listens
+  ticket.listens = 1 - listens
+  local text = format_ticket(ticket)
+  ticket.listens = listens
+  return text
 end
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
@@ -213,6 +223,17 @@ local function call_next(queue, ticket, recheck_ms, how)
   end
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
+end
+
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
 end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
@@ -424,7 +445,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -557,7 +578,7 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token = next_token(lock.token, now_us)
   local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -809,7 +830,7 @@ local now_ms = math.floor(now_us / 1000)
 local how = { channel = channel, sharded = sharded, counted = counted }
 local ticket =
   { id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
-redis.call('ZREM', queue, format_ticket(ticket))
+redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket))
 local token = redis.call('HGET', reader_ids, 'i' .. id)
 if token then
   forget_reader(readers, reader_ids, token)
@@ -834,39 +855,39 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [21, 'lua/shared/clock.lua', 1],
     [27, 'lua/shared/next-token.lua', 1],
     [32, 'lua/shared/tickets.lua', 1],
-    [67, 'lua/shared/tell.lua', 1],
-    [124, 'lua/shared/line.lua', 1],
-    [175, 'lua/shared/lock/state.lua', 1],
-    [220, 'lua/shared/lock/kept.lua', 1],
-    [233, 'lua/shared/lock/save.lua', 1],
-    [261, 'lua/shared/lock/save.lua', 33],
-    [271, 'lua/shared/lock/grant.lua', 1],
-    [284, 'lua/shared/lock/readers.lua', 1],
-    [288, 'lua/shared/lock/readers.lua', 16],
-    [306, 'lua/shared/note-late.lua', 1],
-    [314, 'lua/shared/lock/readers.lua', 35],
-    [330, 'lua/shared/lock/readers.lua', 61],
-    [344, 'lua/shared/lock/called.lua', 1],
-    [366, 'lua/shared/lock/hand-over.lua', 1],
-    [391, 'lua/shared/call-other.lua', 1],
-    [400, 'lua/shared/lock/hand-over.lua', 27],
-    [419, 'lua/shared/call-other.lua', 1],
-    [428, 'lua/shared/lock/hand-over.lua', 47],
-    [443, 'lua/shared/note-late.lua', 1],
-    [451, 'lua/shared/send-back.lua', 1],
-    [489, 'lua/shared/lock/hand-over.lua', 64],
-    [503, 'lua/shared/lock/serve-shared.lua', 1],
-    [558, 'lua/shared/silent.lua', 1],
-    [566, 'lua/shared/send-back.lua', 1],
-    [604, 'lua/shared/silent.lua', 10],
-    [634, 'lua/shared/lock/serve-shared.lua', 57],
-    [638, 'lua/shared/call-other.lua', 1],
-    [647, 'lua/shared/lock/serve-shared.lua', 62],
-    [675, 'lua/shared/silent.lua', 1],
-    [683, 'lua/shared/send-back.lua', 1],
-    [721, 'lua/shared/silent.lua', 10],
-    [751, 'lua/shared/lock/serve-shared.lua', 91],
-    [759, 'lua/lock/abandon-shared.lua', 34],
+    [77, 'lua/shared/tell.lua', 1],
+    [134, 'lua/shared/line.lua', 1],
+    [196, 'lua/shared/lock/state.lua', 1],
+    [241, 'lua/shared/lock/kept.lua', 1],
+    [254, 'lua/shared/lock/save.lua', 1],
+    [282, 'lua/shared/lock/save.lua', 33],
+    [292, 'lua/shared/lock/grant.lua', 1],
+    [305, 'lua/shared/lock/readers.lua', 1],
+    [309, 'lua/shared/lock/readers.lua', 16],
+    [327, 'lua/shared/note-late.lua', 1],
+    [335, 'lua/shared/lock/readers.lua', 35],
+    [351, 'lua/shared/lock/readers.lua', 61],
+    [365, 'lua/shared/lock/called.lua', 1],
+    [387, 'lua/shared/lock/hand-over.lua', 1],
+    [412, 'lua/shared/call-other.lua', 1],
+    [421, 'lua/shared/lock/hand-over.lua', 27],
+    [440, 'lua/shared/call-other.lua', 1],
+    [449, 'lua/shared/lock/hand-over.lua', 47],
+    [464, 'lua/shared/note-late.lua', 1],
+    [472, 'lua/shared/send-back.lua', 1],
+    [510, 'lua/shared/lock/hand-over.lua', 64],
+    [524, 'lua/shared/lock/serve-shared.lua', 1],
+    [579, 'lua/shared/silent.lua', 1],
+    [587, 'lua/shared/send-back.lua', 1],
+    [625, 'lua/shared/silent.lua', 10],
+    [655, 'lua/shared/lock/serve-shared.lua', 57],
+    [659, 'lua/shared/call-other.lua', 1],
+    [668, 'lua/shared/lock/serve-shared.lua', 62],
+    [696, 'lua/shared/silent.lua', 1],
+    [704, 'lua/shared/send-back.lua', 1],
+    [742, 'lua/shared/silent.lua', 10],
+    [772, 'lua/shared/lock/serve-shared.lua', 91],
+    [780, 'lua/lock/abandon-shared.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -927,7 +948,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: 'dfe9c5a4c7b9ec8190871e3419b9fd6235a6df0e',
+    sha1: 'e02fd064292698c7bb0ca8f0fba9b6ca4f2858a6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -968,7 +989,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function format_ticket(ticket)
@@ -994,6 +1016,15 @@ local function parse_ticket(text)
     units = tonumber(units),
     holder = holder,
   }
+end
+
+-- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
+local function other_text(ticket)
+  local listens = ticket.listens
+  ticket.listens = 1 - listens
+  local text = format_ticket(ticket)
+  ticket.listens = listens
+  return text
 end
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
@@ -1102,6 +1133,17 @@ local function call_next(queue, ticket, recheck_ms, how)
   end
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
+end
+
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
 end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
@@ -1253,7 +1295,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -1500,7 +1542,7 @@ local ticket = {
   units = 1,
   holder = holder,
 }
-local left = lock.last_ticket > 0 and redis.call('ZREM', queue, format_ticket(ticket)) == 1
+local left = lock.last_ticket > 0 and redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket)) > 0
 local gave = lock.id == id and lock.mode == 'x' and is_held(lock, now_ms)
 if gave then
   lock.mode = '-'
@@ -1531,28 +1573,28 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/next-token.lua', 1],
     [31, 'lua/shared/tickets.lua', 1],
-    [66, 'lua/shared/tell.lua', 1],
-    [123, 'lua/shared/line.lua', 1],
-    [174, 'lua/shared/lock/state.lua', 1],
-    [219, 'lua/shared/lock/kept.lua', 1],
-    [232, 'lua/shared/lock/save.lua', 1],
-    [260, 'lua/shared/lock/save.lua', 33],
-    [270, 'lua/shared/lock/grant.lua', 1],
-    [283, 'lua/shared/lock/called.lua', 1],
-    [305, 'lua/shared/lock/hand-over.lua', 1],
-    [330, 'lua/shared/call-other.lua', 1],
-    [339, 'lua/shared/lock/hand-over.lua', 27],
-    [358, 'lua/shared/call-other.lua', 1],
-    [367, 'lua/shared/lock/hand-over.lua', 47],
-    [382, 'lua/shared/note-late.lua', 1],
-    [390, 'lua/shared/send-back.lua', 1],
-    [428, 'lua/shared/lock/hand-over.lua', 64],
-    [442, 'lua/shared/lock/serve.lua', 1],
-    [471, 'lua/shared/silent.lua', 1],
-    [479, 'lua/shared/send-back.lua', 1],
-    [517, 'lua/shared/silent.lua', 10],
-    [547, 'lua/shared/lock/serve.lua', 31],
-    [555, 'lua/lock/abandon.lua', 32],
+    [76, 'lua/shared/tell.lua', 1],
+    [133, 'lua/shared/line.lua', 1],
+    [195, 'lua/shared/lock/state.lua', 1],
+    [240, 'lua/shared/lock/kept.lua', 1],
+    [253, 'lua/shared/lock/save.lua', 1],
+    [281, 'lua/shared/lock/save.lua', 33],
+    [291, 'lua/shared/lock/grant.lua', 1],
+    [304, 'lua/shared/lock/called.lua', 1],
+    [326, 'lua/shared/lock/hand-over.lua', 1],
+    [351, 'lua/shared/call-other.lua', 1],
+    [360, 'lua/shared/lock/hand-over.lua', 27],
+    [379, 'lua/shared/call-other.lua', 1],
+    [388, 'lua/shared/lock/hand-over.lua', 47],
+    [403, 'lua/shared/note-late.lua', 1],
+    [411, 'lua/shared/send-back.lua', 1],
+    [449, 'lua/shared/lock/hand-over.lua', 64],
+    [463, 'lua/shared/lock/serve.lua', 1],
+    [492, 'lua/shared/silent.lua', 1],
+    [500, 'lua/shared/send-back.lua', 1],
+    [538, 'lua/shared/silent.lua', 10],
+    [568, 'lua/shared/lock/serve.lua', 31],
+    [576, 'lua/lock/abandon.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1863,7 +1905,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '08e8b367d3fbb66f733d54c55e003f6e4a93a706',
+    sha1: '71305fd9f57f274208834cba8fe95a3b9e9c0d9f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1910,7 +1952,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function format_ticket(ticket)
@@ -1936,6 +1979,15 @@ local function parse_ticket(text)
     units = tonumber(units),
     holder = holder,
   }
+end
+
+-- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
+local function other_text(ticket)
+  local listens = ticket.listens
+  ticket.listens = 1 - listens
+  local text = format_ticket(ticket)
+  ticket.listens = listens
+  return text
 end
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
@@ -2045,6 +2097,17 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
+
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
+end
 -- Standing in the line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
 
@@ -2068,6 +2131,17 @@ local function stand_in_line(queue, text, last_ticket)
     note_asked(queue, text)
   end
   return last_ticket, place
+end
+
+-- The text of a ticket that asks again. One whose process has begun or ceased to listen since then keeps its place.
+local function keep_place(queue, ticket)
+  local text, before = format_ticket(ticket), other_text(ticket)
+  local score = redis.call('ZSCORE', queue, before)
+  if score then
+    redis.call('ZREM', queue, before)
+    redis.call('ZADD', queue, 'NX', score, text)
+  end
+  return text
 end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
@@ -2304,7 +2378,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -2437,7 +2511,7 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token = next_token(lock.token, now_us)
   local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -2700,7 +2774,7 @@ lapse(lock, now_ms)
 local how = { channel = channel, sharded = sharded, counted = counted }
 local ticket =
   { id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
-local own = format_ticket(ticket)
+local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
 local served = 'nobody'
 if lock.last_ticket > 0 and lock.mode ~= 'x' then
   served = serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
@@ -2754,37 +2828,37 @@ return { 'held', recheck_ms, more }
     [26, 'lua/shared/clock.lua', 1],
     [32, 'lua/shared/next-token.lua', 1],
     [37, 'lua/shared/tickets.lua', 1],
-    [72, 'lua/shared/tell.lua', 1],
-    [129, 'lua/shared/line.lua', 1],
-    [180, 'lua/shared/stand.lua', 1],
-    [204, 'lua/shared/lock/state.lua', 1],
-    [249, 'lua/shared/lock/kept.lua', 1],
-    [262, 'lua/shared/lock/save.lua', 1],
-    [304, 'lua/shared/lock/grant.lua', 1],
-    [317, 'lua/shared/lock/readers.lua', 1],
-    [350, 'lua/shared/note-late.lua', 1],
-    [358, 'lua/shared/lock/readers.lua', 35],
-    [398, 'lua/shared/lock/called.lua', 1],
-    [420, 'lua/shared/lock/hand-over.lua', 1],
-    [445, 'lua/shared/call-other.lua', 1],
-    [454, 'lua/shared/lock/hand-over.lua', 27],
-    [473, 'lua/shared/call-other.lua', 1],
-    [482, 'lua/shared/lock/hand-over.lua', 47],
-    [497, 'lua/shared/note-late.lua', 1],
-    [505, 'lua/shared/send-back.lua', 1],
-    [543, 'lua/shared/lock/hand-over.lua', 64],
-    [557, 'lua/shared/lock/serve-shared.lua', 1],
-    [612, 'lua/shared/silent.lua', 1],
-    [620, 'lua/shared/send-back.lua', 1],
-    [658, 'lua/shared/silent.lua', 10],
-    [688, 'lua/shared/lock/serve-shared.lua', 57],
-    [692, 'lua/shared/call-other.lua', 1],
-    [701, 'lua/shared/lock/serve-shared.lua', 62],
-    [729, 'lua/shared/silent.lua', 1],
-    [737, 'lua/shared/send-back.lua', 1],
-    [775, 'lua/shared/silent.lua', 10],
-    [805, 'lua/shared/lock/serve-shared.lua', 91],
-    [813, 'lua/lock/acquire-shared.lua', 40],
+    [82, 'lua/shared/tell.lua', 1],
+    [139, 'lua/shared/line.lua', 1],
+    [201, 'lua/shared/stand.lua', 1],
+    [236, 'lua/shared/lock/state.lua', 1],
+    [281, 'lua/shared/lock/kept.lua', 1],
+    [294, 'lua/shared/lock/save.lua', 1],
+    [336, 'lua/shared/lock/grant.lua', 1],
+    [349, 'lua/shared/lock/readers.lua', 1],
+    [382, 'lua/shared/note-late.lua', 1],
+    [390, 'lua/shared/lock/readers.lua', 35],
+    [430, 'lua/shared/lock/called.lua', 1],
+    [452, 'lua/shared/lock/hand-over.lua', 1],
+    [477, 'lua/shared/call-other.lua', 1],
+    [486, 'lua/shared/lock/hand-over.lua', 27],
+    [505, 'lua/shared/call-other.lua', 1],
+    [514, 'lua/shared/lock/hand-over.lua', 47],
+    [529, 'lua/shared/note-late.lua', 1],
+    [537, 'lua/shared/send-back.lua', 1],
+    [575, 'lua/shared/lock/hand-over.lua', 64],
+    [589, 'lua/shared/lock/serve-shared.lua', 1],
+    [644, 'lua/shared/silent.lua', 1],
+    [652, 'lua/shared/send-back.lua', 1],
+    [690, 'lua/shared/silent.lua', 10],
+    [720, 'lua/shared/lock/serve-shared.lua', 57],
+    [724, 'lua/shared/call-other.lua', 1],
+    [733, 'lua/shared/lock/serve-shared.lua', 62],
+    [761, 'lua/shared/silent.lua', 1],
+    [769, 'lua/shared/send-back.lua', 1],
+    [807, 'lua/shared/silent.lua', 10],
+    [837, 'lua/shared/lock/serve-shared.lua', 91],
+    [845, 'lua/lock/acquire-shared.lua', 40],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2869,7 +2943,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '1adc8aab57552a99e5a97aaba140ce00a1c5fed5',
+    sha1: '8777158308a387fd169d478e1c30c0ccc405717e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2996,7 +3070,8 @@ local TRY_AGAIN_MS = 2
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function format_ticket(ticket)
@@ -3023,6 +3098,15 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
+-- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
+local function other_text(ticket)
+  local listens = ticket.listens
+  ticket.listens = 1 - listens
+  local text = format_ticket(ticket)
+  ticket.listens = listens
+  return text
+end
 -- Standing in the line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
 
@@ -3046,6 +3130,17 @@ local function stand_in_line(queue, text, last_ticket)
     note_asked(queue, text)
   end
   return last_ticket, place
+end
+
+-- The text of a ticket that asks again. One whose process has begun or ceased to listen since then keeps its place.
+local function keep_place(queue, ticket)
+  local text, before = format_ticket(ticket), other_text(ticket)
+  local score = redis.call('ZSCORE', queue, before)
+  if score then
+    redis.call('ZREM', queue, before)
+    redis.call('ZADD', queue, 'NX', score, text)
+  end
+  return text
 end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
@@ -3200,7 +3295,7 @@ local ticket = {
   units = 1,
   holder = holder,
 }
-local own = format_ticket(ticket)
+local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
 local served
 if is_free(lock) then
 -- Telling the processes of tickets; see shared/tickets.
@@ -3311,6 +3406,17 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
+
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
+end
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
 -- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
 -- the process is gone.
@@ -3330,7 +3436,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -3624,28 +3730,28 @@ return { 'held', recheck_ms, more }
     [73, 'lua/shared/lock/quick.lua', 1],
     [95, 'lua/lock/acquire.lua', 33],
     [117, 'lua/shared/tickets.lua', 1],
-    [152, 'lua/shared/stand.lua', 1],
-    [176, 'lua/shared/lock/state.lua', 1],
-    [221, 'lua/shared/lock/save.lua', 1],
-    [263, 'lua/shared/lock/grant.lua', 1],
-    [276, 'lua/shared/lock/stand-again.lua', 1],
-    [296, 'lua/lock/acquire.lua', 61],
-    [332, 'lua/shared/tell.lua', 1],
-    [389, 'lua/shared/line.lua', 1],
-    [440, 'lua/shared/lock/hand-over.lua', 1],
-    [465, 'lua/shared/call-other.lua', 1],
-    [474, 'lua/shared/lock/hand-over.lua', 27],
-    [493, 'lua/shared/call-other.lua', 1],
-    [502, 'lua/shared/lock/hand-over.lua', 47],
-    [517, 'lua/shared/note-late.lua', 1],
-    [525, 'lua/shared/send-back.lua', 1],
-    [563, 'lua/shared/lock/hand-over.lua', 64],
-    [577, 'lua/shared/lock/serve.lua', 1],
-    [606, 'lua/shared/silent.lua', 1],
-    [614, 'lua/shared/send-back.lua', 1],
-    [652, 'lua/shared/silent.lua', 10],
-    [682, 'lua/shared/lock/serve.lua', 31],
-    [690, 'lua/lock/acquire.lua', 101],
+    [162, 'lua/shared/stand.lua', 1],
+    [197, 'lua/shared/lock/state.lua', 1],
+    [242, 'lua/shared/lock/save.lua', 1],
+    [284, 'lua/shared/lock/grant.lua', 1],
+    [297, 'lua/shared/lock/stand-again.lua', 1],
+    [317, 'lua/lock/acquire.lua', 61],
+    [353, 'lua/shared/tell.lua', 1],
+    [410, 'lua/shared/line.lua', 1],
+    [472, 'lua/shared/lock/hand-over.lua', 1],
+    [497, 'lua/shared/call-other.lua', 1],
+    [506, 'lua/shared/lock/hand-over.lua', 27],
+    [525, 'lua/shared/call-other.lua', 1],
+    [534, 'lua/shared/lock/hand-over.lua', 47],
+    [549, 'lua/shared/note-late.lua', 1],
+    [557, 'lua/shared/send-back.lua', 1],
+    [595, 'lua/shared/lock/hand-over.lua', 64],
+    [609, 'lua/shared/lock/serve.lua', 1],
+    [638, 'lua/shared/silent.lua', 1],
+    [646, 'lua/shared/send-back.lua', 1],
+    [684, 'lua/shared/silent.lua', 10],
+    [714, 'lua/shared/lock/serve.lua', 31],
+    [722, 'lua/lock/acquire.lua', 101],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3711,7 +3817,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'lock/clear',
-    sha1: '56cff27b8d91562967ee339fdbb4d3e7280981ae',
+    sha1: '4f314c83af473993154b12b9c31f87b77a521c30',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3765,7 +3871,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
@@ -3780,6 +3887,7 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
 -- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
@@ -3864,10 +3972,10 @@ return { 'cleared', existed }
     [23, 'lua/shared/behind.lua', 1],
     [30, 'lua/shared/outlive.lua', 4],
     [44, 'lua/shared/tickets.lua', 1],
-    [55, 'lua/shared/tickets.lua', 24],
-    [67, 'lua/shared/tell.lua', 1],
-    [77, 'lua/shared/tell.lua', 15],
-    [120, 'lua/lock/clear.lua', 19],
+    [56, 'lua/shared/tickets.lua', 25],
+    [69, 'lua/shared/tell.lua', 1],
+    [79, 'lua/shared/tell.lua', 15],
+    [122, 'lua/lock/clear.lua', 19],
   ],
   encode(args) {
     return withoutDefaults([
@@ -4548,7 +4656,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'lock/inspect',
-    sha1: '858e411a32f5afa1bd68e08c3379422019244c74',
+    sha1: '984768684e0e217b74394d048ca5b2f70bc5b5b6',
     reads: true,
     bytes: false,
     source: `--[[
@@ -4577,7 +4685,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
@@ -4592,6 +4701,7 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
@@ -4667,9 +4777,9 @@ return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.ca
     [1, 'lua/lock/inspect.lua', 1],
     [13, 'lua/shared/clock.lua', 1],
     [19, 'lua/shared/tickets.lua', 1],
-    [30, 'lua/shared/tickets.lua', 24],
-    [42, 'lua/shared/lock/state.lua', 1],
-    [84, 'lua/lock/inspect.lua', 17],
+    [31, 'lua/shared/tickets.lua', 25],
+    [44, 'lua/shared/lock/state.lua', 1],
+    [86, 'lua/lock/inspect.lua', 17],
   ],
   encode() {
     return []
@@ -4719,7 +4829,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: '1aeed9eac91e74088fd0e6b2fcf3c2c9a45546f0',
+    sha1: '85c13cf9224c9707f4067f8eb34f39fa615bfcec',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4759,7 +4869,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
@@ -4774,6 +4885,7 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
 -- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
@@ -4881,6 +4993,17 @@ local function call_next(queue, ticket, recheck_ms, how)
   end
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
+end
+
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
 end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
@@ -5081,7 +5204,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -5214,7 +5337,7 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token = next_token(lock.token, now_us)
   local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -5486,41 +5609,41 @@ return { 'released', served == 'more' and 1 or 0 }
     [19, 'lua/shared/clock.lua', 1],
     [25, 'lua/shared/next-token.lua', 1],
     [30, 'lua/shared/tickets.lua', 1],
-    [41, 'lua/shared/tickets.lua', 24],
-    [53, 'lua/shared/tell.lua', 1],
-    [110, 'lua/shared/line.lua', 1],
-    [161, 'lua/shared/lock/state.lua', 1],
-    [192, 'lua/shared/lock/state.lua', 43],
-    [195, 'lua/shared/lock/kept.lua', 1],
-    [208, 'lua/shared/lock/save.lua', 1],
-    [236, 'lua/shared/lock/save.lua', 33],
-    [246, 'lua/shared/lock/grant.lua', 1],
-    [259, 'lua/shared/lock/readers.lua', 1],
-    [263, 'lua/shared/lock/readers.lua', 16],
-    [281, 'lua/shared/note-late.lua', 1],
-    [289, 'lua/shared/lock/readers.lua', 35],
-    [305, 'lua/shared/lock/readers.lua', 61],
-    [319, 'lua/shared/lock/called.lua', 1],
-    [341, 'lua/shared/lock/hand-over.lua', 1],
-    [366, 'lua/shared/call-other.lua', 1],
-    [375, 'lua/shared/lock/hand-over.lua', 27],
-    [394, 'lua/shared/call-other.lua', 1],
-    [403, 'lua/shared/lock/hand-over.lua', 47],
-    [418, 'lua/shared/note-late.lua', 1],
-    [426, 'lua/shared/send-back.lua', 1],
-    [464, 'lua/shared/lock/hand-over.lua', 64],
-    [478, 'lua/shared/lock/serve-shared.lua', 1],
-    [533, 'lua/shared/silent.lua', 1],
-    [541, 'lua/shared/send-back.lua', 1],
-    [579, 'lua/shared/silent.lua', 10],
-    [609, 'lua/shared/lock/serve-shared.lua', 57],
-    [613, 'lua/shared/call-other.lua', 1],
-    [622, 'lua/shared/lock/serve-shared.lua', 62],
-    [650, 'lua/shared/silent.lua', 1],
-    [658, 'lua/shared/send-back.lua', 1],
-    [696, 'lua/shared/silent.lua', 10],
-    [726, 'lua/shared/lock/serve-shared.lua', 91],
-    [734, 'lua/lock/release-shared.lua', 32],
+    [42, 'lua/shared/tickets.lua', 25],
+    [55, 'lua/shared/tell.lua', 1],
+    [112, 'lua/shared/line.lua', 1],
+    [174, 'lua/shared/lock/state.lua', 1],
+    [205, 'lua/shared/lock/state.lua', 43],
+    [208, 'lua/shared/lock/kept.lua', 1],
+    [221, 'lua/shared/lock/save.lua', 1],
+    [249, 'lua/shared/lock/save.lua', 33],
+    [259, 'lua/shared/lock/grant.lua', 1],
+    [272, 'lua/shared/lock/readers.lua', 1],
+    [276, 'lua/shared/lock/readers.lua', 16],
+    [294, 'lua/shared/note-late.lua', 1],
+    [302, 'lua/shared/lock/readers.lua', 35],
+    [318, 'lua/shared/lock/readers.lua', 61],
+    [332, 'lua/shared/lock/called.lua', 1],
+    [354, 'lua/shared/lock/hand-over.lua', 1],
+    [379, 'lua/shared/call-other.lua', 1],
+    [388, 'lua/shared/lock/hand-over.lua', 27],
+    [407, 'lua/shared/call-other.lua', 1],
+    [416, 'lua/shared/lock/hand-over.lua', 47],
+    [431, 'lua/shared/note-late.lua', 1],
+    [439, 'lua/shared/send-back.lua', 1],
+    [477, 'lua/shared/lock/hand-over.lua', 64],
+    [491, 'lua/shared/lock/serve-shared.lua', 1],
+    [546, 'lua/shared/silent.lua', 1],
+    [554, 'lua/shared/send-back.lua', 1],
+    [592, 'lua/shared/silent.lua', 10],
+    [622, 'lua/shared/lock/serve-shared.lua', 57],
+    [626, 'lua/shared/call-other.lua', 1],
+    [635, 'lua/shared/lock/serve-shared.lua', 62],
+    [663, 'lua/shared/silent.lua', 1],
+    [671, 'lua/shared/send-back.lua', 1],
+    [709, 'lua/shared/silent.lua', 10],
+    [739, 'lua/shared/lock/serve-shared.lua', 91],
+    [747, 'lua/lock/release-shared.lua', 32],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5573,7 +5696,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: '9bb711428b00e8ed11858fdb3d57976bc7a7d2b0',
+    sha1: 'f684d63f8c108d1ec354b5dc21f1d163d2509819',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5674,7 +5797,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
@@ -5689,6 +5813,7 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
 -- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
@@ -5797,6 +5922,17 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
+
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
+end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
 --   mode           x: one holder; s: shared; -: given back; l: the lease ran out
@@ -5902,7 +6038,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -6171,27 +6307,27 @@ return { 'released', served == 'more' and 1 or 0 }
     [70, 'lua/lock/release.lua', 22],
     [86, 'lua/shared/next-token.lua', 1],
     [91, 'lua/shared/tickets.lua', 1],
-    [102, 'lua/shared/tickets.lua', 24],
-    [114, 'lua/shared/tell.lua', 1],
-    [171, 'lua/shared/line.lua', 1],
-    [222, 'lua/shared/lock/state.lua', 1],
-    [257, 'lua/shared/lock/save.lua', 1],
-    [285, 'lua/shared/lock/save.lua', 33],
-    [295, 'lua/shared/lock/grant.lua', 1],
-    [308, 'lua/shared/lock/hand-over.lua', 1],
-    [333, 'lua/shared/call-other.lua', 1],
-    [342, 'lua/shared/lock/hand-over.lua', 27],
-    [361, 'lua/shared/call-other.lua', 1],
-    [370, 'lua/shared/lock/hand-over.lua', 47],
-    [385, 'lua/shared/note-late.lua', 1],
-    [393, 'lua/shared/send-back.lua', 1],
-    [431, 'lua/shared/lock/hand-over.lua', 64],
-    [445, 'lua/shared/lock/serve.lua', 1],
-    [474, 'lua/shared/silent.lua', 1],
-    [482, 'lua/shared/send-back.lua', 1],
-    [520, 'lua/shared/silent.lua', 10],
-    [550, 'lua/shared/lock/serve.lua', 31],
-    [558, 'lua/lock/release.lua', 47],
+    [103, 'lua/shared/tickets.lua', 25],
+    [116, 'lua/shared/tell.lua', 1],
+    [173, 'lua/shared/line.lua', 1],
+    [235, 'lua/shared/lock/state.lua', 1],
+    [270, 'lua/shared/lock/save.lua', 1],
+    [298, 'lua/shared/lock/save.lua', 33],
+    [308, 'lua/shared/lock/grant.lua', 1],
+    [321, 'lua/shared/lock/hand-over.lua', 1],
+    [346, 'lua/shared/call-other.lua', 1],
+    [355, 'lua/shared/lock/hand-over.lua', 27],
+    [374, 'lua/shared/call-other.lua', 1],
+    [383, 'lua/shared/lock/hand-over.lua', 47],
+    [398, 'lua/shared/note-late.lua', 1],
+    [406, 'lua/shared/send-back.lua', 1],
+    [444, 'lua/shared/lock/hand-over.lua', 64],
+    [458, 'lua/shared/lock/serve.lua', 1],
+    [487, 'lua/shared/silent.lua', 1],
+    [495, 'lua/shared/send-back.lua', 1],
+    [533, 'lua/shared/silent.lua', 10],
+    [563, 'lua/shared/lock/serve.lua', 31],
+    [571, 'lua/lock/release.lua', 47],
   ],
   encode(args) {
     return withoutDefaults([
@@ -6241,7 +6377,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: '8a3f475484e6a7818a48ac624ca54532b9935e82',
+    sha1: '672184377554ffd681c77696ca7297dc32caa464',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6278,7 +6414,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
@@ -6293,6 +6430,7 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
 -- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
@@ -6400,6 +6538,17 @@ local function call_next(queue, ticket, recheck_ms, how)
   end
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
+end
+
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
 end
 -- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
 -- <holder>'.
@@ -6611,7 +6760,7 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   if together then
     message = message .. '\\n' .. first_message(next_ticket, lease_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -6744,7 +6893,7 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token = next_token(lock.token, now_us)
   local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -7009,40 +7158,40 @@ return { 'served', served == 'more' and 1 or 0 }
     [16, 'lua/shared/clock.lua', 1],
     [22, 'lua/shared/next-token.lua', 1],
     [27, 'lua/shared/tickets.lua', 1],
-    [38, 'lua/shared/tickets.lua', 24],
-    [50, 'lua/shared/tell.lua', 1],
-    [107, 'lua/shared/line.lua', 1],
-    [158, 'lua/shared/lock/state.lua', 1],
-    [203, 'lua/shared/lock/kept.lua', 1],
-    [216, 'lua/shared/lock/save.lua', 1],
-    [244, 'lua/shared/lock/save.lua', 33],
-    [254, 'lua/shared/lock/grant.lua', 1],
-    [267, 'lua/shared/lock/readers.lua', 1],
-    [271, 'lua/shared/lock/readers.lua', 16],
-    [289, 'lua/shared/note-late.lua', 1],
-    [297, 'lua/shared/lock/readers.lua', 35],
-    [313, 'lua/shared/lock/readers.lua', 61],
-    [327, 'lua/shared/lock/called.lua', 1],
-    [349, 'lua/shared/lock/hand-over.lua', 1],
-    [374, 'lua/shared/call-other.lua', 1],
-    [383, 'lua/shared/lock/hand-over.lua', 27],
-    [402, 'lua/shared/call-other.lua', 1],
-    [411, 'lua/shared/lock/hand-over.lua', 47],
-    [426, 'lua/shared/note-late.lua', 1],
-    [434, 'lua/shared/send-back.lua', 1],
-    [472, 'lua/shared/lock/hand-over.lua', 64],
-    [486, 'lua/shared/lock/serve-shared.lua', 1],
-    [541, 'lua/shared/silent.lua', 1],
-    [549, 'lua/shared/send-back.lua', 1],
-    [587, 'lua/shared/silent.lua', 10],
-    [617, 'lua/shared/lock/serve-shared.lua', 57],
-    [621, 'lua/shared/call-other.lua', 1],
-    [630, 'lua/shared/lock/serve-shared.lua', 62],
-    [658, 'lua/shared/silent.lua', 1],
-    [666, 'lua/shared/send-back.lua', 1],
-    [704, 'lua/shared/silent.lua', 10],
-    [734, 'lua/shared/lock/serve-shared.lua', 91],
-    [742, 'lua/lock/serve.lua', 29],
+    [39, 'lua/shared/tickets.lua', 25],
+    [52, 'lua/shared/tell.lua', 1],
+    [109, 'lua/shared/line.lua', 1],
+    [171, 'lua/shared/lock/state.lua', 1],
+    [216, 'lua/shared/lock/kept.lua', 1],
+    [229, 'lua/shared/lock/save.lua', 1],
+    [257, 'lua/shared/lock/save.lua', 33],
+    [267, 'lua/shared/lock/grant.lua', 1],
+    [280, 'lua/shared/lock/readers.lua', 1],
+    [284, 'lua/shared/lock/readers.lua', 16],
+    [302, 'lua/shared/note-late.lua', 1],
+    [310, 'lua/shared/lock/readers.lua', 35],
+    [326, 'lua/shared/lock/readers.lua', 61],
+    [340, 'lua/shared/lock/called.lua', 1],
+    [362, 'lua/shared/lock/hand-over.lua', 1],
+    [387, 'lua/shared/call-other.lua', 1],
+    [396, 'lua/shared/lock/hand-over.lua', 27],
+    [415, 'lua/shared/call-other.lua', 1],
+    [424, 'lua/shared/lock/hand-over.lua', 47],
+    [439, 'lua/shared/note-late.lua', 1],
+    [447, 'lua/shared/send-back.lua', 1],
+    [485, 'lua/shared/lock/hand-over.lua', 64],
+    [499, 'lua/shared/lock/serve-shared.lua', 1],
+    [554, 'lua/shared/silent.lua', 1],
+    [562, 'lua/shared/send-back.lua', 1],
+    [600, 'lua/shared/silent.lua', 10],
+    [630, 'lua/shared/lock/serve-shared.lua', 57],
+    [634, 'lua/shared/call-other.lua', 1],
+    [643, 'lua/shared/lock/serve-shared.lua', 62],
+    [671, 'lua/shared/silent.lua', 1],
+    [679, 'lua/shared/send-back.lua', 1],
+    [717, 'lua/shared/silent.lua', 10],
+    [747, 'lua/shared/lock/serve-shared.lua', 91],
+    [755, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([

@@ -5374,7 +5374,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '770388f15757281468930ad17b987043841cf2e0',
+    sha1: '3ac47689eff26cf3e0d7a0bfe947d9fc94cbd413',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7900,13 +7900,15 @@ if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
 
-local remembered, superseded = recall(queue.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-  local ended, enqueued = string.match(remembered, '^(.*)|(.*)$')
-  return { 'advanced', first_of(enqueued), 0, parse_refused(ended), duplicates_of(enqueued) }
+do -- Lua has room for 200 locals.
+  local remembered, superseded = recall(queue.record, call)
+  if superseded then
+    return redis.error_reply('INVALID call: a later one has taken its slot')
+  end
+  if remembered then
+    local ended, enqueued = string.match(remembered, '^(.*)|(.*)$')
+    return { 'advanced', first_of(enqueued), 0, parse_refused(ended), duplicates_of(enqueued) }
+  end
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
@@ -8259,17 +8261,17 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [2388, 'lua/shared/queue/sweep.lua', 1],
     [2465, 'lua/shared/queue/spec.lua', 120],
     [2489, 'lua/queue/advance.lua', 89],
-    [2563, 'lua/shared/queue/settle.lua', 1],
-    [2564, 'lua/shared/queue/dead.lua', 1],
-    [2618, 'lua/shared/queue/backoff.lua', 1],
-    [2620, 'lua/shared/queue/backoff.lua', 22],
-    [2639, 'lua/shared/queue/unblock.lua', 1],
-    [2645, 'lua/shared/queue/entries.lua', 1],
-    [2663, 'lua/shared/queue/history.lua', 1],
-    [2677, 'lua/shared/queue/settle.lua', 19],
-    [2738, 'lua/shared/queue/put-out-end.lua', 1],
-    [2746, 'lua/shared/queue/settle.lua', 81],
-    [2765, 'lua/queue/advance.lua', 164],
+    [2565, 'lua/shared/queue/settle.lua', 1],
+    [2566, 'lua/shared/queue/dead.lua', 1],
+    [2620, 'lua/shared/queue/backoff.lua', 1],
+    [2622, 'lua/shared/queue/backoff.lua', 22],
+    [2641, 'lua/shared/queue/unblock.lua', 1],
+    [2647, 'lua/shared/queue/entries.lua', 1],
+    [2665, 'lua/shared/queue/history.lua', 1],
+    [2679, 'lua/shared/queue/settle.lua', 19],
+    [2740, 'lua/shared/queue/put-out-end.lua', 1],
+    [2748, 'lua/shared/queue/settle.lua', 81],
+    [2767, 'lua/queue/advance.lua', 166],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -8876,6 +8878,8 @@ export interface AwaitEndArguments {
   readonly number: number
   /** when it began to wait */
   readonly sinceMs: number
+  /** whether somebody comes again to wait: the end is kept until then */
+  readonly comes: boolean
 }
 
 export type AwaitEndAnswer =
@@ -8886,20 +8890,20 @@ export type AwaitEndAnswer =
 
 
 /**
- * Tells how a job ended, or lets somebody wait for it: whoever `waits` is told 'ended <waiter> 0' when it does, and asks again then, with the `number` and the `id` that it was told and the time of its first call. `state`: done, dead or cancelled; an end is kept as long as the job says, and for a minute where somebody waited. `absent`: there is no such job, or its end was not kept. Of more than a hundred names the oldest is not told any more: those of one process who wait for one job share one. Safe to repeat.
+ * Tells how a job ended, or lets somebody wait for it: whoever `waits` is told 'ended <waiter> 0' when it does, and asks again then, with the `number` and the `id` that it was told and the time of its first call. `state`: done, dead or cancelled; an end is kept as long as the job says, and for a minute where somebody waited, or `comes` again to wait. `absent`: there is no such job, or its end was not kept. Of more than a hundred names the oldest is not told any more: those of one process who wait for one job share one. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
   script: {
     name: 'queue/await-end',
-    sha1: '01cbe194ec8dc9068738fe77a08dfb1a5e1dbe4b',
+    sha1: '429aa1ef70425ee5416fdf23cca28e74f57a6b30',
     reads: false,
     bytes: true,
     source: `--[[
 Tells how a job ended, or lets somebody wait for it: whoever \`waits\` is told 'ended <waiter> 0' when it does, and asks again
 then, with the \`number\` and the \`id\` that it was told and the time of its first call. \`state\`: done, dead or cancelled; an end
-is kept as long as the job says, and for a minute where somebody waited. \`absent\`: there is no such job, or its end was not
+is kept as long as the job says, and for a minute where somebody waited, or \`comes\` again to wait. \`absent\`: there is no such job, or its end was not
 kept. Of more than a hundred names the oldest is not told any more: those of one process who wait for one job share one. Safe to repeat.
 
 @returns ended   now_ms:integer state:text at_ms:integer kind:text message:text result:bytes
@@ -8918,6 +8922,7 @@ local waiter = ARGV[3] -- text: who is to be told, '<process>.<number>'; empty: 
 local leaves = ARGV[4] == '1' -- flag: whether that one waits no more
 local number = tonumber(ARGV[5]) -- integer: of the job that it waits for; 0: it is the first call
 local since_ms = tonumber(ARGV[6]) -- integer: when it began to wait
+local comes = ARGV[7] == '1' -- flag: whether somebody comes again to wait: the end is kept until then
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -9294,6 +9299,8 @@ elseif not seq then
 end
 if waiter ~= '' then
   enter_waiters(jobs, seq, waiter)
+end
+if waiter ~= '' or comes then
   flag_job(jobs, queue, seq, record, run, AWAITED)
 end
 local own = read_job(record).id
@@ -9303,32 +9310,33 @@ return { 'waits', now_ms, tonumber(seq), own == '' and seq or own }
   parts: ['meta', 'jobs', 'ids', 'results'],
   lines: [
     [1, 'lua/queue/await-end.lua', 1],
-    [24, 'lua/shared/clock.lua', 1],
-    [30, 'lua/shared/queue/state.lua', 1],
-    [116, 'lua/shared/queue/job.lua', 1],
-    [128, 'lua/shared/queue/plain-head.lua', 1],
-    [131, 'lua/shared/queue/plain-head.lua', 8],
-    [139, 'lua/shared/queue/job.lua', 14],
-    [140, 'lua/shared/queue/job.lua', 45],
-    [186, 'lua/shared/queue/run.lua', 1],
-    [215, 'lua/shared/queue/failure.lua', 1],
-    [217, 'lua/shared/queue/failure.lua', 7],
-    [221, 'lua/shared/queue/flags.lua', 1],
-    [255, 'lua/shared/queue/flag-job.lua', 1],
-    [274, 'lua/shared/queue/find.lua', 1],
-    [300, 'lua/shared/queue/result.lua', 15],
-    [311, 'lua/shared/queue/waiters.lua', 1],
-    [375, 'lua/queue/await-end.lua', 34],
+    [25, 'lua/shared/clock.lua', 1],
+    [31, 'lua/shared/queue/state.lua', 1],
+    [117, 'lua/shared/queue/job.lua', 1],
+    [129, 'lua/shared/queue/plain-head.lua', 1],
+    [132, 'lua/shared/queue/plain-head.lua', 8],
+    [140, 'lua/shared/queue/job.lua', 14],
+    [141, 'lua/shared/queue/job.lua', 45],
+    [187, 'lua/shared/queue/run.lua', 1],
+    [216, 'lua/shared/queue/failure.lua', 1],
+    [218, 'lua/shared/queue/failure.lua', 7],
+    [222, 'lua/shared/queue/flags.lua', 1],
+    [256, 'lua/shared/queue/flag-job.lua', 1],
+    [275, 'lua/shared/queue/find.lua', 1],
+    [301, 'lua/shared/queue/result.lua', 15],
+    [312, 'lua/shared/queue/waiters.lua', 1],
+    [376, 'lua/queue/await-end.lua', 35],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.codec,
       args.id,
       args.waiter,
       args.leaves ? 1 : 0,
       args.number,
       args.sinceMs,
-    ]
+      args.comes ? 1 : 0,
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -16329,7 +16337,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: 'e236718983cd4a6c8a33b0961e2d3378f4f3f761',
+    sha1: 'b1a3a191e188b49a12f3ab913e459e9d8368d9cb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16996,8 +17004,8 @@ if queue.began_us > 0 or group.paused or group.concurrency > 0 or group.rate_lim
   if rate_limit >= 0 then
     group.rate_burst = rate_limit > 0 and rate_burst or 0
     local more = keep_burst(groups, GROUP_BURST .. name, group)
-    if more ~= 0 then
-      redis.call('HINCRBY', groups, GROUP_BURST, more)
+    if more ~= 0 and redis.call('HINCRBY', groups, GROUP_BURST, more) == 0 then
+      redis.call('HDEL', groups, GROUP_BURST)
     end
   end
   group.arrival_us = arrival_by(group, group.arrival_us, before, now_us)
@@ -26654,7 +26662,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '9ae6f00f0356ab0a5485f38dd37ed6c9766ddba0',
+    sha1: 'a92dc155f1c5f583d95ac5849b998de0125fb446',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28408,6 +28416,41 @@ local function drop_parents(keys, queue, seq)
   unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
+-- What comes from other queues; see shared/queue/outbox.
+
+-- Whether those who waited for news went when their queue was cleared: it is not there, or has another number of partitions
+-- since. News that come late do not begin it again.
+local function is_gone(queue, partitions)
+  if queue.layout ~= QUEUE_LAYOUT then
+    return string.find(queue.layout, '^in %d+ partitions$') ~= nil
+  end
+  return queue.began_us == 0 or (queue.partitions > 0 and queue.partitions ~= partitions)
+end
+
+-- Whether there are jobs among the entries of an outbox.
+local function brings_jobs(entries, entries_at)
+  for at = entries_at + 1, #entries, 2 do
+    if string.sub(entries[at], 1, 1) == 'j' then
+      return true
+    end
+  end
+  return false
+end
+
+-- A parent that its queue does not know any more. What it came to counts where that has been told: for all children but those
+-- that have come since.
+local function hear_of_unknown(keys, queue, source, id)
+  local ref = 'q' .. source .. '\\1' .. id
+  local waits =
+    redis.call('ZRANGEBYLEX', keys.children, '[' .. ref .. '\\0', '(' .. ref .. '\\1', 'LIMIT', '0', '1')
+  local is_told = not waits[1] or redis.call('ZSCORE', keys.parents, ref) == '0'
+  if is_told and redis.call('HEXISTS', keys.jobs, 'z' .. ref) == 1 then
+    redis.call('ZADD', keys.parents, '0', ref)
+    queue.settling = true
+  else
+    hear_of_parent(keys, queue, source, id, pack_end('a', id, ''))
+  end
+end
 -- New children; see shared/queue/parents.
 
 -- A parent of this queue, by its id. Answers its ref, or nil where there is no such job.
@@ -28816,6 +28859,9 @@ local keys = {
 }
 
 local queue = open_queue(meta, codec, '')
+if is_gone(queue, partitions) and not brings_jobs(entries, entries_at) then
+  return { 'received', 0 }
+end
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -28859,7 +28905,7 @@ for at = entries_at, #entries, 2 do
   local number, what = tonumber(entries[at]), entries[at + 1]
   local kind, rest = string.sub(what, 1, 1), string.sub(what, 2)
   if kind == 'a' then
-    hear_of_parent(keys, queue, source, rest, pack_end('a', rest, ''))
+    hear_of_unknown(keys, queue, source, rest)
   elseif kind == 'e' then
     local _, id = unpack_end(rest)
     hear_of_parent(keys, queue, source, id, rest)
@@ -28871,8 +28917,7 @@ for at = entries_at, #entries, 2 do
   end
   newest = math.max(newest, number)
 end
--- Where no queue is there is nobody whom an end would matter to.
-if newest > known and queue.began_us > 0 then
+if newest > known then
   redis.call('HSET', inbox, source, exact(newest))
 end
 if queue.settling then
@@ -29207,35 +29252,36 @@ return { 'received', queue.chores }
     [1611, 'lua/shared/queue/find.lua', 1],
     [1637, 'lua/shared/queue/failure.lua', 1],
     [1647, 'lua/shared/queue/parents.lua', 1],
-    [1752, 'lua/shared/queue/link.lua', 1],
-    [1761, 'lua/shared/queue/link-done.lua', 2],
-    [1775, 'lua/shared/queue/link.lua', 11],
-    [1857, 'lua/shared/queue/end.lua', 1],
-    [1862, 'lua/shared/queue/keep-end.lua', 1],
-    [1874, 'lua/shared/queue/end.lua', 7],
-    [1896, 'lua/shared/queue/leave-tags.lua', 1],
-    [1906, 'lua/shared/queue/end.lua', 30],
-    [1916, 'lua/shared/queue/spec.lua', 1],
-    [2034, 'lua/shared/queue/sweep.lua', 1],
-    [2111, 'lua/shared/queue/spec.lua', 120],
-    [2125, 'lua/shared/queue/spec.lua', 144],
-    [2132, 'lua/queue/receive.lua', 77],
-    [2171, 'lua/shared/take-up.lua', 1],
-    [2186, 'lua/queue/receive.lua', 117],
-    [2220, 'lua/shared/queue/settle.lua', 1],
-    [2221, 'lua/shared/queue/dead.lua', 1],
-    [2275, 'lua/shared/queue/backoff.lua', 1],
-    [2277, 'lua/shared/queue/backoff.lua', 22],
-    [2296, 'lua/shared/queue/unblock.lua', 1],
-    [2302, 'lua/shared/queue/outbox.lua', 1],
-    [2313, 'lua/shared/queue/entries.lua', 1],
-    [2331, 'lua/shared/queue/history.lua', 1],
-    [2345, 'lua/shared/queue/note-end.lua', 1],
-    [2375, 'lua/shared/queue/cancel.lua', 1],
-    [2383, 'lua/shared/queue/settle.lua', 19],
-    [2444, 'lua/shared/queue/put-out-end.lua', 1],
-    [2452, 'lua/shared/queue/settle.lua', 81],
-    [2471, 'lua/queue/receive.lua', 152],
+    [1752, 'lua/shared/queue/news.lua', 1],
+    [1787, 'lua/shared/queue/link.lua', 1],
+    [1796, 'lua/shared/queue/link-done.lua', 2],
+    [1810, 'lua/shared/queue/link.lua', 11],
+    [1892, 'lua/shared/queue/end.lua', 1],
+    [1897, 'lua/shared/queue/keep-end.lua', 1],
+    [1909, 'lua/shared/queue/end.lua', 7],
+    [1931, 'lua/shared/queue/leave-tags.lua', 1],
+    [1941, 'lua/shared/queue/end.lua', 30],
+    [1951, 'lua/shared/queue/spec.lua', 1],
+    [2069, 'lua/shared/queue/sweep.lua', 1],
+    [2146, 'lua/shared/queue/spec.lua', 120],
+    [2160, 'lua/shared/queue/spec.lua', 144],
+    [2167, 'lua/queue/receive.lua', 78],
+    [2209, 'lua/shared/take-up.lua', 1],
+    [2224, 'lua/queue/receive.lua', 121],
+    [2257, 'lua/shared/queue/settle.lua', 1],
+    [2258, 'lua/shared/queue/dead.lua', 1],
+    [2312, 'lua/shared/queue/backoff.lua', 1],
+    [2314, 'lua/shared/queue/backoff.lua', 22],
+    [2333, 'lua/shared/queue/unblock.lua', 1],
+    [2339, 'lua/shared/queue/outbox.lua', 1],
+    [2350, 'lua/shared/queue/entries.lua', 1],
+    [2368, 'lua/shared/queue/history.lua', 1],
+    [2382, 'lua/shared/queue/note-end.lua', 1],
+    [2412, 'lua/shared/queue/cancel.lua', 1],
+    [2420, 'lua/shared/queue/settle.lua', 19],
+    [2481, 'lua/shared/queue/put-out-end.lua', 1],
+    [2489, 'lua/shared/queue/settle.lua', 81],
+    [2508, 'lua/queue/receive.lua', 155],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -34479,7 +34525,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: 'f0ad7a7d27989b6f0601060f699b7e6fd3dedb39',
+    sha1: '4942e137fd957a733e4b94439b08e1b2cab6bbe2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -34513,6 +34559,7 @@ local listeners = KEYS[19] -- hash: who listens to events, where, and the number
 -- KEYS[20] tagged: sorted set: '<tag>\\0<job>' of each tag of a job, without score; tracked jobs have an empty one
 local notes = KEYS[21] -- string: what the statistics do not hold yet; see shared/queue/leave-notes
 local stats = KEYS[22] -- hash: statistics of minutes, hours and days
+-- KEYS[23] results: hash: ends of jobs, for those who ask
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -35441,6 +35488,10 @@ end
     end
     note_history(keys.jobs, seq, run, 'f', run.at_ms, math.floor(run.token / 1000), '')
   end
+  if redis.call('HEXISTS', keys.results, 'v' .. (job.id == '' and seq or job.id)) == 1 then
+    -- How it ended is kept for those who ask: so is how it ends next, else they would be told what is true no more.
+    run.flags = flagged(run.flags, AWAITED)
+  end
   happened(queue, 'requeued', seq, job, run, '')
   note_history(keys.jobs, seq, run, 'q', now_ms, 0, '')
   redis.call(
@@ -35673,6 +35724,7 @@ local keys = {
   parents = KEYS[17],
   outbox = KEYS[18],
   tagged = KEYS[20],
+  results = KEYS[23],
 }
 
 local queue = open_queue(meta, '', '')
@@ -36256,87 +36308,87 @@ local _, left = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+
 return { 'requeued', count, tonumber(left or 0), queue.chores, kept }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'scheduled', 'blocked', 'children', 'parents', 'outbox', 'listeners', 'tagged', 'notes', 'stats'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'scheduled', 'blocked', 'children', 'parents', 'outbox', 'listeners', 'tagged', 'notes', 'stats', 'results'],
   lines: [
     [1, 'lua/queue/requeue-failed.lua', 1],
-    [40, 'lua/shared/clock.lua', 1],
-    [46, 'lua/shared/tell.lua', 1],
-    [56, 'lua/shared/tell.lua', 15],
-    [99, 'lua/shared/queue/state.lua', 1],
-    [185, 'lua/shared/queue/count-job.lua', 1],
-    [198, 'lua/shared/queue/save.lua', 1],
-    [200, 'lua/shared/queue/save.lua', 15],
-    [242, 'lua/shared/queue/save-awaited.lua', 1],
-    [257, 'lua/shared/queue/save.lua', 58],
-    [272, 'lua/shared/queue/marks.lua', 1],
-    [288, 'lua/shared/queue/rate.lua', 1],
-    [309, 'lua/shared/queue/rate.lua', 58],
-    [315, 'lua/shared/queue/job.lua', 1],
-    [327, 'lua/shared/queue/plain-head.lua', 1],
-    [330, 'lua/shared/queue/plain-head.lua', 8],
-    [338, 'lua/shared/queue/job.lua', 14],
-    [339, 'lua/shared/queue/job.lua', 45],
-    [385, 'lua/shared/queue/flags.lua', 1],
-    [419, 'lua/shared/queue/run.lua', 1],
-    [448, 'lua/shared/queue/parents.lua', 1],
-    [529, 'lua/shared/queue/parents.lua', 92],
-    [543, 'lua/shared/queue/happened.lua', 1],
-    [555, 'lua/shared/queue/entries.lua', 1],
-    [573, 'lua/shared/queue/history.lua', 1],
-    [587, 'lua/shared/queue/names.lua', 1],
-    [603, 'lua/shared/queue/names.lua', 27],
-    [621, 'lua/shared/queue/failure.lua', 1],
-    [631, 'lua/shared/queue/groups.lua', 1],
-    [677, 'lua/shared/queue/burst.lua', 1],
-    [689, 'lua/shared/queue/groups.lua', 48],
-    [760, 'lua/shared/queue/ready.lua', 1],
-    [767, 'lua/shared/queue/in-front.lua', 1],
-    [769, 'lua/shared/queue/ready.lua', 9],
-    [790, 'lua/shared/queue/dead.lua', 1],
-    [859, 'lua/shared/queue/end.lua', 1],
-    [864, 'lua/shared/queue/keep-end.lua', 1],
-    [876, 'lua/shared/queue/end.lua', 7],
-    [898, 'lua/shared/queue/leave-tags.lua', 1],
-    [908, 'lua/shared/queue/end.lua', 30],
-    [918, 'lua/shared/queue/hold-again.lua', 1],
-    [938, 'lua/shared/queue/begin-again.lua', 1],
-    [944, 'lua/shared/queue/keep-end.lua', 1],
-    [956, 'lua/shared/queue/begin-again.lua', 8],
-    [972, 'lua/shared/queue/idle.lua', 1],
-    [1039, 'lua/shared/listening.lua', 1],
-    [1058, 'lua/shared/queue/idle.lua', 69],
-    [1149, 'lua/shared/queue/idle.lua', 171],
-    [1160, 'lua/shared/queue/kind.lua', 1],
-    [1173, 'lua/queue/requeue-failed.lua', 64],
-    [1226, 'lua/shared/queue/settle.lua', 1],
-    [1227, 'lua/shared/bytes.lua', 1],
-    [1233, 'lua/shared/queue/note-due.lua', 1],
-    [1241, 'lua/shared/queue/backoff.lua', 1],
-    [1243, 'lua/shared/queue/backoff.lua', 22],
-    [1262, 'lua/shared/queue/unblock.lua', 1],
-    [1268, 'lua/shared/queue/outbox.lua', 1],
-    [1279, 'lua/shared/queue/note-end.lua', 1],
-    [1309, 'lua/shared/queue/cancel.lua', 1],
-    [1317, 'lua/shared/queue/settle.lua', 19],
-    [1378, 'lua/shared/queue/put-out-end.lua', 1],
-    [1386, 'lua/shared/queue/settle.lua', 81],
-    [1405, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1411, 'lua/queue/requeue-failed.lua', 119],
-    [1418, 'lua/shared/queue/leave-notes.lua', 1],
-    [1440, 'lua/shared/queue/fold.lua', 1],
-    [1441, 'lua/shared/queue/statistics.lua', 1],
-    [1674, 'lua/shared/queue/fold.lua', 3],
-    [1685, 'lua/shared/queue/leave-notes.lua', 24],
-    [1692, 'lua/shared/queue/packed-notes.lua', 1],
-    [1693, 'lua/shared/queue/packed-notes.lua', 3],
-    [1701, 'lua/queue/requeue-failed.lua', 128],
-    [1704, 'lua/shared/queue/publish.lua', 1],
-    [1705, 'lua/shared/queue/message.lua', 1],
-    [1715, 'lua/shared/queue/spelled.lua', 1],
-    [1723, 'lua/shared/queue/send.lua', 1],
-    [1739, 'lua/shared/queue/message.lua', 13],
-    [1762, 'lua/shared/queue/publish.lua', 3],
-    [1768, 'lua/queue/requeue-failed.lua', 132],
+    [41, 'lua/shared/clock.lua', 1],
+    [47, 'lua/shared/tell.lua', 1],
+    [57, 'lua/shared/tell.lua', 15],
+    [100, 'lua/shared/queue/state.lua', 1],
+    [186, 'lua/shared/queue/count-job.lua', 1],
+    [199, 'lua/shared/queue/save.lua', 1],
+    [201, 'lua/shared/queue/save.lua', 15],
+    [243, 'lua/shared/queue/save-awaited.lua', 1],
+    [258, 'lua/shared/queue/save.lua', 58],
+    [273, 'lua/shared/queue/marks.lua', 1],
+    [289, 'lua/shared/queue/rate.lua', 1],
+    [310, 'lua/shared/queue/rate.lua', 58],
+    [316, 'lua/shared/queue/job.lua', 1],
+    [328, 'lua/shared/queue/plain-head.lua', 1],
+    [331, 'lua/shared/queue/plain-head.lua', 8],
+    [339, 'lua/shared/queue/job.lua', 14],
+    [340, 'lua/shared/queue/job.lua', 45],
+    [386, 'lua/shared/queue/flags.lua', 1],
+    [420, 'lua/shared/queue/run.lua', 1],
+    [449, 'lua/shared/queue/parents.lua', 1],
+    [530, 'lua/shared/queue/parents.lua', 92],
+    [544, 'lua/shared/queue/happened.lua', 1],
+    [556, 'lua/shared/queue/entries.lua', 1],
+    [574, 'lua/shared/queue/history.lua', 1],
+    [588, 'lua/shared/queue/names.lua', 1],
+    [604, 'lua/shared/queue/names.lua', 27],
+    [622, 'lua/shared/queue/failure.lua', 1],
+    [632, 'lua/shared/queue/groups.lua', 1],
+    [678, 'lua/shared/queue/burst.lua', 1],
+    [690, 'lua/shared/queue/groups.lua', 48],
+    [761, 'lua/shared/queue/ready.lua', 1],
+    [768, 'lua/shared/queue/in-front.lua', 1],
+    [770, 'lua/shared/queue/ready.lua', 9],
+    [791, 'lua/shared/queue/dead.lua', 1],
+    [860, 'lua/shared/queue/end.lua', 1],
+    [865, 'lua/shared/queue/keep-end.lua', 1],
+    [877, 'lua/shared/queue/end.lua', 7],
+    [899, 'lua/shared/queue/leave-tags.lua', 1],
+    [909, 'lua/shared/queue/end.lua', 30],
+    [919, 'lua/shared/queue/hold-again.lua', 1],
+    [939, 'lua/shared/queue/begin-again.lua', 1],
+    [945, 'lua/shared/queue/keep-end.lua', 1],
+    [957, 'lua/shared/queue/begin-again.lua', 8],
+    [977, 'lua/shared/queue/idle.lua', 1],
+    [1044, 'lua/shared/listening.lua', 1],
+    [1063, 'lua/shared/queue/idle.lua', 69],
+    [1154, 'lua/shared/queue/idle.lua', 171],
+    [1165, 'lua/shared/queue/kind.lua', 1],
+    [1178, 'lua/queue/requeue-failed.lua', 65],
+    [1232, 'lua/shared/queue/settle.lua', 1],
+    [1233, 'lua/shared/bytes.lua', 1],
+    [1239, 'lua/shared/queue/note-due.lua', 1],
+    [1247, 'lua/shared/queue/backoff.lua', 1],
+    [1249, 'lua/shared/queue/backoff.lua', 22],
+    [1268, 'lua/shared/queue/unblock.lua', 1],
+    [1274, 'lua/shared/queue/outbox.lua', 1],
+    [1285, 'lua/shared/queue/note-end.lua', 1],
+    [1315, 'lua/shared/queue/cancel.lua', 1],
+    [1323, 'lua/shared/queue/settle.lua', 19],
+    [1384, 'lua/shared/queue/put-out-end.lua', 1],
+    [1392, 'lua/shared/queue/settle.lua', 81],
+    [1411, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1417, 'lua/queue/requeue-failed.lua', 121],
+    [1424, 'lua/shared/queue/leave-notes.lua', 1],
+    [1446, 'lua/shared/queue/fold.lua', 1],
+    [1447, 'lua/shared/queue/statistics.lua', 1],
+    [1680, 'lua/shared/queue/fold.lua', 3],
+    [1691, 'lua/shared/queue/leave-notes.lua', 24],
+    [1698, 'lua/shared/queue/packed-notes.lua', 1],
+    [1699, 'lua/shared/queue/packed-notes.lua', 3],
+    [1707, 'lua/queue/requeue-failed.lua', 130],
+    [1710, 'lua/shared/queue/publish.lua', 1],
+    [1711, 'lua/shared/queue/message.lua', 1],
+    [1721, 'lua/shared/queue/spelled.lua', 1],
+    [1729, 'lua/shared/queue/send.lua', 1],
+    [1745, 'lua/shared/queue/message.lua', 13],
+    [1768, 'lua/shared/queue/publish.lua', 3],
+    [1774, 'lua/queue/requeue-failed.lua', 134],
   ],
   encode(args) {
     return withoutDefaults([
@@ -36397,7 +36449,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: '53bd97d123af55ee7e236a319cd25689b306ad34',
+    sha1: '72a0fe619b4343c7b5b3bb4c2bc8ff4ae4cbe80b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -36429,6 +36481,7 @@ local idle = KEYS[15] -- sorted set: workers that wait -> their number
 -- KEYS[17] children: sorted set: ref of a parent and child that waits for it
 -- KEYS[18] parents: sorted set: ref of a parent -> 0: it has ended; else when to ask after it, in ms
 local listeners = KEYS[19] -- hash: who listens to events, where, and the number of the newest message
+-- KEYS[20] results: hash: ends of jobs, for those who ask
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
@@ -37245,6 +37298,10 @@ end
     end
     note_history(keys.jobs, seq, run, 'f', run.at_ms, math.floor(run.token / 1000), '')
   end
+  if redis.call('HEXISTS', keys.results, 'v' .. (job.id == '' and seq or job.id)) == 1 then
+    -- How it ended is kept for those who ask: so is how it ends next, else they would be told what is true no more.
+    run.flags = flagged(run.flags, AWAITED)
+  end
   happened(queue, 'requeued', seq, job, run, '')
   note_history(keys.jobs, seq, run, 'q', now_ms, 0, '')
   redis.call(
@@ -37450,6 +37507,7 @@ local keys = {
   blocked = KEYS[16],
   children = KEYS[17],
   parents = KEYS[18],
+  results = KEYS[20],
 }
 
 local queue = open_queue(meta, '', '')
@@ -37563,65 +37621,65 @@ save_queue(meta, queue)
 return { 'requeued', outcomes }
 `,
   },
-  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'listeners'],
+  parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'done', 'idle', 'blocked', 'children', 'parents', 'listeners', 'results'],
   lines: [
     [1, 'lua/queue/requeue.lua', 1],
-    [35, 'lua/shared/clock.lua', 1],
-    [41, 'lua/shared/tell.lua', 1],
-    [51, 'lua/shared/tell.lua', 15],
-    [94, 'lua/shared/queue/state.lua', 1],
-    [180, 'lua/shared/queue/save.lua', 1],
-    [182, 'lua/shared/queue/save.lua', 15],
-    [224, 'lua/shared/queue/save-awaited.lua', 1],
-    [239, 'lua/shared/queue/save.lua', 58],
-    [254, 'lua/shared/queue/marks.lua', 1],
-    [270, 'lua/shared/queue/rate.lua', 1],
-    [291, 'lua/shared/queue/rate.lua', 58],
-    [297, 'lua/shared/queue/job.lua', 1],
-    [309, 'lua/shared/queue/plain-head.lua', 1],
-    [312, 'lua/shared/queue/plain-head.lua', 8],
-    [320, 'lua/shared/queue/job.lua', 14],
-    [321, 'lua/shared/queue/job.lua', 45],
-    [367, 'lua/shared/queue/body.lua', 1],
-    [370, 'lua/shared/bytes.lua', 1],
-    [376, 'lua/shared/queue/flags.lua', 1],
-    [410, 'lua/shared/queue/body.lua', 7],
-    [411, 'lua/shared/queue/body.lua', 23],
-    [415, 'lua/shared/queue/run.lua', 1],
-    [444, 'lua/shared/queue/parents.lua', 1],
-    [462, 'lua/shared/queue/parents.lua', 32],
-    [483, 'lua/shared/queue/happened.lua', 1],
-    [495, 'lua/shared/queue/entries.lua', 1],
-    [513, 'lua/shared/queue/history.lua', 1],
-    [527, 'lua/shared/queue/names.lua', 1],
-    [543, 'lua/shared/queue/failure.lua', 1],
-    [545, 'lua/shared/queue/failure.lua', 7],
-    [549, 'lua/shared/queue/groups.lua', 1],
-    [595, 'lua/shared/queue/burst.lua', 1],
-    [607, 'lua/shared/queue/groups.lua', 48],
-    [689, 'lua/shared/queue/ready.lua', 1],
-    [696, 'lua/shared/queue/in-front.lua', 1],
-    [698, 'lua/shared/queue/ready.lua', 9],
-    [729, 'lua/shared/queue/dead.lua', 1],
-    [732, 'lua/shared/queue/dead.lua', 55],
-    [747, 'lua/shared/queue/find.lua', 1],
-    [776, 'lua/shared/queue/displace.lua', 1],
-    [778, 'lua/shared/queue/displace.lua', 4],
-    [804, 'lua/shared/queue/hold-again.lua', 1],
-    [824, 'lua/shared/queue/begin-again.lua', 1],
-    [830, 'lua/shared/queue/keep-end.lua', 1],
-    [842, 'lua/shared/queue/begin-again.lua', 8],
-    [858, 'lua/shared/queue/idle.lua', 1],
-    [925, 'lua/shared/listening.lua', 1],
-    [944, 'lua/shared/queue/idle.lua', 69],
-    [1035, 'lua/queue/requeue.lua', 60],
-    [1094, 'lua/shared/queue/publish.lua', 1],
-    [1095, 'lua/shared/queue/message.lua', 1],
-    [1105, 'lua/shared/queue/spelled.lua', 1],
-    [1113, 'lua/shared/queue/send.lua', 1],
-    [1129, 'lua/shared/queue/message.lua', 13],
-    [1152, 'lua/shared/queue/publish.lua', 3],
-    [1158, 'lua/queue/requeue.lua', 120],
+    [36, 'lua/shared/clock.lua', 1],
+    [42, 'lua/shared/tell.lua', 1],
+    [52, 'lua/shared/tell.lua', 15],
+    [95, 'lua/shared/queue/state.lua', 1],
+    [181, 'lua/shared/queue/save.lua', 1],
+    [183, 'lua/shared/queue/save.lua', 15],
+    [225, 'lua/shared/queue/save-awaited.lua', 1],
+    [240, 'lua/shared/queue/save.lua', 58],
+    [255, 'lua/shared/queue/marks.lua', 1],
+    [271, 'lua/shared/queue/rate.lua', 1],
+    [292, 'lua/shared/queue/rate.lua', 58],
+    [298, 'lua/shared/queue/job.lua', 1],
+    [310, 'lua/shared/queue/plain-head.lua', 1],
+    [313, 'lua/shared/queue/plain-head.lua', 8],
+    [321, 'lua/shared/queue/job.lua', 14],
+    [322, 'lua/shared/queue/job.lua', 45],
+    [368, 'lua/shared/queue/body.lua', 1],
+    [371, 'lua/shared/bytes.lua', 1],
+    [377, 'lua/shared/queue/flags.lua', 1],
+    [411, 'lua/shared/queue/body.lua', 7],
+    [412, 'lua/shared/queue/body.lua', 23],
+    [416, 'lua/shared/queue/run.lua', 1],
+    [445, 'lua/shared/queue/parents.lua', 1],
+    [463, 'lua/shared/queue/parents.lua', 32],
+    [484, 'lua/shared/queue/happened.lua', 1],
+    [496, 'lua/shared/queue/entries.lua', 1],
+    [514, 'lua/shared/queue/history.lua', 1],
+    [528, 'lua/shared/queue/names.lua', 1],
+    [544, 'lua/shared/queue/failure.lua', 1],
+    [546, 'lua/shared/queue/failure.lua', 7],
+    [550, 'lua/shared/queue/groups.lua', 1],
+    [596, 'lua/shared/queue/burst.lua', 1],
+    [608, 'lua/shared/queue/groups.lua', 48],
+    [690, 'lua/shared/queue/ready.lua', 1],
+    [697, 'lua/shared/queue/in-front.lua', 1],
+    [699, 'lua/shared/queue/ready.lua', 9],
+    [730, 'lua/shared/queue/dead.lua', 1],
+    [733, 'lua/shared/queue/dead.lua', 55],
+    [748, 'lua/shared/queue/find.lua', 1],
+    [777, 'lua/shared/queue/displace.lua', 1],
+    [779, 'lua/shared/queue/displace.lua', 4],
+    [805, 'lua/shared/queue/hold-again.lua', 1],
+    [825, 'lua/shared/queue/begin-again.lua', 1],
+    [831, 'lua/shared/queue/keep-end.lua', 1],
+    [843, 'lua/shared/queue/begin-again.lua', 8],
+    [863, 'lua/shared/queue/idle.lua', 1],
+    [930, 'lua/shared/listening.lua', 1],
+    [949, 'lua/shared/queue/idle.lua', 69],
+    [1040, 'lua/queue/requeue.lua', 61],
+    [1100, 'lua/shared/queue/publish.lua', 1],
+    [1101, 'lua/shared/queue/message.lua', 1],
+    [1111, 'lua/shared/queue/spelled.lua', 1],
+    [1119, 'lua/shared/queue/send.lua', 1],
+    [1135, 'lua/shared/queue/message.lua', 13],
+    [1158, 'lua/shared/queue/publish.lua', 3],
+    [1164, 'lua/queue/requeue.lua', 122],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -42872,19 +42930,20 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 }
 
 /**
- * Another queue has jobs that wait for these: it is told, by way of the outbox, when they end, or at once where they have. `absent` are not known. Safe to repeat: who asks twice is perhaps told twice.
+ * Another queue has jobs that wait for these: it is told, by way of the outbox, when they end, or at once where they have. `absent` are not known, and what they came to is in the outbox, if that queue is to be told of it: none is named as long as more is to be put there. Safe to repeat: who asks twice is perhaps told twice.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: 'd39b00952b7583f7400a6685bf5522adc08a0821',
+    sha1: '1eadc48d7816be01483a5738f132be2a83a64207',
     reads: false,
     bytes: false,
     source: `--[[
 Another queue has jobs that wait for these: it is told, by way of the outbox, when they end, or at once where they have.
-\`absent\` are not known. Safe to repeat: who asks twice is perhaps told twice.
+\`absent\` are not known, and what they came to is in the outbox, if that queue is to be told of it: none is named as long as more is
+to be put there. Safe to repeat: who asks twice is perhaps told twice.
 
 @returns watched  chores:integer absent:[id:text]
 @cost    O(jobs x log n),
@@ -44148,6 +44207,10 @@ local keys = {
 }
 
 local queue = open_queue(meta, '', '')
+if string.find(queue.layout, '^in %d+ partitions$') then
+  -- No job is here under this name.
+  return { 'watched', 0, { unpack(wanted, wanted_at) } }
+end
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
@@ -44713,6 +44776,10 @@ end
     see_to_rest(idle, queue, now_ms, how)
   end
   tell_others(keys, queue, now_ms, how)
+  if redis.call('ZRANGE', parents, '0', '0', 'WITHSCORES')[2] == '0' then
+    -- One of them may have ended just now; it is asked after again.
+    absent = {}
+  end
 end
 save_queue(meta, queue)
 return { 'watched', queue.chores, absent }
@@ -44721,88 +44788,88 @@ return { 'watched', queue.chores, absent }
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'tagged', 'idle', 'results', 'listeners', 'notes', 'stats'],
   lines: [
     [1, 'lua/queue/watch.lua', 1],
-    [38, 'lua/shared/clock.lua', 1],
-    [44, 'lua/shared/bytes.lua', 1],
-    [50, 'lua/shared/tell.lua', 1],
-    [60, 'lua/shared/tell.lua', 15],
-    [103, 'lua/shared/queue/state.lua', 1],
-    [189, 'lua/shared/queue/count-job.lua', 1],
-    [202, 'lua/shared/queue/save.lua', 1],
-    [204, 'lua/shared/queue/save.lua', 15],
-    [246, 'lua/shared/queue/save-awaited.lua', 1],
-    [261, 'lua/shared/queue/save.lua', 58],
-    [276, 'lua/shared/queue/marks.lua', 1],
-    [292, 'lua/shared/queue/job.lua', 1],
-    [304, 'lua/shared/queue/plain-head.lua', 1],
-    [307, 'lua/shared/queue/plain-head.lua', 8],
-    [315, 'lua/shared/queue/job.lua', 14],
-    [316, 'lua/shared/queue/job.lua', 45],
-    [362, 'lua/shared/queue/flags.lua', 1],
-    [396, 'lua/shared/queue/run.lua', 1],
-    [425, 'lua/shared/queue/failure.lua', 1],
-    [435, 'lua/shared/queue/find.lua', 1],
-    [461, 'lua/shared/queue/parents.lua', 1],
-    [542, 'lua/shared/queue/parents.lua', 92],
-    [556, 'lua/shared/queue/note-due.lua', 1],
-    [564, 'lua/shared/queue/link.lua', 1],
-    [573, 'lua/shared/queue/link-done.lua', 2],
-    [587, 'lua/shared/queue/link.lua', 11],
-    [609, 'lua/shared/queue/idle.lua', 1],
-    [676, 'lua/shared/listening.lua', 1],
-    [695, 'lua/shared/queue/idle.lua', 69],
-    [786, 'lua/shared/queue/idle.lua', 171],
-    [797, 'lua/shared/queue/tell-others.lua', 1],
-    [799, 'lua/shared/queue/packed-notes.lua', 1],
-    [800, 'lua/shared/queue/leave-notes.lua', 1],
-    [822, 'lua/shared/queue/fold.lua', 1],
-    [823, 'lua/shared/queue/statistics.lua', 1],
-    [1056, 'lua/shared/queue/fold.lua', 3],
-    [1067, 'lua/shared/queue/leave-notes.lua', 24],
-    [1074, 'lua/shared/queue/packed-notes.lua', 3],
-    [1082, 'lua/shared/queue/tell-others.lua', 4],
-    [1085, 'lua/shared/queue/result.lua', 1],
-    [1099, 'lua/shared/queue/tell-ends.lua', 1],
-    [1168, 'lua/shared/queue/tell-others.lua', 9],
-    [1171, 'lua/shared/queue/tell-others.lua', 13],
-    [1174, 'lua/shared/queue/publish.lua', 1],
-    [1175, 'lua/shared/queue/message.lua', 1],
-    [1185, 'lua/shared/queue/spelled.lua', 1],
-    [1193, 'lua/shared/queue/send.lua', 1],
-    [1209, 'lua/shared/queue/message.lua', 13],
-    [1232, 'lua/shared/queue/publish.lua', 3],
-    [1238, 'lua/shared/queue/tell-others.lua', 17],
-    [1241, 'lua/queue/watch.lua', 55],
-    [1290, 'lua/shared/queue/settle.lua', 1],
-    [1291, 'lua/shared/queue/rate.lua', 1],
-    [1312, 'lua/shared/queue/rate.lua', 58],
-    [1318, 'lua/shared/queue/groups.lua', 1],
-    [1364, 'lua/shared/queue/burst.lua', 1],
-    [1376, 'lua/shared/queue/groups.lua', 48],
-    [1447, 'lua/shared/queue/ready.lua', 1],
-    [1454, 'lua/shared/queue/in-front.lua', 1],
-    [1456, 'lua/shared/queue/ready.lua', 9],
-    [1477, 'lua/shared/queue/names.lua', 1],
-    [1480, 'lua/shared/queue/names.lua', 27],
-    [1498, 'lua/shared/queue/dead.lua', 1],
-    [1552, 'lua/shared/queue/end.lua', 1],
-    [1557, 'lua/shared/queue/keep-end.lua', 1],
-    [1569, 'lua/shared/queue/end.lua', 7],
-    [1591, 'lua/shared/queue/leave-tags.lua', 1],
-    [1601, 'lua/shared/queue/end.lua', 30],
-    [1611, 'lua/shared/queue/backoff.lua', 1],
-    [1613, 'lua/shared/queue/backoff.lua', 22],
-    [1632, 'lua/shared/queue/unblock.lua', 1],
-    [1638, 'lua/shared/queue/outbox.lua', 1],
-    [1649, 'lua/shared/queue/entries.lua', 1],
-    [1667, 'lua/shared/queue/history.lua', 1],
-    [1681, 'lua/shared/queue/happened.lua', 1],
-    [1693, 'lua/shared/queue/note-end.lua', 1],
-    [1723, 'lua/shared/queue/cancel.lua', 1],
-    [1731, 'lua/shared/queue/settle.lua', 19],
-    [1792, 'lua/shared/queue/put-out-end.lua', 1],
-    [1800, 'lua/shared/queue/settle.lua', 81],
-    [1819, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1825, 'lua/queue/watch.lua', 106],
+    [39, 'lua/shared/clock.lua', 1],
+    [45, 'lua/shared/bytes.lua', 1],
+    [51, 'lua/shared/tell.lua', 1],
+    [61, 'lua/shared/tell.lua', 15],
+    [104, 'lua/shared/queue/state.lua', 1],
+    [190, 'lua/shared/queue/count-job.lua', 1],
+    [203, 'lua/shared/queue/save.lua', 1],
+    [205, 'lua/shared/queue/save.lua', 15],
+    [247, 'lua/shared/queue/save-awaited.lua', 1],
+    [262, 'lua/shared/queue/save.lua', 58],
+    [277, 'lua/shared/queue/marks.lua', 1],
+    [293, 'lua/shared/queue/job.lua', 1],
+    [305, 'lua/shared/queue/plain-head.lua', 1],
+    [308, 'lua/shared/queue/plain-head.lua', 8],
+    [316, 'lua/shared/queue/job.lua', 14],
+    [317, 'lua/shared/queue/job.lua', 45],
+    [363, 'lua/shared/queue/flags.lua', 1],
+    [397, 'lua/shared/queue/run.lua', 1],
+    [426, 'lua/shared/queue/failure.lua', 1],
+    [436, 'lua/shared/queue/find.lua', 1],
+    [462, 'lua/shared/queue/parents.lua', 1],
+    [543, 'lua/shared/queue/parents.lua', 92],
+    [557, 'lua/shared/queue/note-due.lua', 1],
+    [565, 'lua/shared/queue/link.lua', 1],
+    [574, 'lua/shared/queue/link-done.lua', 2],
+    [588, 'lua/shared/queue/link.lua', 11],
+    [610, 'lua/shared/queue/idle.lua', 1],
+    [677, 'lua/shared/listening.lua', 1],
+    [696, 'lua/shared/queue/idle.lua', 69],
+    [787, 'lua/shared/queue/idle.lua', 171],
+    [798, 'lua/shared/queue/tell-others.lua', 1],
+    [800, 'lua/shared/queue/packed-notes.lua', 1],
+    [801, 'lua/shared/queue/leave-notes.lua', 1],
+    [823, 'lua/shared/queue/fold.lua', 1],
+    [824, 'lua/shared/queue/statistics.lua', 1],
+    [1057, 'lua/shared/queue/fold.lua', 3],
+    [1068, 'lua/shared/queue/leave-notes.lua', 24],
+    [1075, 'lua/shared/queue/packed-notes.lua', 3],
+    [1083, 'lua/shared/queue/tell-others.lua', 4],
+    [1086, 'lua/shared/queue/result.lua', 1],
+    [1100, 'lua/shared/queue/tell-ends.lua', 1],
+    [1169, 'lua/shared/queue/tell-others.lua', 9],
+    [1172, 'lua/shared/queue/tell-others.lua', 13],
+    [1175, 'lua/shared/queue/publish.lua', 1],
+    [1176, 'lua/shared/queue/message.lua', 1],
+    [1186, 'lua/shared/queue/spelled.lua', 1],
+    [1194, 'lua/shared/queue/send.lua', 1],
+    [1210, 'lua/shared/queue/message.lua', 13],
+    [1233, 'lua/shared/queue/publish.lua', 3],
+    [1239, 'lua/shared/queue/tell-others.lua', 17],
+    [1242, 'lua/queue/watch.lua', 56],
+    [1295, 'lua/shared/queue/settle.lua', 1],
+    [1296, 'lua/shared/queue/rate.lua', 1],
+    [1317, 'lua/shared/queue/rate.lua', 58],
+    [1323, 'lua/shared/queue/groups.lua', 1],
+    [1369, 'lua/shared/queue/burst.lua', 1],
+    [1381, 'lua/shared/queue/groups.lua', 48],
+    [1452, 'lua/shared/queue/ready.lua', 1],
+    [1459, 'lua/shared/queue/in-front.lua', 1],
+    [1461, 'lua/shared/queue/ready.lua', 9],
+    [1482, 'lua/shared/queue/names.lua', 1],
+    [1485, 'lua/shared/queue/names.lua', 27],
+    [1503, 'lua/shared/queue/dead.lua', 1],
+    [1557, 'lua/shared/queue/end.lua', 1],
+    [1562, 'lua/shared/queue/keep-end.lua', 1],
+    [1574, 'lua/shared/queue/end.lua', 7],
+    [1596, 'lua/shared/queue/leave-tags.lua', 1],
+    [1606, 'lua/shared/queue/end.lua', 30],
+    [1616, 'lua/shared/queue/backoff.lua', 1],
+    [1618, 'lua/shared/queue/backoff.lua', 22],
+    [1637, 'lua/shared/queue/unblock.lua', 1],
+    [1643, 'lua/shared/queue/outbox.lua', 1],
+    [1654, 'lua/shared/queue/entries.lua', 1],
+    [1672, 'lua/shared/queue/history.lua', 1],
+    [1686, 'lua/shared/queue/happened.lua', 1],
+    [1698, 'lua/shared/queue/note-end.lua', 1],
+    [1728, 'lua/shared/queue/cancel.lua', 1],
+    [1736, 'lua/shared/queue/settle.lua', 19],
+    [1797, 'lua/shared/queue/put-out-end.lua', 1],
+    [1805, 'lua/shared/queue/settle.lua', 81],
+    [1824, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1830, 'lua/queue/watch.lua', 111],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)

@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: 'fa831a2527377f30f11c8a0b47bf0e58163a2438',
+    sha1: 'bcccd34834cf78a4cc50e838070d70a4bd2ecbae',
     reads: false,
     bytes: false,
     source: `--[[
@@ -83,7 +83,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function format_ticket(ticket)
@@ -109,6 +110,15 @@ local function parse_ticket(text)
     units = tonumber(units),
     holder = holder,
   }
+end
+
+-- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
+local function other_text(ticket)
+  local listens = ticket.listens
+  ticket.listens = 1 - listens
+  local text = format_ticket(ticket)
+  ticket.listens = listens
+  return text
 end
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
@@ -192,6 +202,16 @@ local function first_ticket(queue)
   return text and parse_ticket(text) or nil
 end
 
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
+end
 -- The main key of a semaphore, one text:
 -- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
 --   limit           the newest one that came with an attempt; once \`resized\`, that of \`resize\` alone
@@ -293,8 +313,9 @@ end
 -- Permits whose lease has ended, removed by one call.
 local MOST_REAPED = 1000
 
+-- One that has no entry counts for nothing: a user without the right to write it was cut off there.
 local function parse_permit(text)
-  local weight, id, holder = string.match(text, '^(%d+) (%S+) (.*)$')
+  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
   return { weight = tonumber(weight), id = id, holder = holder }
 end
 
@@ -440,7 +461,7 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     end
     message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -734,10 +755,11 @@ local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local ticket =
   { id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
-local own = format_ticket(ticket)
-local rank = semaphore.last_ticket > 0 and redis.call('ZRANK', queue, own)
+local own, other = format_ticket(ticket), other_text(ticket)
+local rank = semaphore.last_ticket > 0
+  and (redis.call('ZRANK', queue, own) or redis.call('ZRANK', queue, other))
 if rank then
-  redis.call('ZREM', queue, own)
+  redis.call('ZREM', queue, own, other)
 end
 local token, ends_at_ms = permit_of(permits, ids, id)
 if token then
@@ -761,32 +783,33 @@ return { 'abandoned', served == 'more' and 1 or 0 }
     [23, 'lua/shared/clock.lua', 1],
     [29, 'lua/shared/next-token.lua', 1],
     [34, 'lua/shared/tickets.lua', 1],
-    [69, 'lua/shared/tell.lua', 1],
-    [126, 'lua/shared/line.lua', 1],
-    [151, 'lua/shared/semaphore/state.lua', 1],
-    [197, 'lua/shared/semaphore/save.lua', 1],
-    [198, 'lua/shared/behind.lua', 1],
-    [205, 'lua/shared/semaphore/save.lua', 3],
-    [247, 'lua/shared/semaphore/permit.lua', 1],
-    [265, 'lua/shared/semaphore/permits.lua', 1],
-    [325, 'lua/shared/semaphore/permits.lua', 74],
-    [340, 'lua/shared/semaphore/reap.lua', 1],
-    [346, 'lua/shared/note-late.lua', 1],
-    [354, 'lua/shared/semaphore/reap.lua', 8],
-    [367, 'lua/shared/semaphore/serve.lua', 1],
-    [423, 'lua/shared/send-back.lua', 1],
-    [461, 'lua/shared/semaphore/serve.lua', 58],
-    [485, 'lua/shared/silent.lua', 1],
-    [493, 'lua/shared/send-back.lua', 1],
-    [531, 'lua/shared/silent.lua', 10],
-    [561, 'lua/shared/semaphore/serve.lua', 83],
-    [566, 'lua/shared/call-other.lua', 1],
-    [575, 'lua/shared/semaphore/serve.lua', 89],
-    [592, 'lua/shared/silent.lua', 1],
-    [600, 'lua/shared/send-back.lua', 1],
-    [638, 'lua/shared/silent.lua', 10],
-    [668, 'lua/shared/semaphore/serve.lua', 107],
-    [684, 'lua/semaphore/abandon.lua', 34],
+    [79, 'lua/shared/tell.lua', 1],
+    [136, 'lua/shared/line.lua', 1],
+    [161, 'lua/shared/line.lua', 53],
+    [171, 'lua/shared/semaphore/state.lua', 1],
+    [217, 'lua/shared/semaphore/save.lua', 1],
+    [218, 'lua/shared/behind.lua', 1],
+    [225, 'lua/shared/semaphore/save.lua', 3],
+    [267, 'lua/shared/semaphore/permit.lua', 1],
+    [286, 'lua/shared/semaphore/permits.lua', 1],
+    [346, 'lua/shared/semaphore/permits.lua', 74],
+    [361, 'lua/shared/semaphore/reap.lua', 1],
+    [367, 'lua/shared/note-late.lua', 1],
+    [375, 'lua/shared/semaphore/reap.lua', 8],
+    [388, 'lua/shared/semaphore/serve.lua', 1],
+    [444, 'lua/shared/send-back.lua', 1],
+    [482, 'lua/shared/semaphore/serve.lua', 58],
+    [506, 'lua/shared/silent.lua', 1],
+    [514, 'lua/shared/send-back.lua', 1],
+    [552, 'lua/shared/silent.lua', 10],
+    [582, 'lua/shared/semaphore/serve.lua', 83],
+    [587, 'lua/shared/call-other.lua', 1],
+    [596, 'lua/shared/semaphore/serve.lua', 89],
+    [613, 'lua/shared/silent.lua', 1],
+    [621, 'lua/shared/send-back.lua', 1],
+    [659, 'lua/shared/silent.lua', 10],
+    [689, 'lua/shared/semaphore/serve.lua', 107],
+    [705, 'lua/semaphore/abandon.lua', 34],
   ],
   encode(args) {
     return withoutDefaults([
@@ -857,7 +880,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '9c2c90d030642f8c1e69267f8e7a049e541a6e2f',
+    sha1: '171406fb63aa6640046730d89d46593ca42b34b8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -910,7 +933,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function format_ticket(ticket)
@@ -937,6 +961,15 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
+-- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
+local function other_text(ticket)
+  local listens = ticket.listens
+  ticket.listens = 1 - listens
+  local text = format_ticket(ticket)
+  ticket.listens = listens
+  return text
+end
 -- Standing in the line of tickets; see shared/tickets.
 local QUEUE_KEPT_MS = '7200000'
 
@@ -960,6 +993,17 @@ local function stand_in_line(queue, text, last_ticket)
     note_asked(queue, text)
   end
   return last_ticket, place
+end
+
+-- The text of a ticket that asks again. One whose process has begun or ceased to listen since then keeps its place.
+local function keep_place(queue, ticket)
+  local text, before = format_ticket(ticket), other_text(ticket)
+  local score = redis.call('ZSCORE', queue, before)
+  if score then
+    redis.call('ZREM', queue, before)
+    redis.call('ZADD', queue, 'NX', score, text)
+  end
+  return text
 end
 -- The main key of a semaphore, one text:
 -- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
@@ -1067,8 +1111,9 @@ end
 -- Permits whose lease has ended, removed by one call.
 local MOST_REAPED = 1000
 
+-- One that has no entry counts for nothing: a user without the right to write it was cut off there.
 local function parse_permit(text)
-  local weight, id, holder = string.match(text, '^(%d+) (%S+) (.*)$')
+  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
   return { weight = tonumber(weight), id = id, holder = holder }
 end
 
@@ -1221,7 +1266,7 @@ end
 
 local ticket =
   { id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
-local own = format_ticket(ticket)
+local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
 local oversized = weight > semaphore.limit
 if oversized and semaphore.last_ticket > 0 then
   redis.call('ZREM', queue, own)
@@ -1311,6 +1356,16 @@ local function first_ticket(queue)
   return text and parse_ticket(text) or nil
 end
 
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
+end
 -- Permits are granted to those who wait, first come first served: one who wants much is waited for.
 
 -- Tickets to which one call grants permits.
@@ -1343,7 +1398,7 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     end
     message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -1671,33 +1726,34 @@ return { 'full', recheck_ms }
     [32, 'lua/shared/clock.lua', 1],
     [38, 'lua/shared/next-token.lua', 1],
     [43, 'lua/shared/tickets.lua', 1],
-    [78, 'lua/shared/stand.lua', 1],
-    [102, 'lua/shared/semaphore/state.lua', 1],
-    [148, 'lua/shared/semaphore/save.lua', 1],
-    [149, 'lua/shared/behind.lua', 1],
-    [156, 'lua/shared/semaphore/save.lua', 3],
-    [203, 'lua/shared/semaphore/permit.lua', 1],
-    [221, 'lua/shared/semaphore/permits.lua', 1],
-    [309, 'lua/shared/semaphore/reap.lua', 1],
-    [315, 'lua/shared/note-late.lua', 1],
-    [323, 'lua/shared/semaphore/reap.lua', 8],
-    [336, 'lua/semaphore/acquire.lua', 41],
-    [370, 'lua/shared/tell.lua', 1],
-    [427, 'lua/shared/line.lua', 1],
-    [452, 'lua/shared/semaphore/serve.lua', 1],
-    [508, 'lua/shared/send-back.lua', 1],
-    [546, 'lua/shared/semaphore/serve.lua', 58],
-    [570, 'lua/shared/silent.lua', 1],
-    [578, 'lua/shared/send-back.lua', 1],
-    [616, 'lua/shared/silent.lua', 10],
-    [646, 'lua/shared/semaphore/serve.lua', 83],
-    [651, 'lua/shared/call-other.lua', 1],
-    [660, 'lua/shared/semaphore/serve.lua', 89],
-    [677, 'lua/shared/silent.lua', 1],
-    [685, 'lua/shared/send-back.lua', 1],
-    [723, 'lua/shared/silent.lua', 10],
-    [753, 'lua/shared/semaphore/serve.lua', 107],
-    [769, 'lua/semaphore/acquire.lua', 78],
+    [88, 'lua/shared/stand.lua', 1],
+    [123, 'lua/shared/semaphore/state.lua', 1],
+    [169, 'lua/shared/semaphore/save.lua', 1],
+    [170, 'lua/shared/behind.lua', 1],
+    [177, 'lua/shared/semaphore/save.lua', 3],
+    [224, 'lua/shared/semaphore/permit.lua', 1],
+    [243, 'lua/shared/semaphore/permits.lua', 1],
+    [331, 'lua/shared/semaphore/reap.lua', 1],
+    [337, 'lua/shared/note-late.lua', 1],
+    [345, 'lua/shared/semaphore/reap.lua', 8],
+    [358, 'lua/semaphore/acquire.lua', 41],
+    [392, 'lua/shared/tell.lua', 1],
+    [449, 'lua/shared/line.lua', 1],
+    [474, 'lua/shared/line.lua', 53],
+    [484, 'lua/shared/semaphore/serve.lua', 1],
+    [540, 'lua/shared/send-back.lua', 1],
+    [578, 'lua/shared/semaphore/serve.lua', 58],
+    [602, 'lua/shared/silent.lua', 1],
+    [610, 'lua/shared/send-back.lua', 1],
+    [648, 'lua/shared/silent.lua', 10],
+    [678, 'lua/shared/semaphore/serve.lua', 83],
+    [683, 'lua/shared/call-other.lua', 1],
+    [692, 'lua/shared/semaphore/serve.lua', 89],
+    [709, 'lua/shared/silent.lua', 1],
+    [717, 'lua/shared/send-back.lua', 1],
+    [755, 'lua/shared/silent.lua', 10],
+    [785, 'lua/shared/semaphore/serve.lua', 107],
+    [801, 'lua/semaphore/acquire.lua', 78],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1767,7 +1823,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'semaphore/clear',
-    sha1: '40b6588e674b575fc48fa0027cbfed5b73b1eb82',
+    sha1: 'f29e4166e0a94623ac9e3ee2fb356c815ef299b5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1821,7 +1877,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
@@ -1836,6 +1893,7 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
 -- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
@@ -1920,10 +1978,10 @@ return { 'cleared', existed }
     [23, 'lua/shared/behind.lua', 1],
     [30, 'lua/shared/outlive.lua', 4],
     [44, 'lua/shared/tickets.lua', 1],
-    [55, 'lua/shared/tickets.lua', 24],
-    [67, 'lua/shared/tell.lua', 1],
-    [77, 'lua/shared/tell.lua', 15],
-    [120, 'lua/semaphore/clear.lua', 19],
+    [56, 'lua/shared/tickets.lua', 25],
+    [69, 'lua/shared/tell.lua', 1],
+    [79, 'lua/shared/tell.lua', 15],
+    [122, 'lua/semaphore/clear.lua', 19],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2217,7 +2275,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'semaphore/inspect',
-    sha1: '51d2b2cddca084e0754287cc8bc166217139989e',
+    sha1: '1b6fe54f683b78ca3e74acf9f9e607142c114167',
     reads: true,
     bytes: false,
     source: `--[[
@@ -2250,7 +2308,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
@@ -2265,6 +2324,7 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
 -- The main key of a semaphore, one text:
 -- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
 --   limit           the newest one that came with an attempt; once \`resized\`, that of \`resize\` alone
@@ -2312,8 +2372,9 @@ end
 -- Permits whose lease has ended, removed by one call.
 local MOST_REAPED = 1000
 
+-- One that has no entry counts for nothing: a user without the right to write it was cut off there.
 local function parse_permit(text)
-  local weight, id, holder = string.match(text, '^(%d+) (%S+) (.*)$')
+  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
   return { weight = tonumber(weight), id = id, holder = holder }
 end
 
@@ -2363,10 +2424,10 @@ return {
     [1, 'lua/semaphore/inspect.lua', 1],
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/tickets.lua', 1],
-    [34, 'lua/shared/tickets.lua', 24],
-    [46, 'lua/shared/semaphore/state.lua', 1],
-    [88, 'lua/shared/semaphore/permit.lua', 1],
-    [98, 'lua/semaphore/inspect.lua', 22],
+    [35, 'lua/shared/tickets.lua', 25],
+    [48, 'lua/shared/semaphore/state.lua', 1],
+    [90, 'lua/shared/semaphore/permit.lua', 1],
+    [101, 'lua/semaphore/inspect.lua', 22],
   ],
   encode(args) {
     return [
@@ -2420,7 +2481,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: '30d752f599bcc82e1a38a0abc692fc006f5095db',
+    sha1: '0b8a022fe9792409f62a748ddd911cb260d2d0e9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2461,7 +2522,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
@@ -2476,6 +2538,7 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
 -- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
@@ -2558,6 +2621,16 @@ local function first_ticket(queue)
   return text and parse_ticket(text) or nil
 end
 
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
+end
 -- The main key of a semaphore, one text:
 -- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
 --   limit           the newest one that came with an attempt; once \`resized\`, that of \`resize\` alone
@@ -2653,8 +2726,9 @@ end
 -- Permits whose lease has ended, removed by one call.
 local MOST_REAPED = 1000
 
+-- One that has no entry counts for nothing: a user without the right to write it was cut off there.
 local function parse_permit(text)
-  local weight, id, holder = string.match(text, '^(%d+) (%S+) (.*)$')
+  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
   return { weight = tonumber(weight), id = id, holder = holder }
 end
 
@@ -2792,7 +2866,7 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     end
     message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -3106,33 +3180,34 @@ return { 'released', served == 'more' and 1 or 0 }
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/next-token.lua', 1],
     [31, 'lua/shared/tickets.lua', 1],
-    [42, 'lua/shared/tickets.lua', 24],
-    [54, 'lua/shared/tell.lua', 1],
-    [111, 'lua/shared/line.lua', 1],
-    [136, 'lua/shared/semaphore/state.lua', 1],
-    [182, 'lua/shared/semaphore/save.lua', 1],
-    [183, 'lua/shared/behind.lua', 1],
-    [190, 'lua/shared/semaphore/save.lua', 3],
-    [226, 'lua/shared/semaphore/permit.lua', 1],
-    [236, 'lua/shared/semaphore/permits.lua', 1],
-    [296, 'lua/shared/semaphore/permits.lua', 74],
-    [311, 'lua/shared/semaphore/reap.lua', 1],
-    [317, 'lua/shared/note-late.lua', 1],
-    [325, 'lua/shared/semaphore/reap.lua', 8],
-    [338, 'lua/shared/semaphore/serve.lua', 1],
-    [394, 'lua/shared/send-back.lua', 1],
-    [432, 'lua/shared/semaphore/serve.lua', 58],
-    [456, 'lua/shared/silent.lua', 1],
-    [464, 'lua/shared/send-back.lua', 1],
-    [502, 'lua/shared/silent.lua', 10],
-    [532, 'lua/shared/semaphore/serve.lua', 83],
-    [537, 'lua/shared/call-other.lua', 1],
-    [546, 'lua/shared/semaphore/serve.lua', 89],
-    [563, 'lua/shared/silent.lua', 1],
-    [571, 'lua/shared/send-back.lua', 1],
-    [609, 'lua/shared/silent.lua', 10],
-    [639, 'lua/shared/semaphore/serve.lua', 107],
-    [655, 'lua/semaphore/release.lua', 31],
+    [43, 'lua/shared/tickets.lua', 25],
+    [56, 'lua/shared/tell.lua', 1],
+    [113, 'lua/shared/line.lua', 1],
+    [138, 'lua/shared/line.lua', 53],
+    [148, 'lua/shared/semaphore/state.lua', 1],
+    [194, 'lua/shared/semaphore/save.lua', 1],
+    [195, 'lua/shared/behind.lua', 1],
+    [202, 'lua/shared/semaphore/save.lua', 3],
+    [238, 'lua/shared/semaphore/permit.lua', 1],
+    [249, 'lua/shared/semaphore/permits.lua', 1],
+    [309, 'lua/shared/semaphore/permits.lua', 74],
+    [324, 'lua/shared/semaphore/reap.lua', 1],
+    [330, 'lua/shared/note-late.lua', 1],
+    [338, 'lua/shared/semaphore/reap.lua', 8],
+    [351, 'lua/shared/semaphore/serve.lua', 1],
+    [407, 'lua/shared/send-back.lua', 1],
+    [445, 'lua/shared/semaphore/serve.lua', 58],
+    [469, 'lua/shared/silent.lua', 1],
+    [477, 'lua/shared/send-back.lua', 1],
+    [515, 'lua/shared/silent.lua', 10],
+    [545, 'lua/shared/semaphore/serve.lua', 83],
+    [550, 'lua/shared/call-other.lua', 1],
+    [559, 'lua/shared/semaphore/serve.lua', 89],
+    [576, 'lua/shared/silent.lua', 1],
+    [584, 'lua/shared/send-back.lua', 1],
+    [622, 'lua/shared/silent.lua', 10],
+    [652, 'lua/shared/semaphore/serve.lua', 107],
+    [668, 'lua/semaphore/release.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3184,7 +3259,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: 'ec843c785f1dbb49d1a0b1ddb8931510c5529717',
+    sha1: '9a2e524345d618453d1dafdf6b68f79e67d0c7fb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3225,7 +3300,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
@@ -3240,6 +3316,7 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
 -- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
@@ -3322,6 +3399,16 @@ local function first_ticket(queue)
   return text and parse_ticket(text) or nil
 end
 
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
+end
 -- The main key of a semaphore, one text:
 -- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
 --   limit           the newest one that came with an attempt; once \`resized\`, that of \`resize\` alone
@@ -3417,8 +3504,9 @@ end
 -- Permits whose lease has ended, removed by one call.
 local MOST_REAPED = 1000
 
+-- One that has no entry counts for nothing: a user without the right to write it was cut off there.
 local function parse_permit(text)
-  local weight, id, holder = string.match(text, '^(%d+) (%S+) (.*)$')
+  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
   return { weight = tonumber(weight), id = id, holder = holder }
 end
 
@@ -3548,7 +3636,7 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     end
     message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -3866,34 +3954,35 @@ return { 'resized', served == 'more' and 1 or 0 }
     [20, 'lua/shared/clock.lua', 1],
     [26, 'lua/shared/next-token.lua', 1],
     [31, 'lua/shared/tickets.lua', 1],
-    [42, 'lua/shared/tickets.lua', 24],
-    [54, 'lua/shared/tell.lua', 1],
-    [111, 'lua/shared/line.lua', 1],
-    [136, 'lua/shared/semaphore/state.lua', 1],
-    [182, 'lua/shared/semaphore/save.lua', 1],
-    [183, 'lua/shared/behind.lua', 1],
-    [190, 'lua/shared/semaphore/save.lua', 3],
-    [226, 'lua/shared/semaphore/permit.lua', 1],
-    [236, 'lua/shared/semaphore/permits.lua', 1],
-    [267, 'lua/shared/semaphore/permits.lua', 40],
-    [288, 'lua/shared/semaphore/permits.lua', 74],
-    [303, 'lua/shared/semaphore/reap.lua', 1],
-    [309, 'lua/shared/note-late.lua', 1],
-    [317, 'lua/shared/semaphore/reap.lua', 8],
-    [330, 'lua/shared/semaphore/serve.lua', 1],
-    [386, 'lua/shared/send-back.lua', 1],
-    [424, 'lua/shared/semaphore/serve.lua', 58],
-    [448, 'lua/shared/silent.lua', 1],
-    [456, 'lua/shared/send-back.lua', 1],
-    [494, 'lua/shared/silent.lua', 10],
-    [524, 'lua/shared/semaphore/serve.lua', 83],
-    [529, 'lua/shared/call-other.lua', 1],
-    [538, 'lua/shared/semaphore/serve.lua', 89],
-    [555, 'lua/shared/silent.lua', 1],
-    [563, 'lua/shared/send-back.lua', 1],
-    [601, 'lua/shared/silent.lua', 10],
-    [631, 'lua/shared/semaphore/serve.lua', 107],
-    [647, 'lua/semaphore/resize.lua', 31],
+    [43, 'lua/shared/tickets.lua', 25],
+    [56, 'lua/shared/tell.lua', 1],
+    [113, 'lua/shared/line.lua', 1],
+    [138, 'lua/shared/line.lua', 53],
+    [148, 'lua/shared/semaphore/state.lua', 1],
+    [194, 'lua/shared/semaphore/save.lua', 1],
+    [195, 'lua/shared/behind.lua', 1],
+    [202, 'lua/shared/semaphore/save.lua', 3],
+    [238, 'lua/shared/semaphore/permit.lua', 1],
+    [249, 'lua/shared/semaphore/permits.lua', 1],
+    [280, 'lua/shared/semaphore/permits.lua', 40],
+    [301, 'lua/shared/semaphore/permits.lua', 74],
+    [316, 'lua/shared/semaphore/reap.lua', 1],
+    [322, 'lua/shared/note-late.lua', 1],
+    [330, 'lua/shared/semaphore/reap.lua', 8],
+    [343, 'lua/shared/semaphore/serve.lua', 1],
+    [399, 'lua/shared/send-back.lua', 1],
+    [437, 'lua/shared/semaphore/serve.lua', 58],
+    [461, 'lua/shared/silent.lua', 1],
+    [469, 'lua/shared/send-back.lua', 1],
+    [507, 'lua/shared/silent.lua', 10],
+    [537, 'lua/shared/semaphore/serve.lua', 83],
+    [542, 'lua/shared/call-other.lua', 1],
+    [551, 'lua/shared/semaphore/serve.lua', 89],
+    [568, 'lua/shared/silent.lua', 1],
+    [576, 'lua/shared/send-back.lua', 1],
+    [614, 'lua/shared/silent.lua', 10],
+    [644, 'lua/shared/semaphore/serve.lua', 107],
+    [660, 'lua/semaphore/resize.lua', 31],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3941,7 +4030,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: 'a0d691939947af8352ae976150e5a7a65f0ef95b',
+    sha1: 'f57d77d9ef99fa41a5645b25f0bf69187e99edab',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3979,7 +4068,8 @@ end
 --                                                     earlier, it is kept for you until then: ask, and you have it
 --   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
 --   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. On a cluster without sharded channels the number
+-- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
+-- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 local function parse_ticket(text)
@@ -3994,6 +4084,7 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
+
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
 -- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
@@ -4076,6 +4167,16 @@ local function first_ticket(queue)
   return text and parse_ticket(text) or nil
 end
 
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
+end
 -- The main key of a semaphore, one text:
 -- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
 --   limit           the newest one that came with an attempt; once \`resized\`, that of \`resize\` alone
@@ -4177,8 +4278,9 @@ end
 -- Permits whose lease has ended, removed by one call.
 local MOST_REAPED = 1000
 
+-- One that has no entry counts for nothing: a user without the right to write it was cut off there.
 local function parse_permit(text)
-  local weight, id, holder = string.match(text, '^(%d+) (%S+) (.*)$')
+  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
   return { weight = tonumber(weight), id = id, holder = holder }
 end
 
@@ -4308,7 +4410,7 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     end
     message = message .. '\\n' .. first_message(behind, recheck_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)
@@ -4618,34 +4720,35 @@ return { 'served', served == 'more' and 1 or 0 }
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/next-token.lua', 1],
     [28, 'lua/shared/tickets.lua', 1],
-    [39, 'lua/shared/tickets.lua', 24],
-    [51, 'lua/shared/tell.lua', 1],
-    [108, 'lua/shared/line.lua', 1],
-    [133, 'lua/shared/semaphore/state.lua', 1],
-    [179, 'lua/shared/semaphore/save.lua', 1],
-    [180, 'lua/shared/behind.lua', 1],
-    [187, 'lua/shared/semaphore/save.lua', 3],
-    [229, 'lua/shared/semaphore/permit.lua', 1],
-    [239, 'lua/shared/semaphore/permits.lua', 1],
-    [270, 'lua/shared/semaphore/permits.lua', 40],
-    [291, 'lua/shared/semaphore/permits.lua', 74],
-    [306, 'lua/shared/semaphore/reap.lua', 1],
-    [312, 'lua/shared/note-late.lua', 1],
-    [320, 'lua/shared/semaphore/reap.lua', 8],
-    [333, 'lua/shared/semaphore/serve.lua', 1],
-    [389, 'lua/shared/send-back.lua', 1],
-    [427, 'lua/shared/semaphore/serve.lua', 58],
-    [451, 'lua/shared/silent.lua', 1],
-    [459, 'lua/shared/send-back.lua', 1],
-    [497, 'lua/shared/silent.lua', 10],
-    [527, 'lua/shared/semaphore/serve.lua', 83],
-    [532, 'lua/shared/call-other.lua', 1],
-    [541, 'lua/shared/semaphore/serve.lua', 89],
-    [558, 'lua/shared/silent.lua', 1],
-    [566, 'lua/shared/send-back.lua', 1],
-    [604, 'lua/shared/silent.lua', 10],
-    [634, 'lua/shared/semaphore/serve.lua', 107],
-    [650, 'lua/semaphore/serve.lua', 28],
+    [40, 'lua/shared/tickets.lua', 25],
+    [53, 'lua/shared/tell.lua', 1],
+    [110, 'lua/shared/line.lua', 1],
+    [135, 'lua/shared/line.lua', 53],
+    [145, 'lua/shared/semaphore/state.lua', 1],
+    [191, 'lua/shared/semaphore/save.lua', 1],
+    [192, 'lua/shared/behind.lua', 1],
+    [199, 'lua/shared/semaphore/save.lua', 3],
+    [241, 'lua/shared/semaphore/permit.lua', 1],
+    [252, 'lua/shared/semaphore/permits.lua', 1],
+    [283, 'lua/shared/semaphore/permits.lua', 40],
+    [304, 'lua/shared/semaphore/permits.lua', 74],
+    [319, 'lua/shared/semaphore/reap.lua', 1],
+    [325, 'lua/shared/note-late.lua', 1],
+    [333, 'lua/shared/semaphore/reap.lua', 8],
+    [346, 'lua/shared/semaphore/serve.lua', 1],
+    [402, 'lua/shared/send-back.lua', 1],
+    [440, 'lua/shared/semaphore/serve.lua', 58],
+    [464, 'lua/shared/silent.lua', 1],
+    [472, 'lua/shared/send-back.lua', 1],
+    [510, 'lua/shared/silent.lua', 10],
+    [540, 'lua/shared/semaphore/serve.lua', 83],
+    [545, 'lua/shared/call-other.lua', 1],
+    [554, 'lua/shared/semaphore/serve.lua', 89],
+    [571, 'lua/shared/silent.lua', 1],
+    [579, 'lua/shared/send-back.lua', 1],
+    [617, 'lua/shared/silent.lua', 10],
+    [647, 'lua/shared/semaphore/serve.lua', 107],
+    [663, 'lua/semaphore/serve.lua', 28],
   ],
   encode(args) {
     return withoutDefaults([

@@ -3,8 +3,10 @@ import type { Headers } from './answer.ts'
 import { toAnswer, toKept } from './kept-response.ts'
 
 function answering(headers: Headers, etags: string | null, { ageMs = 0, method = 'GET' } = {}) {
-  const kept = toKept({ status: 200, headers, body: Buffer.from('page') }, { ageMs, freshMs: 60_000 }, [])
-  return toAnswer(kept, { method, etags })
+  const nowMs = 1_800_000_000_000
+  const made = { nowMs, ageMs, freshMs: 60_000 }
+  const kept = toKept({ status: 200, headers, body: Buffer.from('page') }, made, [])
+  return toAnswer(kept, { nowMs, method, etags })
 }
 
 const known: [etag: string, asked: string][] = [

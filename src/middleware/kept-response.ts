@@ -9,7 +9,7 @@ export interface KeptResponse {
   readonly headers: Headers
   /** In base64; null where responses must not be shared: each request is for the handler. */
   readonly body: string | null
-  /** When its origin made it, by the clock of the process that kept it. */
+  /** When its origin made it, by the server's clock. */
   readonly madeAtMs: number
   /** How long it is fresh from then on; null: as long as the cache says. */
   readonly freshMs: number | null
@@ -17,14 +17,18 @@ export interface KeptResponse {
 
 export function toKept(
   { status, headers, body }: Outgoing,
-  { ageMs, freshMs }: { readonly ageMs: number; readonly freshMs: number | null },
+  {
+    nowMs,
+    ageMs,
+    freshMs,
+  }: { readonly nowMs: number; readonly ageMs: number; readonly freshMs: number | null },
   keepHeaders: readonly string[],
 ): KeptResponse {
   const wanted = new Set([...KEPT_HEADERS, ...keepHeaders.map((name) => name.toLowerCase())])
   const keeps = (name: string): boolean => wanted.has(name) && !NEVER.has(name)
   const kept = [...headers].filter(([name]) => keeps(name.toLowerCase()))
   const text = body === null ? null : Buffer.from(body).toString('base64')
-  return { status, headers: kept, body: text, madeAtMs: Date.now() - ageMs, freshMs }
+  return { status, headers: kept, body: text, madeAtMs: nowMs - ageMs, freshMs }
 }
 
 // Of one client, one connection, or one way to here.
@@ -42,7 +46,7 @@ const NEVER: ReadonlySet<string> = new Set([
 
 /** Says that a response must not be shared. */
 export function toPass(): KeptResponse {
-  return { status: 0, headers: [], body: null, madeAtMs: Date.now(), freshMs: null }
+  return { status: 0, headers: [], body: null, madeAtMs: 0, freshMs: null }
 }
 
 /** RFC 9211. */
@@ -53,10 +57,10 @@ export function cacheStatus(what: string): Headers[number] {
 /** What a client gets; null when it is for the handler. */
 export function toAnswer(
   { status, headers, body, madeAtMs, freshMs }: KeptResponse,
-  asked: { readonly method: string; readonly etags: string | null },
+  asked: { readonly nowMs: number; readonly method: string; readonly etags: string | null },
 ): Answer | null {
   if (body === null) return null
-  const ageMs = Math.max(0, Date.now() - madeAtMs)
+  const ageMs = Math.max(0, asked.nowMs - madeAtMs)
   const ttl = freshMs === null ? '' : `; ttl=${Math.floor((freshMs - ageMs) / 1000)}`
   const told: Headers = [...headers, ['age', String(Math.floor(ageMs / 1000))], cacheStatus(`hit${ttl}`)]
   const bytes = Buffer.from(body, 'base64')

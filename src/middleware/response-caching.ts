@@ -50,6 +50,9 @@ export interface Asked {
 
 export type ResponseStore = Cache<KeptResponse>
 
+/** The clocks of two processes may differ, and what one makes another serves. */
+type ServersTime = Pick<ResponseStore, 'nowMs'>
+
 export type Admitted =
   | { readonly status: 'pass'; readonly headers: Headers }
   | { readonly status: 'answered'; readonly answer: Answer }
@@ -99,7 +102,7 @@ export async function lookUp<Request>(
   if (isForHandler || FOR_ONE.some((name) => asked.header(name) !== null)) return bypass()
   try {
     const key = keyOf(options, asked, request)
-    if (asked.method === 'HEAD') return toAdmitted((await cache.find(key))?.value, asked)
+    if (asked.method === 'HEAD') return toAdmitted((await cache.find(key))?.value, asked, cache)
     const tags = options.tags === undefined ? [] : toldTexts('tags', options.tags(request))
     return await getOrBegin(cache, options, asked, { key, tags })
   } catch (error) {
@@ -115,7 +118,7 @@ async function getOrBegin<Request>(
   { key, tags }: { key: string; tags: readonly string[] },
 ): Promise<Admitted> {
   const { freshFor, staleFor } = options
-  const begun = new BegunResponse(options)
+  const begun = new BegunResponse(options, cache)
   const span: Freshness = {
     ...(freshFor === undefined ? {} : { freshFor }),
     ...(staleFor === undefined ? {} : { staleFor }),
@@ -123,7 +126,7 @@ async function getOrBegin<Request>(
   const decided = new Deferred<void>()
   const got = cache.serve(key, begun.loader, () => decided.resolve(), { ...span, tags })
   const kept = await Promise.race([begun.elected, got.then((value) => decided.promise.then(() => value))])
-  if (kept !== null) return toAdmitted(kept, asked)
+  if (kept !== null) return toAdmitted(kept, asked, cache)
   // Whoever began is answered by the handler.
   got.catch(() => undefined)
   return { status: 'begun', headers: [cacheStatus('fwd=miss')], begun }
@@ -133,12 +136,14 @@ async function getOrBegin<Request>(
 export class BegunResponse {
   readonly loader: (context: LoadContext) => Promise<KeptResponse>
   readonly #options: ResponseCacheOptions<never>
+  readonly #clock: ServersTime
   readonly #elected = new Deferred<null>()
   readonly #made = new Deferred<KeptResponse>()
   #context: LoadContext | null = null
 
-  constructor(options: ResponseCacheOptions<never>) {
+  constructor(options: ResponseCacheOptions<never>, clock: ServersTime) {
     this.#options = options
+    this.#clock = clock
     this.#made.promise.catch(() => undefined)
     this.loader = (context) => {
       // Asked for again: what was made may be older than an invalidation.
@@ -170,7 +175,8 @@ export class BegunResponse {
     // By the options, it is fresh from now on.
     const otherwise = freshFor === undefined ? null : ageMs + toMs('freshFor', freshFor)
     const freshMs = verdict.freshMs ?? otherwise
-    this.#made.resolve(toKept(response, { ageMs, freshMs }, this.#options.keepHeaders ?? []))
+    const { nowMs } = this.#clock
+    this.#made.resolve(toKept(response, { nowMs, ageMs, freshMs }, this.#options.keepHeaders ?? []))
   }
 
   #judge(response: Outgoing, sent: Outgoing): Keepable {
@@ -218,8 +224,12 @@ function durationOf(ms: number): Duration {
   return `${Math.min(ms, LONGEST_MS)}ms`
 }
 
-function toAdmitted(kept: KeptResponse | undefined, { method, header }: Asked): Admitted {
-  const answer = kept === undefined ? null : toAnswer(kept, { method, etags: header('if-none-match') })
+function toAdmitted(
+  kept: KeptResponse | undefined,
+  { method, header }: Asked,
+  { nowMs }: ServersTime,
+): Admitted {
+  const answer = kept === undefined ? null : toAnswer(kept, { nowMs, method, etags: header('if-none-match') })
   return answer === null ? bypass() : { status: 'answered', answer }
 }
 

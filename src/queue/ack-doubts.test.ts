@@ -31,7 +31,7 @@ function losingAnAnswer(driver: Driver): Driver {
 
 function setup(): Queue {
   const client = new Redis(inject('redisPort'))
-  const redis = perilune(losingAnAnswer(ioredis(client)), { namespace: 'ack-doubts', deadline: '300ms' })
+  const redis = perilune(losingAnAnswer(ioredis(client)), { namespace: 'ack-doubts', deadline: '1s' })
   onTestFinished(async () => {
     await redis.close()
     client.disconnect()

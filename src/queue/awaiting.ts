@@ -2,6 +2,7 @@
 
 import { type AwaitEndAnswer, awaitEnd } from '../generated/queue.ts'
 import { checkText } from '../runtime/arguments.ts'
+import { longestSleepMs } from '../runtime/hearing.ts'
 import { openWithin, rest, unlessAborted } from '../runtime/in-time.ts'
 import { lastWord } from '../runtime/last-word.ts'
 import type { Post, SharedPost } from '../runtime/mailbox.ts'
@@ -24,12 +25,10 @@ export interface JobEnd {
   readonly undecodable: readonly UndecodablePart[]
 }
 
-// With a live subscription this is a safety net; without one (it may be forbidden) the way of waiting.
-const RECHECK_MS = 10_000
-const RECHECK_UNHEARD_MS = 500
+const RECHECKS = { heardMs: 10_000, unheardMs: 500 }
 
 export const ABSENT: JobEnd = { state: 'absent', result: null, failure: null, undecodable: [] }
-const NOBODY = { waiter: '', leaves: false, number: 0, sinceMs: 0 }
+const NOBODY = { waiter: '', leaves: false, number: 0, sinceMs: 0, comes: false }
 
 type Asked = Omit<Parameters<typeof awaitEnd.encode>[0], 'codec'>
 type Waits = Extract<AwaitEndAnswer, { status: 'waits' }>
@@ -39,7 +38,9 @@ export async function waitForEnd(source: Source, id: string, waiting: Waiting): 
   const [waitMs, { signal }] = [toWaitMs(waiting), waiting]
   signal?.throwIfAborted()
   const endsAt = performance.now() + waitMs
-  const first = await unlessAborted(ask(source, { ...NOBODY, id: checkText('id', id, 512) }), signal)
+  // Until it is heard how the job ends, that is kept.
+  const asking = ask(source, { ...NOBODY, id: checkText('id', id, 512), comes: waitMs > 0 })
+  const first = await unlessAborted(asking, signal)
   if (first.status !== 'waits') return toEnd(source, first)
   if (waitMs === 0) return null
   const post = await hearTogether(source.unit, first.number, endsAt, signal)
@@ -75,7 +76,7 @@ async function askOrSleep(
     if (answer.status !== 'waits') return toEnd(source, answer)
     const leftMs = Math.ceil(endsAt - performance.now())
     if (leftMs <= 0) return null
-    const ms = Math.min(leftMs, post === null ? RECHECK_UNHEARD_MS : RECHECK_MS)
+    const ms = Math.min(leftMs, longestSleepMs(post, RECHECKS))
     await (post === null ? rest(ms, deadlines, signal) : post.next(ms, signal))
   }
 }

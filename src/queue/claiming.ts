@@ -1,5 +1,6 @@
 // Claims by hand: for those who settle and extend their jobs themselves.
 
+import { longestSleepMs } from '../runtime/hearing.ts'
 import { rest, unlessAborted } from '../runtime/in-time.ts'
 import { lastWord } from '../runtime/last-word.ts'
 import type { Post } from '../runtime/mailbox.ts'
@@ -18,8 +19,7 @@ export interface ClaimTerms {
   readonly leaseMs: number
 }
 
-const RECHECK_MS = 10_000
-const RECHECK_UNHEARD_MS = 500
+const RECHECKS = { heardMs: 10_000, unheardMs: 500 }
 
 /** Resolves to none when there was none for `wait`; acks those that are done first. Throws the signal's reason. */
 export async function claimJobs<Payload>(
@@ -127,7 +127,7 @@ async function claimOrSleep(
     const exchanged = await unlessAborted(exchanging, signal, (late) => giveBack(source, late))
     const leftMs = Math.ceil(endsAt - performance.now())
     if (exchanged.jobs.length > 0 || leftMs <= 0) return exchanged
-    const longest = post === null ? RECHECK_UNHEARD_MS : RECHECK_MS
+    const longest = longestSleepMs(post, RECHECKS)
     const ms = Math.min(leftMs, longest, exchanged.recheckMs === 0 ? Infinity : exchanged.recheckMs)
     await (post === null ? rest(ms, deadlines, signal) : post.next(ms, signal))
   }

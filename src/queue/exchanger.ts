@@ -21,7 +21,7 @@ import { Retries } from '../runtime/retries.ts'
 import { AckDoubts } from './ack-doubts.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { type Ack, type Exchanged, exchange, type LossReason, NOTHING_ELSE } from './exchange.ts'
-import { type HandedJob, Letters, RECHECK_MS, RECHECK_UNHEARD_MS } from './letters.ts'
+import { type HandedJob, Letters } from './letters.ts'
 import type { Source } from './source.ts'
 import { CALL } from './work-of.ts'
 
@@ -223,7 +223,7 @@ export class Exchanger {
   /** Nothing more is to be had now: somebody calls when there is. */
   #rest(recheckMs: number): void {
     this.#idle = this.#expects = true
-    const longest = this.#letters.areHeard ? RECHECK_MS : RECHECK_UNHEARD_MS
+    const longest = this.#letters.longestSleepMs
     // Not all at once.
     const ms = longest + randomInt(longest / 10)
     this.#wakeIn(recheckMs === 0 ? ms : Math.min(recheckMs, ms))

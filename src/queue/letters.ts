@@ -2,6 +2,7 @@
 // (lua/shared/queue/hand-over).
 
 import { Backoff } from '../runtime/backoff.ts'
+import { longestSleepMs } from '../runtime/hearing.ts'
 import { pause } from '../runtime/in-time.ts'
 import type { Letter, Post } from '../runtime/mailbox.ts'
 import { toListenError } from '../runtime/script-errors.ts'
@@ -9,9 +10,7 @@ import { learnTold } from '../runtime/told.ts'
 import type { ToldJob } from './exchange.ts'
 import type { Source } from './source.ts'
 
-/** With a live subscription looking again is a safety net; without one (it may be forbidden) the way of waiting. */
-export const RECHECK_MS = 10_000
-export const RECHECK_UNHEARD_MS = 500
+const RECHECKS = { heardMs: 10_000, unheardMs: 500 }
 
 const FIRST_RETRY_MS = 1000
 const LAST_RETRY_MS = 10_000
@@ -57,6 +56,11 @@ export class Letters {
     return this.#post !== null
   }
 
+  /** How long to sleep at most before looking by itself. */
+  get longestSleepMs(): number {
+    return longestSleepMs(this.#post, RECHECKS)
+  }
+
   close(): void {
     this.#over.abort()
     this.#post?.close()
@@ -67,7 +71,7 @@ export class Letters {
     while (!signal.aborted) {
       try {
         const post = await this.#open()
-        const letter = await post.next(RECHECK_MS * 10, signal)
+        const letter = await post.next(RECHECKS.heardMs * 10, signal)
         if (letter !== null) this.#terms.onLetter(letter === 'missed' ? null : toHandedJob(letter))
       } catch (error) {
         if (signal.aborted) return

@@ -6,7 +6,8 @@ import type { Runtime } from '../runtime/runtime.ts'
 import { type Place, Unit } from '../runtime/unit.ts'
 import { type Partition, readAddress, toAddress } from './address.ts'
 import { Chores } from './chores.ts'
-import { askAfter, deliver } from './outbox.ts'
+import { deliverInTheEnd } from './delivering.ts'
+import { askAfter } from './outbox.ts'
 import { refillAll } from './refilling.ts'
 import { PayloadChecks, type SchemasByName } from './schemas.ts'
 import type { Source } from './source.ts'
@@ -39,7 +40,7 @@ export function openSource(
     pace: { slowly: 0 },
     chores: new Chores({
       refill: () => refillAll(source),
-      deliver: () => deliver(source),
+      deliver: () => deliverInTheEnd(source),
       askAfter: () => askAfter(source),
     }),
     address,

@@ -3,7 +3,9 @@
 
 import { ask, delivered, type OutboxAnswer, outbox, receive, watch } from '../generated/queue.ts'
 import { inUse } from '../runtime/agreement.ts'
+import type { Trace } from '../runtime/runner.ts'
 import { learnTold } from '../runtime/told.ts'
+import { CHORES } from './chores.ts'
 import type { Source } from './source.ts'
 
 type Entry = OutboxAnswer['entries'][number]
@@ -14,25 +16,33 @@ const PAGE_BYTES = 2 ** 21
 /** A parent that was asked after tells when it ends; that it is asked after again is a safety net. */
 const ASK_AGAIN_MS = 60_000
 
+/** What an instance has put there it brings before it is closed: nobody else may come for long. */
+const alsoAtClose = (): Trace => ({ atClose: 'gives back' })
+
 /** Empties the outbox, but for what goes to queues that cannot be reached. Throws what kept it from one of those. */
 export async function deliver(source: Source): Promise<void> {
+  const out = await bringAll(source)
+  for (const error of out.values()) throw error
+}
+
+/** Resolves to the queues that cannot be reached, by their addresses, and why. */
+async function bringAll(source: Source): Promise<ReadonlyMap<string, unknown>> {
   const out = new Map<string, unknown>()
   for (let after = 0; ; ) {
-    const { entries } = await source.unit.run(outbox, { after: String(after), limit: PAGE })
+    const { entries } = await source.unit.run(outbox, { after: String(after), limit: PAGE }, alsoAtClose())
     const brought = await deliverPage(source, entries, out)
-    if (brought.length > 0) await source.unit.run(delivered, { numbers: brought })
+    if (brought.length > 0) await source.unit.run(delivered, { numbers: brought }, alsoAtClose())
     const last = entries.at(-1)
-    if (last === undefined || isLastPage(entries)) break
+    if (last === undefined || isLastPage(entries)) return out
     await putOutMore(source)
     after = last.number
   }
-  for (const error of out.values()) throw error
 }
 
 /** News of large ends are put out in steps: what one call has left the next one does. */
 async function putOutMore(source: Source): Promise<void> {
   const told = await learnTold(source.unit)
-  await source.unit.run(watch, { target: source.address, ...told, wanted: [] })
+  await source.unit.run(watch, { target: source.address, ...told, wanted: [] }, alsoAtClose())
 }
 
 /** A page ends early behind large jobs. */
@@ -65,8 +75,11 @@ async function hand(source: Source, target: string, entries: readonly Pick<Entry
   const other = source.sibling(target)
   const told = await learnTold(other.unit)
   const from = { codec: other.codec.name, source: source.address }
-  const { chores } = await inUse(other, (proof) =>
-    other.unit.run(receive, { ...from, partitions: other.spread, proof, ...told, entries }),
+  const { chores } = await inUse(
+    other,
+    (proof) =>
+      other.unit.run(receive, { ...from, partitions: other.spread, proof, ...told, entries }, alsoAtClose()),
+    'gives back',
   )
   void other.chores.see(chores)
 }
@@ -98,7 +111,16 @@ async function askOne(source: Source, queue: string, parents: readonly { readonl
   const { chores, absent } = await other.unit.run(watch, { target: source.address, ...told, wanted })
   void other.chores.see(chores)
   const news = absent.map((id) => ({ number: 0, what: Buffer.from(`a${id}`) }))
-  if (news.length > 0) await hand(other, source.address, news)
+  if (news.length === 0) return
+  // What they came to may be on its way still: it counts, and so it comes first.
+  if ((chores & CHORES.deliver) !== 0) await bringTo(other, source.address)
+  await hand(other, source.address, news)
+}
+
+/** Throws what kept it from that queue. */
+async function bringTo(source: Source, target: string): Promise<void> {
+  const out = await bringAll(source)
+  if (out.has(target)) throw out.get(target)
 }
 
 function byQueue<Item>(items: readonly Item[], queueOf: (item: Item) => string): Map<string, Item[]> {

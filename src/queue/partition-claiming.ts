@@ -1,6 +1,7 @@
 // Claims by hand from all partitions, which are asked in turn; whoever waits is called by any of them.
 
 import { Joined } from '../runtime/aborts.ts'
+import { Ears, longestSleepMs } from '../runtime/hearing.ts'
 import { openWithin, rest, unlessAborted } from '../runtime/in-time.ts'
 import { type Asking, InTurn, isSoon, PATIENCE_MS } from '../runtime/in-turn.ts'
 import { lastWord } from '../runtime/last-word.ts'
@@ -17,8 +18,7 @@ import { onlyFitting } from './misfits.ts'
 import { Settler, toAck } from './settling.ts'
 import type { Source } from './source.ts'
 
-const RECHECK_MS = 10_000
-const RECHECK_UNHEARD_MS = 500
+const RECHECKS = { heardMs: 10_000, unheardMs: 500 }
 /** Behind payloads with which they reach this no other partition is asked for jobs; what one gives has no more. */
 const MOST_BYTES = 4 * 1024 * 1024
 
@@ -93,7 +93,7 @@ export class PartitionClaims {
       const { jobs, recheckMs } = asked
       const leftMs = Math.ceil(endsAt - performance.now())
       if (jobs.length > 0 || leftMs <= 0) return asked
-      const longest = posts === null ? RECHECK_UNHEARD_MS : RECHECK_MS
+      const longest = longestSleepMs(posts && new Ears(posts), RECHECKS)
       const ms = Math.min(leftMs, longest, recheckMs === 0 ? Infinity : recheckMs)
       await (posts === null ? rest(ms, deadlines, signal) : anyOf(posts, ms, signal))
     }

@@ -15,7 +15,10 @@ import { PartReader, type UndecodablePart } from './undecodable.ts'
 
 /** Of each job that is spawned. Its id is that of the recurring job, `@`, and the time of its run in milliseconds. */
 export interface RecurringJobOptions
-  extends Omit<JobOptions, 'id' | 'delay' | 'unique' | 'parents' | 'ifParentFails'> {
+  extends Omit<
+    JobOptions,
+    'id' | 'delay' | 'unique' | 'parents' | 'ifParentFails' | 'idempotencyKey' | 'keepResult'
+  > {
   /** While the key is held a run spawns no job: with a key of its own, no two runs are at work at once. */
   unique?: string | Omit<Unique, 'replace'>
 }

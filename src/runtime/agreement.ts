@@ -12,6 +12,7 @@
 import { DriverError } from './errors.ts'
 import type { Operation } from './operation.ts'
 import { type NumberOperations, PartitionNumber } from './partition-number.ts'
+import type { Trace } from './runner.ts'
 import type { Unit } from './unit.ts'
 
 /** What the structure calls these. */
@@ -39,23 +40,28 @@ export class Agreement extends PartitionNumber {
    * What proves that the partition may be used, for a call that was answered `unagreed`. Throws InvalidArgumentError where
    * there is another number of partitions, and DriverError.
    */
-  async prove(partition: Unit, by: number): Promise<string> {
+  async prove(partition: Unit, by: number, atClose?: Trace['atClose']): Promise<string> {
     if (performance.now() >= by)
       throw new DriverError('busy', `${this.#propose.script.name}: it is cleared again and again`)
-    const proposed = await partition.run(this.#propose, { partitions: this.partitions }, { by })
+    const trace = atClose === undefined ? { by } : { by, atClose }
+    const proposed = await partition.run(this.#propose, { partitions: this.partitions }, trace)
     if (proposed.status === 'agreed') return ''
-    await this.agree(by)
+    await this.agree(by, atClose)
     return proposed.proof
   }
 
-  /** The answer of a call that may be the first to use a partition; it is given the proof, empty at first. */
+  /**
+   * The answer of a call that may be the first to use a partition; it is given the proof, empty at first. `atClose`: what becomes of
+   * the calls before it when the instance closes.
+   */
   async use<Answer extends { readonly status: string }>(
     partition: Unit,
     call: (proof: string) => Promise<Answer>,
+    atClose?: Trace['atClose'],
   ): Promise<Exclude<Answer, Unagreed>> {
     const by = performance.now() + partition.runtime.runner.deadlineMs
     let answer = await call('')
-    while (answer.status === 'unagreed') answer = await call(await this.prove(partition, by))
+    while (answer.status === 'unagreed') answer = await call(await this.prove(partition, by, atClose))
     return answer as Exclude<Answer, Unagreed>
   }
 }
@@ -64,7 +70,8 @@ export class Agreement extends PartitionNumber {
 export function inUse<Answer extends { readonly status: string }>(
   { agreement, unit }: { readonly agreement: Agreement | null; readonly unit: Unit },
   call: (proof: string) => Promise<Answer>,
+  atClose?: Trace['atClose'],
 ): Promise<Exclude<Answer, Unagreed>> {
   if (agreement === null) return call('') as Promise<Exclude<Answer, Unagreed>>
-  return agreement.use(unit, call)
+  return agreement.use(unit, call, atClose)
 }

@@ -2,6 +2,7 @@
 // watches it, and keeps nothing of it.
 
 import { type Attempts, abandon, type Standing } from './attempts.ts'
+import { askingAt, ROUNDING_MS, toGrant } from './grant.ts'
 import { unlessAborted } from './in-time.ts'
 import { type LineTerms, standInLine } from './line.ts'
 import type { Trace } from './runner.ts'
@@ -50,11 +51,17 @@ async function tryAgain(
   { mailbox, signal }: Pick<LineTerms, 'mailbox' | 'signal'>,
 ): Promise<Standing> {
   const id = mailbox.newId()
+  const askedAt = askingAt()
   const trace: Trace = {}
   const asking = attempts.attempt(id, { waits: false, listens: false, trace })
   const giveUp = (): void => abandon(attempts, id, mailbox, { asking, trace, listens: false })
   try {
     const standing = await unlessAborted(asking, signal)
+    if (standing.status === 'granted' && toGrant(standing, askedAt).endsAt <= performance.now()) {
+      // Spent on the way: it is anybody's by now.
+      giveUp()
+      return { status: 'held', retryAfterMs: ROUNDING_MS }
+    }
     // A copy that comes late would be granted to nobody.
     if (standing.status !== 'granted' && trace.repeated === true) giveUp()
     return standing

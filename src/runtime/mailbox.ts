@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Driver, Subscription } from '../driver.ts'
 import { Abandoned } from './abandoned.ts'
+import { type Ear, Hearing } from './hearing.ts'
 import { ServerClock } from './server-clock.ts'
 import { Sleeper } from './sleeper.ts'
 import { Standers } from './standers.ts'
@@ -113,7 +114,7 @@ export class Mailbox {
 }
 
 /** Letters to one attempt. */
-export class Post {
+export class Post implements Ear {
   /** It goes on while the instance closes. */
   readonly lasts: boolean
   readonly #box: Box
@@ -128,9 +129,12 @@ export class Post {
     this.#id = id
   }
 
-  /** False while the subscription is interrupted. */
   get isHeard(): boolean {
     return this.#box.isHeard
+  }
+
+  get isGone(): boolean {
+    return this.#box.isGone
   }
 
   deliver(letter: Letter): void {
@@ -223,7 +227,7 @@ class Box {
   #linger: NodeJS.Timeout | null = null
   #emptySince = 0
   #ready = false
-  #lost = false
+  readonly #hearing = new Hearing()
 
   constructor(driver: Pick<Driver, 'subscribe'>, channel: string, abandoned: Abandoned, forget: () => void) {
     this.#abandoned = abandoned
@@ -242,9 +246,12 @@ class Box {
     return this.#ready
   }
 
-  /** False while the subscription is interrupted. */
   get isHeard(): boolean {
-    return this.#ready && !this.#lost
+    return this.#ready && this.#hearing.isHeard
+  }
+
+  get isGone(): boolean {
+    return this.#hearing.isGone
   }
 
   /** Resolves when the server has confirmed. */
@@ -328,12 +335,12 @@ class Box {
 
   /** Those who wait look at their clocks again: until it is heard again they ask more often. */
   #lose(): void {
-    this.#lost = true
+    this.#hearing.lose()
     this.#interruptAll()
   }
 
   #hearAgain(): void {
-    this.#lost = false
+    this.#hearing.hear()
     this.#interruptAll()
   }
 

@@ -5,6 +5,7 @@ import { AmbiguousError, DriverError } from './errors.ts'
 import { PATIENCE_MS } from './in-turn.ts'
 import type { Operation } from './operation.ts'
 import { otherNumber } from './other-number.ts'
+import type { Trace } from './runner.ts'
 import type { Unit } from './unit.ts'
 
 type Known =
@@ -38,8 +39,8 @@ export class PartitionNumber {
   }
 
   /** A partition is about to be used for the first time. Throws InvalidArgumentError where there is another number, and DriverError. */
-  async agree(by?: number): Promise<void> {
-    this.#refuseOther(await this.#ask(true, by))
+  async agree(by?: number, atClose?: Trace['atClose']): Promise<void> {
+    this.#refuseOther(await this.#ask(true, by, atClose))
   }
 
   /**
@@ -80,9 +81,10 @@ export class PartitionNumber {
     return known === null || this.#refuseOther(known).status === 'agreed' ? 'agreed' : 'unknown'
   }
 
-  #ask(begin: boolean, by?: number): Promise<Known> {
+  #ask(begin: boolean, by?: number, atClose?: Trace['atClose']): Promise<Known> {
     const { partitions } = this
-    return this.#home.run(this.#operations.agree, { partitions, begin }, by === undefined ? {} : { by })
+    const trace = { ...(by === undefined ? {} : { by }), ...(atClose === undefined ? {} : { atClose }) }
+    return this.#home.run(this.#operations.agree, { partitions, begin }, trace)
   }
 
   #refuseOther(known: Known): Exclude<Known, { readonly status: 'other' }> {

@@ -83,6 +83,7 @@ test.each([
   ['MISCONF errors writing', 'store-read-only'],
   ['NOPERM no', 'forbidden'],
   ['NOAUTH no', 'forbidden'],
+  ["ERR The user executing the script can't run this command or subcommand", 'forbidden'],
   ['LAYOUT 9', 'unknown-layout'],
   ['ERR whatever', 'script-failed'],
 ])('%s is a definite error with the code %s', async (message, code) => {

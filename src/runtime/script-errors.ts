@@ -23,6 +23,8 @@ const PASSING = new Set([
   'UNBLOCKED',
 ])
 
+const NOT_IN_SCRIPT = "ERR The user executing the script can't"
+
 const SUBSCRIBE = { script: { name: 'subscribe' }, lines: [] } as const
 
 export function isPassing(error: ServerReplyError): boolean {
@@ -78,6 +80,9 @@ export function toPeriluneError(error: ServerReplyError, operation: AnyOperation
       return new InvalidArgumentError(argument, problem)
     }
     default:
+      // What a user may not do inside of a script: Redis 7.0 has no word for that.
+      if (error.message.startsWith(NOT_IN_SCRIPT))
+        return new DriverError('forbidden', `${name}: ${error.message}`, options)
       return new DriverError('script-failed', `${name}: ${inSource(error.message, operation)}`, options)
   }
 }

@@ -1,6 +1,7 @@
 // Tries until there is something, the time is over, or the caller aborts.
 
 import { type Duration, toMs } from './duration.ts'
+import { longestSleepMs } from './hearing.ts'
 import { openWithin, rest, unlessAborted } from './in-time.ts'
 import type { Runtime } from './runtime.ts'
 import type { Watch } from './wake.ts'
@@ -33,9 +34,7 @@ export interface WaitTerms<Value> {
   giveBack?: (late: Value) => Promise<unknown>
 }
 
-// With a live subscription this is a safety net; without one (it may be forbidden) the way of waiting.
-const RECHECK_MS = 10_000
-const RECHECK_UNWATCHED_MS = 500
+const RECHECKS = { heardMs: 10_000, unheardMs: 500 }
 
 /** Resolves to null when there was nothing for `waitMs`. Rejects at once when the instance closes. */
 export async function waitFor<Value>(
@@ -66,7 +65,7 @@ async function sleepAndTry<Value>(
     const { value, recheckMs } = await attemptOnce(attempt, terms)
     const leftMs = Math.ceil(endsAt - performance.now())
     if (value !== null || leftMs <= 0) return value
-    const longest = watch === null ? RECHECK_UNWATCHED_MS : RECHECK_MS
+    const longest = longestSleepMs(watch, RECHECKS)
     const ms = Math.min(leftMs, longest, recheckMs === 0 ? Infinity : recheckMs)
     await (watch === null ? rest(ms, runtime.runner.deadlines, signal) : watch.sleep(ms, signal))
   }

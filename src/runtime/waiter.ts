@@ -12,20 +12,21 @@
 import { type Attempts, abandon, guarded, type Standing } from './attempts.ts'
 import type { Deadlines } from './deadlines.ts'
 import { askingAt, endsAtOf, type Grant, ROUNDING_MS, toGrant } from './grant.ts'
+import { longestSleepMs } from './hearing.ts'
 import { rest, unlessAborted } from './in-time.ts'
 import type { Letter, Mailbox, Post } from './mailbox.ts'
 import type { Trace } from './runner.ts'
 
 // With a live subscription asking again is a safety net: soon after the first time, for a grant whose letter was lost, then
 // the sooner, the nearer it stands to the front. The first of each process looks for all of them, for those before it may be
-// of processes that sleep. Without a subscription (it may be forbidden) asking is the way of waiting.
+// of processes that sleep. Without a subscription (it may be forbidden, or forbidden meanwhile) asking is the way of waiting,
+// and the server has to know that, or would take the process for one that has died.
 const SOON_RECHECK_MS = 1000
 const NEAR_RECHECK_MS = 2000
 const RECHECK_A_PLACE_MS = 50
 const FIRST_RECHECK_A_PLACE_MS = 2
 const LONGEST_RECHECK_MS = 15_000
 const LONGEST_FIRST_RECHECK_MS = 4000
-const LOST_RECHECK_MS = 1000
 const RECHECK_UNHEARD_MS = 250
 
 export interface WaiterTerms {
@@ -92,6 +93,12 @@ export class Waiter {
     }
   }
 
+  /** Letters reach it, or will in a moment. */
+  get #listens(): boolean {
+    const { post } = this.#terms
+    return post !== null && !post.isGone
+  }
+
   #stand(): void {
     if (this.#stands) return
     this.#stands = true
@@ -99,10 +106,10 @@ export class Waiter {
   }
 
   async #ask(): Promise<Standing> {
-    const { post, signal } = this.#terms
+    const { signal } = this.#terms
     signal?.throwIfAborted()
     const at = askingAt()
-    const how = { waits: true, listens: post !== null, confirms: this.#asks > 0, trace: this.#trace }
+    const how = { waits: true, listens: this.#listens, confirms: this.#asks > 0, trace: this.#trace }
     delete this.#trace.by
     this.#asks += 1
     const asking = this.#attempts.attempt(this.#id, how)
@@ -153,8 +160,9 @@ export class Waiter {
 
   #longestPauseMs(): number {
     const { post } = this.#terms
-    if (post === null) return RECHECK_UNHEARD_MS
-    if (!post.isHeard) return LOST_RECHECK_MS
+    if (post === null || !post.isHeard) {
+      return longestSleepMs(post, { heardMs: SOON_RECHECK_MS, unheardMs: RECHECK_UNHEARD_MS })
+    }
     if (this.#asks === 1) return SOON_RECHECK_MS
     const { mailbox, line } = this.#terms
     const isFirst = mailbox.standers.isFirst(line, this.#id)
@@ -180,13 +188,13 @@ export class Waiter {
   }
 
   #guarded(grant: Grant): Grant {
-    const { mailbox, post } = this.#terms
-    return guarded(grant, this.#attempts, this.#id, mailbox, { trace: this.#trace, listens: post !== null })
+    const { mailbox } = this.#terms
+    return guarded(grant, this.#attempts, this.#id, mailbox, { trace: this.#trace, listens: this.#listens })
   }
 
   #abandon(): void {
-    const { mailbox, post } = this.#terms
-    const last = { asking: this.#asking, trace: this.#trace, listens: post !== null }
+    const { mailbox } = this.#terms
+    const last = { asking: this.#asking, trace: this.#trace, listens: this.#listens }
     abandon(this.#attempts, this.#id, mailbox, last)
   }
 }

@@ -3,6 +3,7 @@
 // connection wakes everybody, for a wake may have been missed.
 
 import type { Driver, Subscription } from '../driver.ts'
+import { type Ear, Ears, Hearing } from './hearing.ts'
 import { Sleeper } from './sleeper.ts'
 
 // A channel is kept for a while after its last sleeper: long polls come back at once.
@@ -22,7 +23,7 @@ export class Wakes {
    */
   async watch(names: string | readonly string[]): Promise<Watch> {
     const channels = [names].flat().map((name) => this.#channel(name))
-    const watch = new Watch((left) => channels.forEach((channel) => channel.leave(left)))
+    const watch = new Watch(channels, (left) => channels.forEach((channel) => channel.leave(left)))
     try {
       await Promise.all(channels.map((channel) => channel.enter(watch)))
     } catch (error) {
@@ -52,12 +53,13 @@ export class Wakes {
 }
 
 /** One who waits. */
-export class Watch {
+export class Watch extends Ears {
   readonly #leave: () => void
   #woken = false
   readonly #sleeper = new Sleeper()
 
-  constructor(leave: (watch: Watch) => void) {
+  constructor(channels: readonly Ear[], leave: (watch: Watch) => void) {
+    super(channels)
     this.#leave = () => leave(this)
   }
 
@@ -79,18 +81,31 @@ export class Watch {
   }
 }
 
-class Channel {
+class Channel implements Ear {
   readonly #subscription: Promise<Subscription>
   readonly #watches = new Set<Watch>()
   readonly #forget: () => void
+  /** A short loss goes by unseen, as what may have been missed is looked for behind it. */
+  readonly #hearing = new Hearing(() => this.#wakeAll())
   #linger: NodeJS.Timeout | null = null
 
   constructor(driver: Pick<Driver, 'subscribe'>, name: string, forget: () => void) {
     this.#forget = forget
-    const wake = (): void => this.#wakeAll()
-    this.#subscription = driver.subscribe(name, { onMessage: wake, onGap: wake })
+    this.#subscription = driver.subscribe(name, {
+      onMessage: () => this.#wakeAll(),
+      onLost: () => this.#hearing.lose(),
+      onGap: () => this.#hearAgain(),
+    })
     // Whoever watches sees the failure; the next one tries again.
     this.#subscription.catch(forget)
+  }
+
+  get isHeard(): boolean {
+    return this.#hearing.isHeard
+  }
+
+  get isGone(): boolean {
+    return this.#hearing.isGone
   }
 
   /** Resolves when the server has confirmed the subscription. */
@@ -119,9 +134,15 @@ class Channel {
   }
 
   async #unsubscribe(): Promise<void> {
+    this.#hearing.close()
     this.#forget()
     // A subscription that cannot be ended is gone with its connection.
     await this.#subscription.then((subscription) => subscription.close()).catch(() => undefined)
+  }
+
+  #hearAgain(): void {
+    this.#hearing.hear()
+    this.#wakeAll()
   }
 
   #wakeAll(): void {

@@ -42,14 +42,14 @@ export class KeyvStore extends EventEmitter {
     try {
       return await this.#find<Value>(key)
     } catch (error) {
-      if (this.listenerCount('error') > 0) this.emit('error', error)
+      this.#tell(error)
       throw error
     }
   }
 
-  /** The values in the order of the keys; undefined where there is none. */
+  /** The values in the order of the keys; undefined where there is none, or it cannot be asked for: then the error is told. */
   async getMany<Value>(keys: string[]): Promise<(Value | undefined)[]> {
-    return Promise.all(keys.map((key) => this.#find<Value>(key)))
+    return this.#each(keys, (key) => this.#find<Value>(key), undefined)
   }
 
   /** `ttl` in milliseconds; 0 or none: `expireAfter`. */
@@ -75,14 +75,14 @@ export class KeyvStore extends EventEmitter {
     return deleted > 0
   }
 
-  /** Whether there is a value that may be served. */
+  /** Whether there is a value that may be served; false where that cannot be asked: then the error is told. */
   async has(key: string): Promise<boolean> {
-    return (await this.#cache.find(fitName(key))) !== null
+    return (await this.hasMany([key]))[0] ?? false
   }
 
   /** As `has`, in the order of the keys. */
   async hasMany(keys: string[]): Promise<boolean[]> {
-    return Promise.all(keys.map((key) => this.has(key)))
+    return this.#each(keys, async (key) => (await this.#cache.find(fitName(key))) !== null, false)
   }
 
   /** Everything of this namespace, in one step. */
@@ -92,6 +92,22 @@ export class KeyvStore extends EventEmitter {
 
   get #tag(): string {
     return fitName(`keyv:${this.namespace ?? ''}`, LONGEST_TAG)
+  }
+
+  /** Keyv does not expect these to throw. What several of them meet is told once. */
+  async #each<Result>(
+    keys: string[],
+    ask: (key: string) => Promise<Result>,
+    otherwise: Result,
+  ): Promise<Result[]> {
+    const asked = await Promise.allSettled(keys.map(ask))
+    const failed = asked.find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') this.#tell(failed.reason)
+    return asked.map((one) => (one.status === 'fulfilled' ? one.value : otherwise))
+  }
+
+  #tell(error: unknown): void {
+    if (this.listenerCount('error') > 0) this.emit('error', error)
   }
 
   async #find<Value>(key: string): Promise<Value | undefined> {

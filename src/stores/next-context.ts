@@ -1,10 +1,10 @@
 // What Next.js hands in, and what is used of a cache.
 
-import type { Cache, SetOptions } from '../cache/cache.ts'
+import type { Cache, SetOptions, WasSet } from '../cache/cache.ts'
 
 /** What is used of a cache. */
 export type NextCache = Pick<Cache<unknown>, 'find'> & {
-  set(key: string, value: never, options: SetOptions): Promise<unknown>
+  set(key: string, value: never, options: SetOptions): Promise<WasSet>
 }
 
 /** How long an entry counts, in seconds, as Next.js says it. */

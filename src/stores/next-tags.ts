@@ -1,49 +1,63 @@
 // Tags of Next.js. An entry may have more of them than a value of a cache, and more when it is asked for than when it
-// was stored, so each is an entry of its own that says when it was revalidated, by the server's clock:
+// was stored, so each is an entry of its own that says when it was revalidated:
 //
 //   hard: whatever was stored before must not be served
 //   soft: whatever was stored before is served while it is made again, for so long; then as hard
+//
+// What came first say the server's clock and, where that steps back or two nodes do not agree, the turns of next-turns.
 
-import type { SetOptions } from '../cache/cache.ts'
+import type { FoundValue } from '../cache/cache.ts'
 import { fitName } from '../runtime/fit-name.ts'
 import { keptFor, LONGEST } from './keeping.ts'
 import type { NextCache } from './next-context.ts'
+import { isLater, nextTurn, type Turn, turnOf } from './next-turns.ts'
 
 export type Verdict = 'fresh' | 'stale' | 'expired'
 
+/** When an entry was stored. */
+export interface StoredAt {
+  readonly createdAtMs: number
+  /** The newest that was there before; none where another version has stored it. */
+  readonly turn?: Turn
+}
+
 export async function revalidate(
   cache: NextCache,
-  tag: string,
+  tags: readonly string[],
   durations?: { expire?: number },
 ): Promise<void> {
-  if (durations === undefined) return note(cache, `hard:${tag}`, { freshFor: LONGEST, staleFor: LONGEST })
-  const { expire } = durations
+  const turn = await nextTurn(cache)
+  const expire = durations?.expire
   const freshFor = expire === undefined ? LONGEST : keptFor(expire * 1000)
-  return note(cache, `soft:${tag}`, { freshFor, staleFor: LONGEST })
+  const kind = durations === undefined ? 'hard' : 'soft'
+  const note = (tag: string): Promise<unknown> =>
+    cache.set(fitName(`${kind}:${tag}`), { turn } as never, { freshFor, staleFor: LONGEST })
+  await Promise.all(tags.map(note))
 }
 
 /** What an entry with these tags that was stored then is worth. */
 export async function judgeTags(
   cache: NextCache,
   tags: readonly string[],
-  createdAtMs: number,
+  stored: StoredAt,
 ): Promise<Verdict> {
-  const verdicts = await Promise.all(tags.map((tag) => judgeTag(cache, tag, createdAtMs)))
+  const verdicts = await Promise.all(tags.map((tag) => judgeTag(cache, tag, stored)))
   if (verdicts.includes('expired')) return 'expired'
   return verdicts.includes('stale') ? 'stale' : 'fresh'
 }
 
-async function judgeTag(cache: NextCache, tag: string, createdAtMs: number): Promise<Verdict> {
+async function judgeTag(cache: NextCache, tag: string, stored: StoredAt): Promise<Verdict> {
   const [hard, soft] = await Promise.all([
     cache.find(fitName(`hard:${tag}`)),
     cache.find(fitName(`soft:${tag}`)),
   ])
-  // Within one millisecond nobody knows which came first.
-  if (hard !== null && hard.createdAtMs >= createdAtMs) return 'expired'
-  if (soft === null || soft.createdAtMs < createdAtMs) return 'fresh'
+  if (hard !== null && cameAfter(hard, stored)) return 'expired'
+  if (soft === null || !cameAfter(soft, stored)) return 'fresh'
   return soft.fresh ? 'stale' : 'expired'
 }
 
-async function note(cache: NextCache, key: string, options: SetOptions): Promise<void> {
-  await cache.set(fitName(key), true as never, options)
+/** Whether a tag was revalidated after an entry was stored. */
+function cameAfter(note: FoundValue<unknown>, { createdAtMs, turn }: StoredAt): boolean {
+  // Within one millisecond nobody knows which came first.
+  return note.createdAtMs >= createdAtMs || isLater(turnOf(note.value), turn)
 }

@@ -1,6 +1,7 @@
 // Values of Next.js as JSON: the bytes and maps of bytes that stand at their top go beside them, in base64.
 
 import type { NextCacheControl, NextContext } from './next-context.ts'
+import type { Turn } from './next-turns.ts'
 
 /** As it is kept. */
 export interface StoredEntry {
@@ -9,12 +10,14 @@ export interface StoredEntry {
   readonly maps: Readonly<Record<string, readonly (readonly [string, string])[]>>
   readonly tags: readonly string[]
   readonly cacheControl?: NextCacheControl
+  /** When it was stored; none where another version has done so. */
+  readonly turn?: Turn
 }
 
 /** Where pages and routes have their tags. */
 const TAGS_HEADER = 'x-next-cache-tags'
 
-export function toStored(value: object | null, context: NextContext): StoredEntry {
+export function toStored(value: object | null, context: NextContext, turn: Turn): StoredEntry {
   const { cacheControl } = context
   const fields = Object.entries(value ?? {})
   return {
@@ -27,6 +30,7 @@ export function toStored(value: object | null, context: NextContext): StoredEntr
     ),
     tags: [...new Set([...(context.tags ?? []), ...tagsOf(value)])],
     ...(cacheControl === undefined ? {} : { cacheControl }),
+    turn,
   }
 }
 

@@ -8,6 +8,7 @@ import { fitName } from '../runtime/fit-name.ts'
 import { keptFor } from './keeping.ts'
 import type { NextCache, NextCacheControl, NextContext } from './next-context.ts'
 import { judgeTags, revalidate } from './next-tags.ts'
+import { newestTurn } from './next-turns.ts'
 import { fromStored, type StoredEntry, toStored } from './next-values.ts'
 
 export interface NextCacheHandlerOptions {
@@ -16,7 +17,7 @@ export interface NextCacheHandlerOptions {
 }
 
 export interface NextEntry<Value> {
-  /** By the server's clock; -1: Next.js makes it again before it answers. */
+  /** By the clock of this process, so long ago as it is by the server's; -1: Next.js makes it again before it answers. */
   lastModified: number
   value: Value | null
   cacheControl?: NextCacheControl
@@ -57,15 +58,16 @@ export function nextCacheHandler<Value extends object = { kind: string }>(
     }
 
     async set(key: string, value: Value | null, context: NextContext): Promise<void> {
-      const stored = toStored(value, context)
       const freshFor = keptFor((context.cacheControl?.expire ?? YEAR_S) * 1000)
-      const keep = () => cache.set(placeOf(key, context), stored as never, { freshFor, staleFor: '0s' })
-      await redis.unlessAway(keep)
+      await redis.unlessAway(async () => {
+        const stored = toStored(value, context, await newestTurn(cache))
+        return cache.set(placeOf(key, context), stored as never, { freshFor, staleFor: '0s' })
+      })
     }
 
     /** Rejects while Redis is away: what is shown would stay old. */
     async revalidateTag(tags: string | string[], durations?: { expire?: number }): Promise<void> {
-      await Promise.all([tags].flat().map((tag) => revalidate(cache, tag, durations)))
+      await revalidate(cache, [tags].flat(), durations)
     }
 
     /** Nothing is kept here. */
@@ -77,22 +79,31 @@ export function nextCacheHandler<Value extends object = { kind: string }>(
 class Availability {
   readonly #onError: (error: unknown) => void
   #awayUntil = 0
+  #toldUntil = 0
 
   constructor({ onError = () => undefined }: NextCacheHandlerOptions) {
     this.#onError = notifying(onError)
   }
 
-  /** Null while Redis is away. */
+  /** Null while Redis is away, and where it cannot do this: where it is full, it tells what it has all the same. */
   async unlessAway<Result>(ask: () => Promise<Result>): Promise<Result | null> {
     if (performance.now() < this.#awayUntil) return null
     try {
       return await ask()
     } catch (error) {
       if (!isOutage(error)) throw error
-      this.#awayUntil = performance.now() + AWAY_MS
-      this.#onError(error)
+      const until = performance.now() + AWAY_MS
+      if (error.code === 'unreachable' || error.code === 'ambiguous') this.#awayUntil = until
+      this.#tell(error, until)
       return null
     }
+  }
+
+  /** Once in that time. */
+  #tell(error: unknown, until: number): void {
+    if (performance.now() < this.#toldUntil) return
+    this.#toldUntil = until
+    this.#onError(error)
   }
 }
 
@@ -104,21 +115,22 @@ async function find<Value extends object>(
 ): Promise<NextEntry<Value> | null> {
   const found = await cache.find(placeOf(key, context))
   if (found === null) return null
-  const { createdAtMs } = found
   const stored = found.value as StoredEntry
   const tags = [...new Set([...stored.tags, ...(context.tags ?? []), ...(context.softTags ?? [])])]
   if (isFetch(context) && tags.some((tag) => revalidated.includes(tag))) return null
-  const verdict = await judgeTags(cache, tags, createdAtMs)
+  const verdict = await judgeTags(cache, tags, { ...stored, createdAtMs: found.createdAtMs })
   if (verdict === 'expired') return null
   const value = fromStored<Value>(stored)
   const { cacheControl } = stored
-  if (verdict === 'stale') return { ...staleBy(createdAtMs, context, cacheControl), value }
-  return { lastModified: createdAtMs, value, ...(cacheControl === undefined ? {} : { cacheControl }) }
+  const lastModified = nowOfNext() - found.ageMs
+  // Of what is not fresh the server's clock has stepped back since: nobody knows how old it is.
+  if (verdict === 'stale' || !found.fresh) return { ...staleBy(lastModified, context, cacheControl), value }
+  return { lastModified, value, ...(cacheControl === undefined ? {} : { cacheControl }) }
 }
 
 /** So that Next.js takes the entry for stale, but serves it while it makes another one: that is a matter of its age alone. */
 function staleBy(
-  createdAtMs: number,
+  storedAt: number,
   context: NextContext,
   cacheControl: NextCacheControl | undefined,
 ): { lastModified: number; cacheControl?: NextCacheControl } {
@@ -126,8 +138,13 @@ function staleBy(
   const { revalidate: own, expire } = cacheControl ?? { revalidate: false, expire: undefined }
   // One that is never too old by its own is from now on; the next one brings its own age.
   const seconds = own === false ? 1 : own
-  const lastModified = Math.min(createdAtMs, Date.now() - seconds * 1000 - 1)
+  const lastModified = Math.min(storedAt, nowOfNext() - seconds * 1000 - 1)
   return { lastModified, cacheControl: { revalidate: seconds, expire } }
+}
+
+/** The clock by which Next.js judges how old an entry is. */
+function nowOfNext(): number {
+  return performance.timeOrigin + performance.now()
 }
 
 function placeOf(key: string, context: NextContext): string {

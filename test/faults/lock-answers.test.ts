@@ -35,6 +35,21 @@ test('acquire never gives a lease that has ended on the way', async () => {
   expect(await lock.tryAcquire()).toBeNull()
 })
 
+test('lend never gives a lease that has ended on the way', async () => {
+  const { lock, redis, name, proxy, direct } = await behindProxy({ lease: '40ms' })
+  const semaphore = redis.semaphore(name, { limit: 1, lease: '40ms' })
+  await (await semaphore.acquire()).release()
+  proxy.delay(40)
+
+  for (const lend of [lock.lend(), lock.shared.lend(), lock.lend({ wait: '50ms' })]) {
+    expect(await lend).toMatchObject({ status: 'held', retryAfterMs: expect.any(Number) })
+  }
+  expect(await semaphore.lend()).toMatchObject({ status: 'full', retryAfterMs: expect.any(Number) })
+
+  proxy.delay(0)
+  await until('nothing is left of it', isFree(direct))
+})
+
 // node-redlock#309
 test('a grant that comes too late is given back at once', async () => {
   const { lock, proxy, direct } = await behindProxy({ lease: '40ms', maxHold: '1s' })

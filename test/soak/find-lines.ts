@@ -52,11 +52,17 @@ export function claimedAgain(lines: readonly Line[]): { message: string; first: 
   for (const second of asked(lines, 'claim')) {
     for (const message of second.answer.messages ?? []) {
       const first = holders.get(message)
-      if (first !== undefined && isUntouched(lines, first)) return { message, first, second }
+      if (first !== undefined && isUntouched(lines, first) && isHeld(second))
+        return { message, first, second }
       holders.set(message, second)
     }
   }
   throw new Error('no message of this history was claimed twice')
+}
+
+/** A claim whose answer came before its lease was over. */
+function isHeld({ answer }: Asked): boolean {
+  return (answer.until ?? 0) > answer.at
 }
 
 /** A claim whose holder did nothing with it. */

@@ -141,3 +141,18 @@ test('while Redis is away nothing is found, nothing is set, and both are told', 
   expect(await keyv.delete('a')).toBe(false)
   expect(errors).toHaveLength(3)
 })
+
+const askedOfAway: [call: string, ask: (keyv: Keyv) => Promise<unknown>, found: unknown][] = [
+  ['get of several', (keyv) => keyv.get(['a', 'b']), [undefined, undefined]],
+  ['getMany', (keyv) => keyv.getMany(['a', 'b']), [undefined, undefined]],
+  ['has', (keyv) => keyv.has('a'), false],
+  ['hasMany', (keyv) => keyv.hasMany(['a', 'b']), [false, false]],
+]
+test.each(askedOfAway)('while Redis is away %s finds nothing, and tells so once', async (_, ask, found) => {
+  const errors: string[] = []
+  const keyv = new Keyv(keyvStore(unreachable().cache<string>('c', { codec: text, storeWithin: '100ms' })))
+  keyv.on('error', (error: Error) => errors.push(error.message))
+
+  expect(await ask(keyv)).toEqual(found)
+  expect(errors).toHaveLength(1)
+})

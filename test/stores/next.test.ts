@@ -1,12 +1,15 @@
 // The cache handler of Next.js, asked by the cache of the real Next.js.
 
+import { randomUUID } from 'node:crypto'
 import { createRequire } from 'node:module'
 import type {
   CacheHandler,
   IncrementalCache as NextIncrementalCache,
 } from 'next/dist/server/lib/incremental-cache/index.js'
 import type { IncrementalCacheValue } from 'next/dist/server/response-cache/types.js'
-import { type NextCacheHandlerOptions, nextCacheHandler } from 'perilune/next'
+import { DriverError } from 'perilune'
+import { type NextCache, type NextCacheHandlerOptions, nextCacheHandler } from 'perilune/next'
+import { testClock } from 'perilune/testing'
 import { expect, test } from 'vitest'
 import { setup, unreachable } from './fixture.ts'
 
@@ -37,6 +40,17 @@ function processes(options?: NextCacheHandlerOptions): [Process, Process] {
   const { redis, name } = setup()
   const make = (): Process => processOf(nextCacheHandler<IncrementalCacheValue>(redis.cache(name), options))
   return [make(), make()]
+}
+
+/** Two whose calls meet servers with these clocks, as those of a cluster may have. */
+function processesAt(oneMs: number, otherMs: number): [Process, Process] {
+  const name = randomUUID()
+  const make = (ms: number): Process => {
+    const { redis } = setup()
+    testClock(redis, { startsAt: new Date(ms) })
+    return processOf(nextCacheHandler<IncrementalCacheValue>(redis.cache(name)))
+  }
+  return [make(oneMs), make(otherMs)]
 }
 
 function page(tags: string, html = '<p>'): IncrementalCacheValue {
@@ -210,6 +224,130 @@ test('while Redis is away pages are rendered, and a revalidation fails', async (
   // One asks, and nobody else for a second.
   expect(errors).toHaveLength(1)
   await expect(next().revalidateTag('a')).rejects.toThrow()
+})
+
+test.each([5, 3600])(
+  'a revalidation by a clock that is %i s behind ends what was stored before',
+  async (seconds) => {
+    const [one, other] = processesAt(Date.now(), Date.now() - seconds * 1000)
+    await storePage(one(), '/blog', 'a')
+    await storePage(one(), '/about', 'b')
+    await storeFetch(one(), 'f')
+
+    await other().revalidateTag('a')
+    await other().revalidateTag('posts', { expire: 3600 })
+
+    for (const next of [one, other]) {
+      expect(await next().get('/blog', PAGE)).toBe(null)
+      expect(await next().get('/about', PAGE)).not.toBe(null)
+      expect((await next().get('f', FETCH))?.isStale ?? true).toBe(true)
+    }
+    await storePage(one(), '/blog', 'a')
+    expect(await one().get('/blog', PAGE)).not.toBe(null)
+  },
+)
+
+test('of many revalidations at once, in two processes, each ends what was stored before', async () => {
+  const [one, other] = processesAt(Date.now(), Date.now() - 5000)
+  const paths = Array.from({ length: 20 }, (_, n) => `/${n}`)
+  for (const path of paths) await storePage(one(), path, path)
+
+  await Promise.all(paths.map((path, n) => (n % 2 === 0 ? one : other)().revalidateTag(path)))
+
+  for (const path of paths) expect(await other().get(path, PAGE), path).toBe(null)
+})
+
+test('of many revalidations at once each takes one turn, or that of another', async () => {
+  const { redis, name } = setup()
+  const cache = redis.cache(name)
+  const keys: string[] = []
+  const find: NextCache['find'] = (key) => cache.find(key)
+  const set: NextCache['set'] = (key, value, options) => {
+    keys.push(key)
+    return cache.set(key, value, options)
+  }
+  const next = processOf(nextCacheHandler<IncrementalCacheValue>({ find, set }))
+  await next().revalidateTag('first')
+  await storePage(next(), '/blog', '50')
+
+  await Promise.all(Array.from({ length: 100 }, (_, tag) => next().revalidateTag(String(tag))))
+
+  expect(keys.filter((key) => key === 'turns').length).toBeLessThanOrEqual(101)
+  expect(await next().get('/blog', PAGE)).toBe(null)
+})
+
+test('after the cache was cleared revalidations go on', async () => {
+  const { redis, name } = setup()
+  const next = processOf(nextCacheHandler<IncrementalCacheValue>(redis.cache(name)))
+  await next().revalidateTag('a')
+  await redis.cache(name).clear()
+
+  await storePage(next(), '/blog', 'a')
+  await nextMillisecond()
+  expect(await next().get('/blog', PAGE)).not.toBe(null)
+  await next().revalidateTag('a')
+  expect(await next().get('/blog', PAGE)).toBe(null)
+})
+
+test('an entry and a revalidation of a version before this one are judged by the clock', async () => {
+  const { redis, name } = setup()
+  const cache = redis.cache(name)
+  const find: NextCache['find'] = (key) => cache.find(key)
+  const set: NextCache['set'] = (key, value, options) => {
+    const { turn: _, ...rest } = value as { turn?: unknown }
+    return cache.set(key, rest, options)
+  }
+  const before = processOf(nextCacheHandler<IncrementalCacheValue>({ find, set }))
+  const next = processOf(nextCacheHandler<IncrementalCacheValue>(cache))
+  for (const path of ['/one', '/other']) await storePage(before(), path, path)
+  await nextMillisecond()
+  await before().revalidateTag('/one')
+  await next().revalidateTag('/other')
+
+  for (const path of ['/one', '/other']) expect(await next().get(path, PAGE)).toBe(null)
+  await nextMillisecond()
+  await storePage(next(), '/one', '/one')
+  expect(await before().get('/one', PAGE)).not.toBe(null)
+})
+
+test.each([600, -600])(
+  'how old an entry is says the server, also to a process that is %i s off',
+  async (seconds) => {
+    const { redis, name } = setup()
+    const clock = testClock(redis, { startsAt: new Date(Date.now() + seconds * 1000) })
+    const next = processOf(nextCacheHandler<IncrementalCacheValue>(redis.cache(name)))
+    await storePage(next(), '/blog', 'a')
+    expect((await next().get('/blog', PAGE))?.isStale).toBe(undefined)
+
+    clock.advance('50s')
+    expect((await next().get('/blog', PAGE))?.isStale).toBe(undefined)
+    clock.advance('11s')
+    expect((await next().get('/blog', PAGE))?.isStale).toBe(true)
+  },
+)
+
+test('while Redis is full what is kept is served, and the rest is rendered', async () => {
+  const { redis, name } = setup()
+  const cache = redis.cache(name)
+  let isFull = false
+  const set: NextCache['set'] = (key, value, options) =>
+    isFull
+      ? Promise.reject(new DriverError('store-full', 'the server is full'))
+      : cache.set(key, value, options)
+  const errors: unknown[] = []
+  const onError = (error: unknown): void => void errors.push(error)
+  const next = processOf(
+    nextCacheHandler<IncrementalCacheValue>({ find: (key) => cache.find(key), set }, { onError }),
+  )
+  await storePage(next(), '/hot', 'a')
+  isFull = true
+
+  for (let visitor = 0; visitor < 3; visitor++) {
+    await storePage(next(), `/cold/${visitor}`, 'b')
+    expect(await next().get('/hot', PAGE)).not.toBe(null)
+  }
+  expect(await next().get('/cold/0', PAGE)).toBe(null)
+  expect(errors, 'told once a second').toHaveLength(1)
 })
 
 /** What happens within one millisecond has no order. */

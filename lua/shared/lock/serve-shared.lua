@@ -13,7 +13,7 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
   local token = next_token(lock.token, now_us)
   local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)

@@ -9,6 +9,10 @@ local function begin_again(keys, queue, seq, job, run, now_us)
     end
     note_history(keys.jobs, seq, run, 'f', run.at_ms, math.floor(run.token / 1000), '')
   end
+  if redis.call('HEXISTS', keys.results, 'v' .. (job.id == '' and seq or job.id)) == 1 then
+    -- How it ended is kept for those who ask: so is how it ends next, else they would be told what is true no more.
+    run.flags = flagged(run.flags, AWAITED)
+  end
   happened(queue, 'requeued', seq, job, run, '')
   note_history(keys.jobs, seq, run, 'q', now_ms, 0, '')
   redis.call(

@@ -3,8 +3,9 @@
 -- Permits whose lease has ended, removed by one call.
 local MOST_REAPED = 1000
 
+-- One that has no entry counts for nothing: a user without the right to write it was cut off there.
 local function parse_permit(text)
-  local weight, id, holder = string.match(text, '^(%d+) (%S+) (.*)$')
+  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
   return { weight = tonumber(weight), id = id, holder = holder }
 end
 

@@ -30,7 +30,7 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
     end
     message = message .. '\n' .. first_message(behind, recheck_ms)
   end
-  if not publish_to(ticket, message, how) then
+  if not tell_granted(queue, ticket, message, how) then
     return 'untold'
   end
   redis.call('ZREM', queue, ticket.text)

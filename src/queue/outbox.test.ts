@@ -1,0 +1,151 @@
+import { Redis } from 'ioredis'
+import { type Perilune, perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { type Payloads, setup, until } from '../../test/queue-fixture.ts'
+import { partitionOf } from '../runtime/partition-hash.ts'
+import type { ClaimedJob } from './claimed-job.ts'
+import type { Queue } from './queue.ts'
+
+const child = { name: 'mail', payload: { to: 'child' } } as const
+
+/** As a process of its own has it. */
+function elsewhere(): Perilune {
+  const client = new Redis(inject('redisPort'))
+  onTestFinished(() => client.disconnect())
+  return perilune(ioredis(client), { namespace: 'queue-test' })
+}
+
+describe('what goes to another queue', () => {
+  test.each(['advance', 'ack', 'bury', 'cancel'] as const)(
+    'is there once the instance has closed that put it out by %s, though nobody claims any more',
+    async (how) => {
+      const { queue, another, name } = await setup({ clock: 'real' })
+      const other = await another()
+      const { id } = await other.enqueue('image', { url: 'parent' })
+      if (how !== 'advance') {
+        await queue.enqueueMany([{ ...child, parents: [{ queue: other.name, id }], ifParentFails: 'run' }])
+      }
+      const process = elsewhere()
+      const same = process.queue<Payloads>(other.name)
+      const [job] = how === 'cancel' ? [] : await same.claim()
+
+      if (how === 'cancel') await same.jobs.cancel([id])
+      else if (how === 'advance') await job?.advance({ queue: name, ...child })
+      else await (job as ClaimedJob)[how]()
+      await process.close()
+
+      expect(await queue.inspect()).toMatchObject({ ready: 1, blocked: 0 })
+      expect(await other.inspect()).toMatchObject({ outbox: 0 })
+    },
+  )
+
+  test('is there, also in a partition that was never used before', async () => {
+    const { redis, name } = await setup({ clock: 'real' })
+    const partitions = 8
+    const groups = ['a', 'b', 'c', 'd', 'e', 'f'].map((group) => partitionOf(group, partitions, 'group'))
+    const there = groups.findIndex((each) => each !== groups[0])
+    const process = elsewhere()
+    const same = process.queue<Payloads>(name, { partitions })
+    await same.enqueue('image', { url: 'a' }, { group: 'a' })
+    const [job] = await same.claim()
+
+    await job?.advance({ ...child, group: 'abcdef'.charAt(there) })
+    await process.close()
+
+    expect(await redis.queue(name, { partitions }).inspect()).toMatchObject({ ready: 1, outbox: 0 })
+  })
+
+  test('is brought by itself where the other queue was away, though nobody claims any more', async () => {
+    const { queue, another, client, calls } = await setup({ clock: 'real' })
+    const other = await another()
+    await other.enqueue('image', { url: 'far' })
+    await other.jobs.cancel([(await other.jobs.list('ready')).jobs[0]?.id ?? ''])
+    await client.hset(`queue-test:{queue:${other.name}}:meta`, 'layout', '99')
+    await queue.enqueue('image', { url: 'near' })
+
+    await (await queue.claim())[0]?.advance({ queue: other.name, ...child })
+    await until(() => calls.includes('queue/receive'))
+    await client.hset(`queue-test:{queue:${other.name}}:meta`, 'layout', '1')
+
+    await until(async () => (await other.inspect()).ready === 1)
+    await until(async () => (await queue.inspect()).outbox === 0)
+  })
+})
+
+test('news of a parent that are not brought yet count, though it is asked after and not known any more', async () => {
+  const { queue, another, client, clock, calls } = await setup()
+  const other = await another()
+  const { id } = await other.enqueue('image', { url: 'parent' })
+  const parents = [{ queue: other.name, id }]
+  const waiting = await queue.enqueueMany([{ ...child, parents }])
+  await until(async () => (await client.exists(`queue-test:{queue:${other.name}}:children`)) === 1)
+  const meta = `queue-test:{queue:${queue.name}}:meta`
+  await client.hset(meta, 'layout', '99')
+  await other.jobs.cancel([id])
+  await until(() => calls.includes('queue/receive'))
+  await client.hset(meta, 'layout', '1')
+
+  await clock.advance(60_000)
+  expect(await queue.claim()).toEqual([])
+
+  await until(async () => (await queue.inspect()).blocked === 0)
+  const [job] = await queue.jobs.findMany(waiting.map((each) => each.id))
+  expect(job).toMatchObject({ state: 'dead', failure: { kind: 'parent-failed' } })
+})
+
+test('a parent that has ended is not unknown as long as many others are told of it', async () => {
+  const { queue, another, client, clock } = await setup()
+  const other = await another()
+  const { id } = await other.enqueue('image', { url: 'parent' }, { id: 'parent' })
+  const near = { ...child, parents: [id], ifParentFails: 'run' } as const
+  await other.enqueueMany(Array.from({ length: 350 }, () => near))
+  const [far] = await queue.enqueueMany([{ ...child, parents: [{ queue: other.name, id }] }])
+  await until(
+    async () => (await client.zcount(`queue-test:{queue:${queue.name}}:parents`, 1, Infinity)) === 1,
+  )
+  await other.jobs.cancel([id])
+
+  for (let minute = 0; minute < 6; minute += 1) {
+    await clock.advance(60_000)
+    expect(await queue.claim()).toEqual([])
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+
+  expect(await queue.jobs.find(far?.id ?? '')).toMatchObject({ state: 'dead' })
+})
+
+test.each([
+  [2, 3],
+  [undefined, 3],
+  [3, undefined],
+])(
+  'news for children that went when %s partitions became %s are not kept for ever',
+  async (before, after) => {
+    const { redis, another, name, client } = await setup({ clock: 'real' })
+    const other = await another()
+    const { id } = await other.enqueue('image', { url: 'parent' })
+    const open = (partitions?: number): Pick<Queue<Payloads>, 'enqueueMany' | 'clear'> =>
+      partitions === undefined ? redis.queue<Payloads>(name) : redis.queue<Payloads>(name, { partitions })
+    const old = open(before)
+    await old.enqueueMany([{ ...child, parents: [{ queue: other.name, id }] }])
+    await until(async () => (await client.exists(`queue-test:{queue:${other.name}}:children`)) === 1)
+    await old.clear()
+    await open(after).enqueueMany(Array.from({ length: 9 }, () => child))
+
+    await (await other.claim())[0]?.ack()
+
+    await until(async () => (await other.inspect()).outbox === 0)
+  },
+)
+
+test('a parent in a queue that is in partitions, which other queues cannot name, is taken for done', async () => {
+  const { queue, redis, name } = await setup()
+  const spread = redis.queue<Payloads>(`${name}-spread`, { partitions: 2 })
+  const { id } = await spread.enqueue('image', { url: 'parent' })
+
+  await queue.enqueueMany([{ ...child, parents: [{ queue: `${name}-spread`, id }] }])
+
+  await until(async () => (await queue.inspect()).ready === 1)
+  await spread.clear()
+})

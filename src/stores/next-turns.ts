@@ -1,0 +1,49 @@
+// Turns: a revalidation of tags takes the next one of its cache, and an entry is stored with the newest that was there before
+// it. So it is known which came first whatever clocks say.
+
+import { randomUUID } from 'node:crypto'
+import { LONGEST } from './keeping.ts'
+import type { NextCache } from './next-context.ts'
+
+export interface Turn {
+  /** Turns that a server has forgotten begin anew under another one. */
+  readonly line: string
+  readonly number: number
+}
+
+/** No tag and no entry has a key without a colon. */
+const KEY = 'turns'
+
+/** The newest turn; the first one where there is none. */
+export async function newestTurn(cache: NextCache): Promise<Turn> {
+  return (await readTurn(cache)) ?? nextTurn(cache)
+}
+
+/** One that was taken after this call began, by this one or by another: what was stored before has an older one. */
+export async function nextTurn(cache: NextCache): Promise<Turn> {
+  const before = await readTurn(cache)
+  for (let [newest, least] = [before, 0]; ; newest = await readTurn(cache)) {
+    if (newest !== null && isLater(newest, before)) return newest
+    const number = Math.max(newest?.number ?? 0, least) + 1
+    const turn = { line: newest?.line ?? randomUUID(), number }
+    // A version that is not greater is refused: somebody else was faster.
+    const set = await cache.set(KEY, turn as never, { version: number, freshFor: LONGEST, staleFor: LONGEST })
+    if (set.stored) return turn
+    least = set.version
+  }
+}
+
+/** False where one of them is not known, or nobody can tell. */
+export function isLater(one: Turn | null, other: Turn | null | undefined): boolean {
+  if (!one || !other) return false
+  return one.line === other.line && one.number > other.number
+}
+
+/** The turn in what is kept of a revalidation; versions before this one have kept none. */
+export function turnOf(value: unknown): Turn | null {
+  return (Object(value) as { turn?: Turn }).turn ?? null
+}
+
+async function readTurn(cache: NextCache): Promise<Turn | null> {
+  return ((await cache.find(KEY))?.value as Turn | undefined) ?? null
+}
