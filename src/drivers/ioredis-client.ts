@@ -57,11 +57,30 @@ function watchSingle(client: Redis, pending: PendingRuns<Redis>, onChange: () =>
   }
   const onClose = () => pending.giveUp('the connection was lost', (run) => run.written)
   const stop = connectThroughFailovers(client)
+  const forget = followGreetings(client, pending)
   client.on('ready', onReady).on('close', onClose)
   return () => {
     stop()
+    forget()
     client.off('ready', onReady).off('close', onClose)
   }
+}
+
+/**
+ * What the server is asked first is an answer that is due, whoever waits for the connection: ioredis waits without end. Returns how to
+ * stop following.
+ */
+function followGreetings(client: Redis, pending: PendingRuns<Redis>): () => void {
+  let onGreeted = (): void => undefined
+  const onConnect = (): void => {
+    const greeted = new Promise<void>((resolve) => {
+      onGreeted = resolve
+    })
+    pending.follow(greeted, { key: '', written: true, node: client }).catch(() => undefined) // nobody waits for it
+  }
+  const onEnd = (): void => onGreeted()
+  client.on('connect', onConnect).on('ready', onEnd).on('close', onEnd)
+  return () => client.off('connect', onConnect).off('ready', onEnd).off('close', onEnd)
 }
 
 /** As for a single server, for every node that comes and goes. */
@@ -74,7 +93,11 @@ function watchCluster(cluster: Cluster, pending: PendingRuns<Redis>, onChange: (
         run.node === undefined ? ownerOf(cluster, run.key) === address : run.node === node
       pending.giveUp('the connection was lost', isOfIt)
     }
-    watched.set(node, onClose)
+    const forget = followGreetings(node, pending)
+    watched.set(node, () => {
+      forget()
+      node.off('close', onClose)
+    })
     onChange()
     node.on('close', onClose).once('end', () => watched.delete(node))
   }
@@ -83,7 +106,7 @@ function watchCluster(cluster: Cluster, pending: PendingRuns<Redis>, onChange: (
   cluster.on('+node', onNode).on('end', onEnd).on('ready', onChange).on('-node', onChange)
   return () => {
     cluster.off('+node', onNode).off('end', onEnd).off('ready', onChange).off('-node', onChange)
-    for (const [node, onClose] of watched) node.off('close', onClose)
+    for (const forget of watched.values()) forget()
   }
 }
 

@@ -23,8 +23,8 @@ export interface NodeClient extends Emitter {
   duplicate(overrides?: object): ListeningClient
   connect(): Promise<unknown>
   destroy(): void
-  on(event: string, listener: () => void): unknown
-  off(event: string, listener: () => void): unknown
+  on(event: string | symbol, listener: () => void): unknown
+  off(event: string | symbol, listener: () => void): unknown
 }
 
 export type OnMessage = (message: string, channel: string) => void

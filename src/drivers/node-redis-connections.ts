@@ -1,6 +1,7 @@
 // What the three kinds of clients offer the driver.
 
 import type { Emitter, NodeClient, SendOptions } from './node-redis-client.ts'
+import type { OnGreeting } from './node-redis-greetings.ts'
 import type { WireArgument } from './wire.ts'
 
 export interface Connections {
@@ -27,7 +28,7 @@ export interface Connections {
   /** A client for the node that serves the key. */
   nodeOf(key: string): Promise<NodeClient>
   /** `onChange` is called when the client has connected, or uses other nodes. Returns how to stop watching. */
-  watch(onChange: () => void): () => void
+  watch(onChange: () => void, onGreeting: OnGreeting): () => void
 }
 
 /** Returns how to stop listening. */

@@ -10,7 +10,7 @@ import {
 } from './node-redis-client.ts'
 import { ClusterConnections } from './node-redis-cluster.ts'
 import { type Connections, listen } from './node-redis-connections.ts'
-import { Greetings } from './node-redis-greetings.ts'
+import { Greetings, type OnGreeting } from './node-redis-greetings.ts'
 import { isRefusal } from './primary-search.ts'
 import type { WireArgument } from './wire.ts'
 
@@ -78,12 +78,12 @@ class SingleConnection implements Connections {
     return this.nodeAt()
   }
 
-  watch(onChange: () => void): () => void {
-    this.#greetings.watch([this.#client])
+  watch(onChange: () => void, onGreeting: OnGreeting): () => void {
+    this.#greetings.watch([this.#client], onGreeting)
     const stop = listen(this.#client, 'ready', onChange)
     return () => {
       stop()
-      this.#greetings.watch([])
+      this.#greetings.stop()
     }
   }
 }

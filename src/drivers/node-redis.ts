@@ -62,7 +62,13 @@ class NodeRedisDriver implements Driver {
     })
     this.#channels = new Channels(lines)
     this.#silence = new Silence(this.#pending, listenTo(connections))
-    this.#stopWatching = connections.watch(() => this.#channels.doubt())
+    this.#stopWatching = connections.watch(
+      () => this.#channels.doubt(),
+      (node, greeted) => {
+        const due = this.#pending.follow(greeted, { key: '', written: true, node })
+        due.catch(() => undefined) // nobody waits for it
+      },
+    )
   }
 
   run(call: ScriptCall): Promise<Reply> {

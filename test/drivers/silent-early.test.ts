@@ -1,18 +1,22 @@
 // Connections that fall silent before anything was asked over them: before the server has greeted the client, or before the
 // first call of Perilune.
 
+import { once } from 'node:events'
+import { Redis } from 'ioredis'
 import * as newest from 'redis'
 import * as lowest from 'redis-lowest'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Driver } from '../../src/driver.ts'
+import { ioredis } from '../../src/drivers/ioredis.ts'
 import { nodeRedis } from '../../src/drivers/node-redis.ts'
 import { callOf, ECHO, failureOf, untilAnswered } from '../../src/testing/driver-calls.ts'
+import type { OpenedDriver } from '../../src/testing/driver-suite.ts'
 import { until } from '../servers/ask.ts'
 import { type RedisCluster, startCluster } from '../servers/cluster.ts'
 import { type Proxy, startProxy } from '../servers/proxy.ts'
 import { startRedis } from '../servers/redis.ts'
 import { announce } from './announced.ts'
-import { HOST, waysToOpen } from './client.ts'
+import { HOST, opened, waysToOpen } from './client.ts'
 import { LONG_MS } from './slow-lines.ts'
 
 const waysOfClusters = await waysToOpen('clusters')
@@ -53,17 +57,72 @@ test.each(await waysToOpen('singles'))(
   '%s replaces a connection that falls silent before it is ready',
   async (_, open) => {
     const proxy = await ownServer()
-    const opened = await open(proxy.port)
-    onTestFinished(() => opened.close())
-    await opened.driver.run(callOf(ECHO, ['a'], ['before']))
+    const used = await open(proxy.port)
+    onTestFinished(() => used.close())
+    await used.driver.run(callOf(ECHO, ['a'], ['before']))
 
-    await acceptSilently(proxy, opened.driver)
+    await acceptSilently(proxy, used.driver)
 
-    expect(await untilAnswered(opened.driver, AFTER)).toBe('after')
-    await until('it is healthy', async () => opened.driver.healthy())
+    expect(await untilAnswered(used.driver, AFTER)).toBe('after')
+    await until('it is healthy', async () => used.driver.healthy())
   },
   30_000,
 )
+
+const impatient: [string, (port: number) => Promise<OpenedDriver>][] = [
+  [
+    'ioredis without an offline queue',
+    async (port) => {
+      const client = new Redis({ host: HOST, port, enableOfflineQueue: false })
+      client.on('error', () => undefined)
+      await once(client, 'ready')
+      return opened(
+        ioredis(client),
+        () => client.ping(),
+        () => client.disconnect(),
+      )
+    },
+  ],
+  [
+    'node-redis without an offline queue',
+    async (port) => {
+      const client = newest.createClient({ socket: { host: HOST, port }, disableOfflineQueue: true })
+      client.on('error', () => undefined)
+      await client.connect()
+      return opened(
+        nodeRedis(client),
+        () => client.ping(),
+        () => client.destroy(),
+      )
+    },
+  ],
+]
+
+test.each(impatient)(
+  '%s, where no call waits for a connection, replaces one that falls silent before it is ready',
+  async (_, open) => {
+    const proxy = await ownServer()
+    const { driver, close } = await open(proxy.port)
+    onTestFinished(close)
+
+    await acceptSilently(proxy, driver)
+
+    expect(await untilAnswered(driver, AFTER)).toBe('after')
+  },
+  30_000,
+)
+
+test('errors of a node-redis client stay the affair of its user', async () => {
+  const client = newest.createClient({ socket: { host: HOST, port: (await ownServer()).port } })
+  await client.connect()
+  const driver = nodeRedis(client)
+  onTestFinished(async () => {
+    await driver.close()
+    client.destroy()
+  })
+
+  expect(client.listenerCount('error')).toBe(0)
+})
 
 describe('a cluster', () => {
   let cluster: RedisCluster
@@ -84,15 +143,15 @@ describe('a cluster', () => {
   test.each(waysOfClusters)(
     '%s: whose connections are all half open tells what it is, soon',
     async (_, open) => {
-      const opened = await open(ports())
-      onTestFinished(() => opened.close())
-      await opened.driver.info()
+      const used = await open(ports())
+      onTestFinished(() => used.close())
+      await used.driver.info()
 
       for (const each of proxies) dropSilently(each)
-      await opened.driver.info().catch(() => undefined)
+      await used.driver.info().catch(() => undefined)
 
       await until('it is told', () =>
-        opened.driver.info().then(
+        used.driver.info().then(
           () => true,
           () => false,
         ),
@@ -104,13 +163,13 @@ describe('a cluster', () => {
   test.each(waysOfClusters)(
     '%s: a connection to a node that falls silent before it is ready is replaced',
     async (_, open) => {
-      const opened = await open(ports())
-      onTestFinished(() => opened.close())
-      await opened.driver.run(AFTER)
+      const used = await open(ports())
+      onTestFinished(() => used.close())
+      await used.driver.run(AFTER)
 
-      await acceptSilently(proxies[1] as Proxy, opened.driver)
+      await acceptSilently(proxies[1] as Proxy, used.driver)
 
-      expect(await untilAnswered(opened.driver, AFTER)).toBe('after')
+      expect(await untilAnswered(used.driver, AFTER)).toBe('after')
     },
     60_000,
   )
