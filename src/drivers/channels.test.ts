@@ -35,6 +35,7 @@ function line(otherwise: Partial<Line> = {}): Line {
     runId: Promise.resolve(undefined),
     subscribe: nothing,
     unsubscribe: nothing,
+    touch: () => Promise.resolve(0),
     ping: nothing,
     close: () => undefined,
     ...otherwise,

@@ -42,33 +42,62 @@ export function writesAtOnce(client: Redis): boolean {
  * A run is lost when its connection closes, whatever ioredis does about it. `onChange` is called when the client has
  * connected, or uses other nodes. Returns how to stop watching.
  */
-export function watch(client: Redis | Cluster, pending: PendingRuns, onChange: () => void): () => void {
+export function watch(
+  client: Redis | Cluster,
+  pending: PendingRuns<Redis>,
+  onChange: () => void,
+): () => void {
   return isCluster(client) ? watchCluster(client, pending, onChange) : watchSingle(client, pending, onChange)
 }
 
-function watchSingle(client: Redis, pending: PendingRuns, onChange: () => void): () => void {
+function watchSingle(client: Redis, pending: PendingRuns<Redis>, onChange: () => void): () => void {
   const onReady = () => {
     pending.markWritten()
     onChange()
   }
   const onClose = () => pending.giveUp('the connection was lost', (run) => run.written)
   const stop = connectThroughFailovers(client)
+  const forget = followGreetings(client, pending)
   client.on('ready', onReady).on('close', onClose)
   return () => {
     stop()
+    forget()
     client.off('ready', onReady).off('close', onClose)
   }
 }
 
+/**
+ * What the server is asked first is an answer that is due, whoever waits for the connection: ioredis waits without end. Returns how to
+ * stop following.
+ */
+function followGreetings(client: Redis, pending: PendingRuns<Redis>): () => void {
+  let onGreeted = (): void => undefined
+  const onConnect = (): void => {
+    const greeted = new Promise<void>((resolve) => {
+      onGreeted = resolve
+    })
+    pending.follow(greeted, { key: '', written: true, node: client }).catch(() => undefined) // nobody waits for it
+  }
+  const onEnd = (): void => onGreeted()
+  client.on('connect', onConnect).on('ready', onEnd).on('close', onEnd)
+  return () => client.off('connect', onConnect).off('ready', onEnd).off('close', onEnd)
+}
+
 /** As for a single server, for every node that comes and goes. */
-function watchCluster(cluster: Cluster, pending: PendingRuns, onChange: () => void): () => void {
+function watchCluster(cluster: Cluster, pending: PendingRuns<Redis>, onChange: () => void): () => void {
   const watched = new Map<Redis, () => void>()
   const onNode = (node: Redis) => {
     const onClose = () => {
       const address = addressOf(node)
-      pending.giveUp('the connection was lost', (run: PendingRun) => ownerOf(cluster, run.key) === address)
+      const isOfIt = (run: PendingRun<Redis>): boolean =>
+        run.node === undefined ? ownerOf(cluster, run.key) === address : run.node === node
+      pending.giveUp('the connection was lost', isOfIt)
     }
-    watched.set(node, onClose)
+    const forget = followGreetings(node, pending)
+    watched.set(node, () => {
+      forget()
+      node.off('close', onClose)
+    })
     onChange()
     node.on('close', onClose).once('end', () => watched.delete(node))
   }
@@ -77,7 +106,7 @@ function watchCluster(cluster: Cluster, pending: PendingRuns, onChange: () => vo
   cluster.on('+node', onNode).on('end', onEnd).on('ready', onChange).on('-node', onChange)
   return () => {
     cluster.off('+node', onNode).off('end', onEnd).off('ready', onChange).off('-node', onChange)
-    for (const [node, onClose] of watched) node.off('close', onClose)
+    for (const forget of watched.values()) forget()
   }
 }
 

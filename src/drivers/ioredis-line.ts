@@ -1,9 +1,10 @@
 import type { Redis, RedisOptions } from 'ioredis'
 import { ServerReplyError } from '../driver.ts'
 import { explain } from './ioredis-errors.ts'
-import type { Line, LineEvents } from './line.ts'
+import { type Line, type LineEvents, touchOf } from './line.ts'
 import { runIdOf } from './server-info.ts'
 import { inTime, LIMIT_MS } from './time-limit.ts'
+import { wireArgument } from './wire.ts'
 
 /** Opens a connection that only listens, with the options of `client` except for `place`. */
 export async function openLine(
@@ -113,6 +114,15 @@ class IoredisLine implements Line {
 
   ping(): Promise<unknown> {
     return this.#connection.ping()
+  }
+
+  async touch(key: string): Promise<unknown> {
+    const { command, args } = touchOf(key)
+    try {
+      return await this.#connection.call(command, args.map(wireArgument))
+    } catch (error) {
+      throw explain(error, { written: true })
+    }
   }
 
   close(): void {

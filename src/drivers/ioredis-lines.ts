@@ -9,7 +9,7 @@ import { countsSomebody } from './wire.ts'
 
 /** How the driver sends. */
 interface Commands extends Pick<Driver, 'read' | 'write' | 'info'> {
-  follow(send: () => Promise<unknown>): Promise<Reply>
+  follow(send: () => Promise<unknown>, node: Redis): Promise<Reply>
 }
 
 export class IoredisLines implements Lines {
@@ -53,7 +53,7 @@ export class IoredisLines implements Lines {
     if (!(await this.#sharding.isOn())) return true
     const node = nodeAt(this.#client, address)
     if (node === undefined) throw new ConnectionLostError(`no connection to ${address}`, false)
-    const answer = await this.#commands.follow(() => node.call('PUBSUB', ['SHARDNUMSUB', channel]))
+    const answer = await this.#commands.follow(() => node.call('PUBSUB', ['SHARDNUMSUB', channel]), node)
     return countsSomebody(answer)
   }
 }

@@ -1,9 +1,11 @@
 // How a connection of ioredis that has fallen silent is known, and ended.
 
 import type { Cluster, Redis } from 'ioredis'
-import { isCluster, nodeAt, ownerOf, writesAtOnce } from './ioredis-client.ts'
+import { isCluster, nodeAt, ownerOf } from './ioredis-client.ts'
 import { openLine } from './ioredis-line.ts'
+import type { PendingRun } from './pending.ts'
 import { type Listening, NO_EVENTS } from './silence.ts'
+import { bytesOf } from './wire.ts'
 
 /** Two seconds with the round in which it is looked at again. */
 const PATIENCE = 3
@@ -14,12 +16,15 @@ const WAITING =
 
 export function listenTo(client: Redis | Cluster): Listening<Redis> {
   return {
-    patience: () => PATIENCE,
-    over: ({ key, written }) => {
-      const node = written ? nodeOf(client, key) : undefined
-      return node !== undefined && writesAtOnce(node) && isDue(node) ? node : undefined
+    patience: PATIENCE,
+    over: (run) => {
+      const node = nodeOf(client, run)
+      return node !== undefined && isConnected(node) && isDue(node) ? node : undefined
     },
-    read: (node) => node.stream.bytesRead,
+    patienceWith: () => PATIENCE,
+    // That of the user, too.
+    sent: (_, node) => bytesOf(firstOf(node)?.args ?? []),
+    signs: ({ stream }) => ({ of: stream, read: stream.bytesRead }),
     open: (node) => openLine(node, {}, false, NO_EVENTS),
     // Not `disconnect`: that waits for the other side to end it, too.
     drop: (node) => node.stream.destroy(),
@@ -30,13 +35,25 @@ export function listenTo(client: Redis | Cluster): Listening<Redis> {
 }
 
 /** One that would not connect again is left alone. */
-function nodeOf(client: Redis | Cluster, key: string): Redis | undefined {
-  if (isCluster(client)) return key === '' ? undefined : nodeAt(client, ownerOf(client, key))
-  return typeof client.options.retryStrategy === 'function' ? client : undefined
+function nodeOf(client: Redis | Cluster, { key, node }: PendingRun<Redis>): Redis | undefined {
+  if (!isCluster(client)) return typeof client.options.retryStrategy === 'function' ? client : undefined
+  if (node !== undefined) return client.nodes('master').find((each) => each === node)
+  return key === '' ? undefined : nodeAt(client, ownerOf(client, key))
+}
+
+/** Also while the server has not answered what ioredis asks it first: that waits for ever. */
+function isConnected({ status, stream }: Redis): boolean {
+  return (status === 'ready' || status === 'connect') && stream.writable
 }
 
 /** What was sent elsewhere is not due here, nor soon what waits behind a command that waits. */
-function isDue({ commandQueue }: Redis): boolean {
-  const first = commandQueue.peekFront()
-  return first !== undefined && !WAITING.test(first.command.name)
+function isDue(node: Redis): boolean {
+  const first = firstOf(node)
+  return first !== undefined && !WAITING.test(first.name)
+}
+
+function firstOf({
+  commandQueue,
+}: Redis): { readonly name: string; readonly args: readonly unknown[] } | undefined {
+  return commandQueue.peekFront()?.command
 }

@@ -51,7 +51,7 @@ class IoredisDriver implements Driver {
   readonly #client: Redis | Cluster
   readonly #cluster: Cluster | undefined
   readonly #callClient: Send
-  readonly #pending = new PendingRuns(explain, (error) => this.#failed(error))
+  readonly #pending = new PendingRuns<Redis>(explain, (error) => this.#failed(error))
   readonly #search: PrimarySearch | null
   readonly #channels: Channels
   readonly #silence: Silence<Redis>
@@ -69,7 +69,7 @@ class IoredisDriver implements Driver {
       read: (calls) => this.read(calls),
       write: (call) => this.write(call),
       info: () => this.info(),
-      follow: (send) => this.#follow('', send),
+      follow: (send, node) => this.#follow('', send, node),
     })
     this.#channels = new Channels(lines)
     this.#search = searchOf(client)
@@ -125,7 +125,10 @@ class IoredisDriver implements Driver {
     const cluster = this.#cluster
     const owner = cluster && ownerOf(cluster, key)
     const nodes = this.#masters().filter((node) => cluster === undefined || addressOf(node) === owner)
-    this.#drop(nodes, (run) => cluster === undefined || ownerOf(cluster, run.key) === owner)
+    this.#drop(nodes, ({ key: keyOf, node }) => {
+      if (node !== undefined) return nodes.includes(node)
+      return cluster === undefined || ownerOf(cluster, keyOf) === owner
+    })
   }
 
   healthy(): boolean {
@@ -154,10 +157,10 @@ class IoredisDriver implements Driver {
     return this.#follow(key, () => this.#callClient(command, args, bytes))
   }
 
-  #follow(key: string, send: () => Promise<unknown>): Promise<Reply> {
+  #follow(key: string, send: () => Promise<unknown>, node?: Redis): Promise<Reply> {
     // Before it is sent: to write to a connection that is broken may end it.
     const written = isCluster(this.#client) || writesAtOnce(this.#client)
-    return this.#pending.follow(send(), key, written)
+    return this.#pending.follow(send(), { key, written, ...(node && { node }) })
   }
 
   #failed(error: Error): void {
@@ -216,7 +219,7 @@ class IoredisDriver implements Driver {
     return isCluster(this.#client) ? this.#client.nodes('master') : [this.#client]
   }
 
-  #drop(nodes: readonly Redis[], isOfThem: (run: PendingRun) => boolean): void {
+  #drop(nodes: readonly Redis[], isOfThem: (run: PendingRun<Redis>) => boolean): void {
     this.#pending.giveUp(MISREAD, isOfThem)
     // Of many replies that were misread at once the first ends the connection.
     for (const node of nodes) if (writesAtOnce(node)) node.disconnect(true)
@@ -228,6 +231,6 @@ class IoredisDriver implements Driver {
     // Until a cluster has answered once, ioredis knows only the nodes it was given, of any role.
     const cluster = this.#cluster
     if (cluster !== undefined && cluster.status !== 'ready') await this.#follow('', () => readiness(cluster))
-    return this.#masters().map((master) => this.#follow('', () => ask(master)))
+    return this.#masters().map((master) => this.#follow('', () => ask(master), master))
   }
 }

@@ -10,6 +10,8 @@ export interface Line {
   unsubscribe(channel: string): Promise<void>
   /** Settles with whatever the server answers. */
   ping(): Promise<unknown>
+  /** Sends a write of this key's slot that changes nothing; settles as the server answers, or rejects with the errors of the port. */
+  touch(key: string): Promise<unknown>
   /** The id of the server's process, asked before anything was subscribed to; undefined where it has none. Rejects with the errors of the port. */
   readonly runId: Promise<string | undefined>
   close(): void

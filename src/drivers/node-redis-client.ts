@@ -23,8 +23,8 @@ export interface NodeClient extends Emitter {
   duplicate(overrides?: object): ListeningClient
   connect(): Promise<unknown>
   destroy(): void
-  on(event: string, listener: () => void): unknown
-  off(event: string, listener: () => void): unknown
+  on(event: string | symbol, listener: () => void): unknown
+  off(event: string | symbol, listener: () => void): unknown
 }
 
 export type OnMessage = (message: string, channel: string) => void
@@ -44,7 +44,7 @@ export interface ListeningClient {
 
 export interface ClusterNode {
   readonly address: string
-  client?: { readonly isReady: boolean; readonly isOpen: boolean; destroy(): void } | undefined
+  client?: NodeClient | undefined
   /** While it connects for the first time. */
   readonly connectPromise?: Promise<unknown> | undefined
 }
@@ -106,10 +106,17 @@ function quitOnce(node: NodeClient): Promise<void> {
   })
 }
 
-/** Ends the connection without a word to the server, which may not hear it; the client connects again. */
-export function replace(node: NodeClient): void {
+/**
+ * Ends the connection without a word to the server, which may not hear it; the client connects again. One that its user has closed
+ * meanwhile stays closed.
+ */
+export async function replace(node: NodeClient): Promise<void> {
+  if (!node.isOpen) return
+  const wasReady = node.isReady
   node.destroy()
-  node.connect().catch(() => undefined) // it goes on trying by itself, and tells its user
+  // What it was in the middle of ends first: node-redis would go on with that, besides.
+  if (!wasReady) await new Promise((resolve) => setImmediate(resolve))
+  if (!node.isOpen) node.connect().catch(() => undefined) // it goes on trying by itself, and tells its user
 }
 
 export function connectsAgain({ options }: NodeClient): boolean {

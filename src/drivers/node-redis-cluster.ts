@@ -2,6 +2,7 @@ import { ConnectionLostError } from '../driver.ts'
 import type { ClusterClient, ClusterNode, NodeClient, SendOptions } from './node-redis-client.ts'
 import { type Connections, listen } from './node-redis-connections.ts'
 import { NO_NODE } from './node-redis-errors.ts'
+import { Greetings, type OnGreeting } from './node-redis-greetings.ts'
 import { LateNodes } from './node-redis-late-nodes.ts'
 import { slotOf } from './slot.ts'
 import type { WireArgument } from './wire.ts'
@@ -10,6 +11,7 @@ export class ClusterConnections implements Connections {
   readonly cluster = true
   readonly #client: ClusterClient
   readonly #late: LateNodes
+  readonly #greetings = new Greetings()
 
   constructor(client: ClusterClient) {
     this.#client = client
@@ -87,12 +89,28 @@ export class ClusterConnections implements Connections {
     return this.#connect(owner)
   }
 
-  watch(onChange: () => void): () => void {
-    const stop = listen(this.#client, 'node-ready', onChange)
+  isGreeting(node: NodeClient): boolean {
+    return this.#greetings.isDue(node)
+  }
+
+  watch(onChange: () => void, onGreeting: OnGreeting): () => void {
+    const onReady = (): void => {
+      this.#watchGreetings(onGreeting)
+      onChange()
+    }
+    this.#watchGreetings(onGreeting)
+    const stop = listen(this.#client, 'node-ready', onReady)
     return () => {
       stop()
+      this.#greetings.stop()
       this.#late.stop()
     }
+  }
+
+  /** node-redis 6.2.1 tells of each node once that it is ready. */
+  #watchGreetings(onGreeting: OnGreeting): void {
+    const clients = this.#client.masters.flatMap(({ client }) => client ?? [])
+    this.#greetings.watch(clients, onGreeting)
   }
 
   async #connect(node: ClusterNode): Promise<NodeClient> {

@@ -1,6 +1,7 @@
 // What the three kinds of clients offer the driver.
 
 import type { Emitter, NodeClient, SendOptions } from './node-redis-client.ts'
+import type { OnGreeting } from './node-redis-greetings.ts'
 import type { WireArgument } from './wire.ts'
 
 export interface Connections {
@@ -13,6 +14,8 @@ export interface Connections {
   isAstray(error: Error): boolean
   /** Asks who is the primary, or connects again: the address may lead to another server. Resolves when calls may be sent again. */
   findPrimary(): Promise<void>
+  /** True while the server of this node has not answered yet what a client asks that has connected again. */
+  isGreeting(node: NodeClient): boolean
   /** The server of this node does not answer: there may be another one in its place by now. */
   lookPast(silent: NodeClient): void
   send(key: WireArgument | undefined, args: WireArgument[], options?: SendOptions): Promise<unknown>
@@ -25,7 +28,7 @@ export interface Connections {
   /** A client for the node that serves the key. */
   nodeOf(key: string): Promise<NodeClient>
   /** `onChange` is called when the client has connected, or uses other nodes. Returns how to stop watching. */
-  watch(onChange: () => void): () => void
+  watch(onChange: () => void, onGreeting: OnGreeting): () => void
 }
 
 /** Returns how to stop listening. */

@@ -10,6 +10,7 @@ import {
 } from './node-redis-client.ts'
 import { ClusterConnections } from './node-redis-cluster.ts'
 import { type Connections, listen } from './node-redis-connections.ts'
+import { Greetings, type OnGreeting } from './node-redis-greetings.ts'
 import { isRefusal } from './primary-search.ts'
 import type { WireArgument } from './wire.ts'
 
@@ -23,10 +24,15 @@ class SingleConnection implements Connections {
   readonly cluster = false
   readonly #client: NodeClient
   readonly #connectsAgain: boolean
+  readonly #greetings = new Greetings()
 
   constructor(client: NodeClient) {
     this.#client = client
     this.#connectsAgain = connectsAgain(client)
+  }
+
+  isGreeting(): boolean {
+    return this.#greetings.isDue(this.#client)
   }
 
   isAstray(error: Error): boolean {
@@ -72,8 +78,13 @@ class SingleConnection implements Connections {
     return this.nodeAt()
   }
 
-  watch(onChange: () => void): () => void {
-    return listen(this.#client, 'ready', onChange)
+  watch(onChange: () => void, onGreeting: OnGreeting): () => void {
+    this.#greetings.watch([this.#client], onGreeting)
+    const stop = listen(this.#client, 'ready', onChange)
+    return () => {
+      stop()
+      this.#greetings.stop()
+    }
   }
 }
 
@@ -98,6 +109,10 @@ class SentinelConnections implements Connections {
       asked = true
       throw new Error('READONLY the server has lost its replicas')
     })
+  }
+
+  isGreeting(): boolean {
+    return false
   }
 
   /** node-redis listens to the Sentinels. */

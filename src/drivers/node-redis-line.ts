@@ -1,4 +1,4 @@
-import type { Line, LineEvents } from './line.ts'
+import { type Line, type LineEvents, touchOf } from './line.ts'
 import type { ListeningClient, NodeClient, OnMessage } from './node-redis-client.ts'
 import { explain } from './node-redis-errors.ts'
 import { runIdOf } from './server-info.ts'
@@ -81,6 +81,15 @@ class NodeRedisLine implements Line {
 
   async ping(): Promise<unknown> {
     return this.#connection.sendCommand(['PING'])
+  }
+
+  async touch(key: string): Promise<unknown> {
+    const { command, args } = touchOf(key)
+    try {
+      return await this.#connection.sendCommand([command, ...args.map(String)])
+    } catch (error) {
+      throw explain(error)
+    }
   }
 
   close(): void {

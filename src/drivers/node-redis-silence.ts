@@ -3,24 +3,40 @@
 import { connectsAgain, type NodeClient, replace } from './node-redis-client.ts'
 import type { Connections } from './node-redis-connections.ts'
 import { openLine } from './node-redis-line.ts'
+import type { PendingRun } from './pending.ts'
 import { type Listening, NO_EVENTS } from './silence.ts'
 import { inTime } from './time-limit.ts'
 
+/** Two seconds with the round in which it is looked at again: what answers a client that connects is small, and comes at once. */
+const PATIENCE_WITH_GREETING = 3
 /** node-redis does not tell whether something was read: a part of a long answer is as good as none. */
 const PATIENCE = 9
 const PATIENCE_WHERE_LARGE = 60
 
 export function listenTo(connections: Connections): Listening<NodeClient> {
   return {
-    patience: ({ isLarge }) => (isLarge ? PATIENCE_WHERE_LARGE : PATIENCE),
-    over: async ({ key }) => {
-      if (connections.cluster && key === '') return undefined
-      const node = await inTime(connections.nodeOf(key), 'the node')
-      return node.isReady && connectsAgain(node) ? node : undefined
+    patience: PATIENCE_WITH_GREETING,
+    over: async (run) => {
+      const node = await nodeOf(connections, run)
+      const isConnected = node?.isReady === true || (node !== undefined && connections.isGreeting(node))
+      return isConnected && node.isOpen && connectsAgain(node) ? node : undefined
     },
-    read: () => 0,
+    patienceWith: ({ isLarge }, node) => {
+      if (!node.isReady) return PATIENCE_WITH_GREETING
+      return isLarge ? PATIENCE_WHERE_LARGE : PATIENCE
+    },
+    sent: ({ bytes = 0 }) => bytes,
+    signs: (node) => ({ of: node, read: 0 }),
     open: (node) => openLine(node, {}, false, NO_EVENTS),
-    drop: replace,
+    drop: (node) => void replace(node),
     away: (node) => connections.lookPast(node),
   }
+}
+
+async function nodeOf(
+  connections: Connections,
+  { key, node }: PendingRun<NodeClient>,
+): Promise<NodeClient | undefined> {
+  if (node !== undefined || (connections.cluster && key === '')) return node
+  return inTime(connections.nodeOf(key), 'the node')
 }

@@ -25,7 +25,7 @@ import { scatteredRead } from './scattered-read.ts'
 import { isInfo, serverInfo } from './server-info.ts'
 import { Silence } from './silence.ts'
 import { thoseThatAnswer } from './those-that-answer.ts'
-import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
+import { bytesOf, scriptArguments, type WireArgument, wireArgument } from './wire.ts'
 
 /**
  * Speaks through a client, cluster or sentinel client of node-redis 6.2.1 or newer; connect it first. Throws a TypeError for
@@ -40,7 +40,7 @@ export function nodeRedis(client: NodeClient | ClusterClient | SentinelClient): 
 class NodeRedisDriver implements Driver {
   readonly name = 'node-redis'
   readonly #connections: Connections
-  readonly #pending = new PendingRuns(explain, (error) => this.#failed(error))
+  readonly #pending = new PendingRuns<NodeClient>(explain, (error) => this.#failed(error))
   readonly #search: PrimarySearch
   readonly #channels: Channels
   readonly #silence: Silence<NodeClient>
@@ -57,11 +57,18 @@ class NodeRedisDriver implements Driver {
       read: (calls) => this.read(calls),
       write: (call) => this.write(call),
       info: () => this.info(),
-      ask: (node, words) => this.#pending.follow(node.sendCommand(words, QUEUED.text), '', true),
+      ask: (node, words) =>
+        this.#pending.follow(node.sendCommand(words, QUEUED.text), { key: '', written: true, node }),
     })
     this.#channels = new Channels(lines)
     this.#silence = new Silence(this.#pending, listenTo(connections))
-    this.#stopWatching = connections.watch(() => this.#channels.doubt())
+    this.#stopWatching = connections.watch(
+      () => this.#channels.doubt(),
+      (node, greeted) => {
+        const due = this.#pending.follow(greeted, { key: '', written: true, node })
+        due.catch(() => undefined) // nobody waits for it
+      },
+    )
   }
 
   run(call: ScriptCall): Promise<Reply> {
@@ -115,7 +122,7 @@ class NodeRedisDriver implements Driver {
       throw explain(error)
     })
     const answer = node.sendCommand(['WAIT', String(replicas), String(timeoutMs)], QUEUED.text)
-    return Number(await this.#silence.during(this.#pending.follow(answer, key, false)))
+    return Number(await this.#silence.during(this.#pending.follow(answer, { key, written: false })))
   }
 
   /** Bound, so that a driver made of this one has it too. */
@@ -147,7 +154,12 @@ class NodeRedisDriver implements Driver {
     const { writesAtOnce } = this.#connections
     const options = writesAtOnce ? AT_ONCE[form] : QUEUED[form]
     const answer = this.#connections.send(key, args, options)
-    return this.#pending.follow(answer, String(key ?? ''), writesAtOnce, form === 'bytes')
+    return this.#pending.follow(answer, {
+      key: String(key ?? ''),
+      written: writesAtOnce,
+      isLarge: form === 'bytes',
+      bytes: bytesOf(args),
+    })
   }
 
   #failed(error: Error): void {
@@ -180,7 +192,7 @@ class NodeRedisDriver implements Driver {
       const master = await connecting.catch((error: unknown) => {
         throw explain(error)
       })
-      return this.#pending.follow(ask(master), '', false)
+      return this.#pending.follow(ask(master), { key: '', written: false, node: master })
     })
   }
 }

@@ -5,13 +5,21 @@ export const MISREAD = 'a reply had the wrong shape: its connection was dropped'
 
 const ROUND_MS = 500
 
-/** A command whose answer is still due. */
-export interface PendingRun {
+/** A command that is sent. `Node`: a connection, as the client library has it. */
+export interface Sent<Node extends object = object> {
   readonly key: string
   /** False while it is certain that the command still waits inside the client. */
   written: boolean
   /** True where its answer may be large: it may take long to come over. */
-  readonly isLarge: boolean
+  readonly isLarge?: boolean
+  /** Of its arguments, which may take long to go out. */
+  readonly bytes?: number
+  /** To where, if that does not follow from the key. */
+  readonly node?: Node
+}
+
+/** A command whose answer is still due. */
+export interface PendingRun<Node extends object = object> extends Sent<Node> {
   /** How many rounds there had been when it was sent. */
   readonly round: number
   readonly reject: (error: Error) => void
@@ -25,8 +33,8 @@ export type Explain = (error: unknown, run: PendingRun) => Error
  * library may resend a lost command or forget it, and the caller must learn of the loss either way.
  * An answer that comes after a run was given up is ignored.
  */
-export class PendingRuns {
-  readonly #runs = new Set<PendingRun>()
+export class PendingRuns<Node extends object = object> {
+  readonly #runs = new Set<PendingRun<Node>>()
   readonly #explain: Explain
   readonly #onFailure: (error: Error) => void
   #timer: NodeJS.Timeout | undefined
@@ -40,9 +48,9 @@ export class PendingRuns {
     this.#onFailure = onFailure
   }
 
-  follow(answer: Promise<unknown>, key: string, written: boolean, isLarge = false): Promise<Reply> {
+  follow(answer: Promise<unknown>, sent: Sent<Node>): Promise<Reply> {
     return new Promise((resolve, reject) => {
-      const run: PendingRun = { key, written, isLarge, round: this.#rounds, reject }
+      const run: PendingRun<Node> = { ...sent, round: this.#rounds, reject }
       this.#runs.add(run)
       if (this.#timer === undefined) this.#timer = this.#startRound()
       answer.then(
@@ -57,7 +65,7 @@ export class PendingRuns {
     return this.#runs.size === 0
   }
 
-  has(run: PendingRun): boolean {
+  has(run: PendingRun<Node>): boolean {
     return this.#runs.has(run)
   }
 
@@ -67,8 +75,8 @@ export class PendingRuns {
   }
 
   /** So many of those that are due, the oldest first. */
-  oldest(most: number): PendingRun[] {
-    const oldest: PendingRun[] = []
+  oldest(most: number): PendingRun<Node>[] {
+    const oldest: PendingRun<Node>[] = []
     for (const run of this.#runs) {
       if (oldest.length === most) break
       oldest.push(run)
@@ -81,7 +89,7 @@ export class PendingRuns {
     for (const run of this.#runs) run.written = true
   }
 
-  giveUp(reason: string, isLost: (run: PendingRun) => boolean): void {
+  giveUp(reason: string, isLost: (run: PendingRun<Node>) => boolean): void {
     for (const run of this.#runs) {
       if (!isLost(run)) continue
       this.#runs.delete(run)
@@ -102,13 +110,13 @@ export class PendingRuns {
     this.onRound()
   }
 
-  #answered(run: PendingRun, resolve: (reply: Reply) => void, reply: unknown): void {
+  #answered(run: PendingRun<Node>, resolve: (reply: Reply) => void, reply: unknown): void {
     this.#runs.delete(run)
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the drivers ask for replies of these shapes
     resolve(reply as Reply)
   }
 
-  #failed(run: PendingRun, error: unknown): void {
+  #failed(run: PendingRun<Node>, error: unknown): void {
     if (!this.#runs.delete(run)) return
     const explained = this.#explain(error, run)
     run.reject(explained)

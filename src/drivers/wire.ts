@@ -19,6 +19,13 @@ export function wireArgument(arg: Argument): WireArgument {
   return Buffer.isBuffer(arg) ? arg : Buffer.from(arg.buffer, arg.byteOffset, arg.byteLength)
 }
 
+/** About how many bytes go out: a character counts as one. */
+export function bytesOf(args: readonly unknown[]): number {
+  let bytes = 0
+  for (const arg of args) if (typeof arg === 'string' || Buffer.isBuffer(arg)) bytes += arg.length
+  return bytes
+}
+
 /** Whether a reply of PUBSUB SHARDNUMSUB for one channel, its name and a number, counts somebody. */
 export function countsSomebody(reply: Reply): boolean {
   return !Array.isArray(reply) || Number(reply[1]) !== 0

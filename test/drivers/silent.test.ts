@@ -1,8 +1,6 @@
 // A connection for commands that falls silent: a firewall has dropped it, or its server is slow.
 
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -14,12 +12,11 @@ import { type RedisCluster, startCluster } from '../servers/cluster.ts'
 import { type Proxy, startProxy } from '../servers/proxy.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
 import { startSentinels } from '../servers/sentinels.ts'
+import { announce } from './announced.ts'
 import { HOST, type OpenSingle, waysToOpen } from './client.ts'
+import { LONG_MS, startTrickle } from './slow-lines.ts'
 
 const waysOfClusters = await waysToOpen('clusters')
-
-/** Longer than any client needs to find out. */
-const LONG_MS = 8000
 
 async function ownServer(): Promise<{ server: RedisServer; proxy: Proxy }> {
   const server = await startRedis()
@@ -236,17 +233,6 @@ describe('a master of a cluster that has gone without a word', () => {
   )
 })
 
-/** All nodes tell the addresses of the proxies. */
-async function announce(ports: readonly number[], proxies: readonly Proxy[]): Promise<void> {
-  for (const [at, port] of ports.entries()) {
-    await ask(port, 'CONFIG', 'SET', 'cluster-announce-port', proxies[at]?.port ?? 0)
-  }
-  await until('all nodes tell it', async () => {
-    const told = await Promise.all(ports.map((port) => ask(port, 'CLUSTER', 'NODES')))
-    return told.every((nodes) => proxies.every((each) => String(nodes).includes(`:${each.port}@`)))
-  })
-}
-
 async function keyIn(
   cluster: Pick<RedisCluster, 'slotOf'>,
   fits: (slot: number) => boolean,
@@ -254,35 +240,5 @@ async function keyIn(
   for (;;) {
     const key = randomUUID()
     if (fits(await cluster.slotOf(key))) return key
-  }
-}
-
-/** An address in front of a server. What comes back over it comes in small pieces, all in all for longer than a silence may last. */
-async function startTrickle(target: number): Promise<number> {
-  const sockets = new Set<Socket>()
-  const listener: Server = createServer((client) => {
-    const to = connect(target, HOST)
-    let last = Promise.resolve()
-    for (const socket of [client, to]) sockets.add(socket.on('error', () => undefined))
-    client.on('data', (chunk) => to.write(chunk)).on('close', () => to.destroy())
-    to.on('data', (chunk: Buffer) => {
-      last = last.then(() => trickle(chunk, client))
-    })
-  })
-  listener.listen(0, HOST)
-  await once(listener, 'listening')
-  onTestFinished(() => {
-    listener.close()
-    for (const socket of sockets) socket.destroy()
-  })
-  return Number(Reflect.get(Object(listener.address()), 'port'))
-}
-
-async function trickle(chunk: Buffer, to: Socket): Promise<void> {
-  const isLong = chunk.includes('xxxx')
-  const size = isLong ? 100 : chunk.length
-  for (let at = 0; at < chunk.length; at += size) {
-    to.write(chunk.subarray(at, at + size))
-    if (isLong) await sleep(LONG_MS / 30)
   }
 }
