@@ -7,7 +7,7 @@
 // Tenants take turns in both. Subscribers who take long, and those who have not answered yet, are served by the
 // slow queue alone: however many they are, the others do not wait for them.
 
-import type { ClaimedJob, Perilune, Queue, Worker } from 'perilune'
+import { type ClaimedJob, DriverError, type Perilune, type Queue, type Worker } from 'perilune'
 import { feedName, type Place, placeOf } from '../queues/place.ts'
 import type { Question } from './letter.ts'
 
@@ -124,6 +124,19 @@ export class Agenda {
     )
   }
 
+  /**
+   * Ends a turn whose subscriber has another one in the same queue: that is a new job, for one that is given back keeps its place
+   * before those of its tenant that came later, and would keep them from theirs. A server that is out of memory may take none.
+   */
+  async nextTurn({ place, job }: Turn, target: PushTarget): Promise<void> {
+    try {
+      await job.advance(pushJob(place, target))
+    } catch (error) {
+      if (!isStoreFull(error)) throw error
+      await job.release({ delay: `${Math.max(1, Math.ceil(target.delayMs))}ms` })
+    }
+  }
+
   /** Sends a question at once, also where the same one waits to be tried again. */
   async ask(place: Place, question: Omit<AskJob, 'queue'>): Promise<void> {
     const { id, duplicate } = await this.#slow.enqueue(
@@ -165,6 +178,10 @@ function pushJob(place: Place, { subscription, key, delayMs, hurries }: PushTarg
     unique: { key: `push ${key}`, replace: hurries },
     ...delayed(delayMs),
   }
+}
+
+export function isStoreFull(error: unknown): boolean {
+  return error instanceof DriverError && error.code === 'store-full'
 }
 
 function delayed(ms: number): { delay?: `${number}ms` } {
