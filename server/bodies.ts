@@ -30,7 +30,7 @@ interface Body {
   readonly share: string
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  readonly bytes: number
+  bytes: number
 }
 
 /** One that has its room. */
@@ -44,6 +44,9 @@ interface Held extends Body {
 interface Waiting extends Body {
   begin(error: Error | null): void
 }
+
+/** Gives back the room of a request's body but for so many bytes. */
+const shrinking = new WeakMap<IncomingMessage, (bytes: number) => void>()
 
 export class Bodies {
   readonly #mostBytes: number
@@ -113,11 +116,18 @@ export class Bodies {
     const held: Held = { ...body, came: body.request.socket.bytesRead, since: performance.now() }
     this.#held.add(held)
     this.#count(held.share, held.bytes)
+    shrinking.set(held.request, (bytes) => this.#shrink(held, bytes))
     body.response.once('close', () => {
       this.#held.delete(held)
-      this.#count(held.share, -held.bytes)
-      this.#beginNext()
+      this.#shrink(held, 0)
     })
+  }
+
+  #shrink(held: Held, bytes: number): void {
+    const left = bytes < COUNTED_BYTES ? 0 : Math.min(bytes, held.bytes)
+    this.#count(held.share, left - held.bytes)
+    held.bytes = left
+    this.#beginNext()
   }
 
   #count(share: string, bytes: number): void {
@@ -151,6 +161,16 @@ export class Bodies {
   }
 }
 
+/** Nothing of the body is needed any more: its memory and its room are for others, though the answer takes long. */
+export function letBodyGo(request: FastifyRequest): void {
+  request.body = undefined
+  request.jsonText = ''
+  shrinking.get(request.raw)?.(0)
+}
+
+/** Fastify reads none of these. */
+const UNREAD = new Set(['GET', 'HEAD'])
+
 /** Has bodies wait for their room before they are read. `shareOf`: whose room that is. */
 export function boundBodies(
   app: Pick<FastifyInstance, 'addHook'>,
@@ -159,11 +179,16 @@ export function boundBodies(
 ): void {
   app.addHook('preParsing', async (request, reply, payload) => {
     const { raw, routeOptions } = request
-    if (!hasBody(raw)) return payload
+    if (UNREAD.has(request.method) || !hasBody(raw)) return payload
     const most = routeOptions.bodyLimit ?? 0
     const bytes = Number(raw.headers['content-length'] ?? most)
     // One that is too large is refused before it is read.
     if (bytes <= most) await bodies.admit(shareOf(request), bytes, raw, reply.raw)
     return payload
+  })
+  app.addHook('preValidation', async (request) => {
+    const { raw, body, jsonText = '' } = request
+    if (raw.headers['transfer-encoding'] === undefined) return
+    shrinking.get(raw)?.(Buffer.isBuffer(body) ? body.length : Buffer.byteLength(jsonText))
   })
 }
