@@ -25,6 +25,8 @@ export interface PushJob {
 export interface AskJob extends PushJob {
   readonly key: string
   readonly kind: Question
+  /** How often jobs before this one have sent it in vain. */
+  readonly tries?: number
 }
 
 interface Jobs {
@@ -124,27 +126,24 @@ export class Agenda {
     )
   }
 
-  /**
-   * Ends a turn whose subscriber has another one in the same queue: that is a new job, for one that is given back keeps its place
-   * before those of its tenant that came later, and would keep them from theirs. A server that is out of memory may take none.
-   */
+  /** Ends a turn whose subscriber has another one in the same queue. */
   async nextTurn({ place, job }: Turn, target: PushTarget): Promise<void> {
-    try {
-      await job.advance(pushJob(place, target))
-    } catch (error) {
-      if (!isStoreFull(error)) throw error
-      await job.release({ delay: `${Math.max(1, Math.ceil(target.delayMs))}ms` })
-    }
+    const given = { delay: `${Math.max(1, Math.ceil(target.delayMs))}ms` } as const
+    await followed(job, pushJob(place, target), () => job.release(given))
   }
 
   /** Sends a question at once, also where the same one waits to be tried again. */
   async ask(place: Place, question: Omit<AskJob, 'queue'>): Promise<void> {
-    const { id, duplicate } = await this.#slow.enqueue(
-      'ask',
-      { ...question, queue: feedName(place) },
-      { ...PATIENT, group: place.tenant.scope, unique: `ask ${question.kind} ${question.key}` },
-    )
+    const { name, payload, ...options } = askJob({ ...question, queue: feedName(place) })
+    const { id, duplicate } = await this.#slow.enqueue(name, payload, options)
     if (duplicate) await this.#slow.jobs.requeue([id])
+  }
+
+  /** Ends a turn in which a question was sent in vain. */
+  async askAgain({ job }: Turn, question: AskJob, delay: `${number}s`): Promise<void> {
+    const tries = (question.tries ?? 0) + job.attempt
+    const next = { ...askJob({ ...question, tries }), delay }
+    await followed(job, next, () => job.retry({ delay, kind: 'not-taken' }))
   }
 
   async #tend(place: Place, round: number, delayMs: number, replace: boolean): Promise<void> {
@@ -165,6 +164,34 @@ export class Agenda {
   #turn(queue: Queue<Jobs>, job: ClaimedJob<PushJob>): Turn {
     const { queue: name, subscription } = job.payload
     return { place: placeOf(name), subscription, isSlow: queue === this.#slow, job }
+  }
+}
+
+/**
+ * Another job takes the place of this one: one that is given back, or retried, keeps its place before those of its tenant that came
+ * later, and would keep them from their turns. Only a server that is out of memory may take none.
+ */
+async function followed(
+  job: ClaimedJob,
+  next: Parameters<ClaimedJob['advance']>[0],
+  otherwise: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await job.advance(next)
+  } catch (error) {
+    if (!isStoreFull(error)) throw error
+    await otherwise()
+  }
+}
+
+function askJob(payload: AskJob) {
+  return {
+    name: 'ask' as const,
+    payload,
+    ...PATIENT,
+    group: placeOf(payload.queue).tenant.scope,
+    // One that is asked for anew has all its tries.
+    unique: { key: `ask ${payload.kind} ${payload.key}`, replace: true },
   }
 }
 

@@ -106,6 +106,19 @@ test('silent receivers of one tenant, more than are served at once, take turns w
   expect(meanwhile).toBeLessThan(20)
 })
 
+test('questions that are tried again take turns with those of who subscribes later', async () => {
+  const app = await openApp({ limits: { webhookSubscribers: 1, webhookTimeoutMs: 200 } })
+  const [receiver, silent] = [await openReceiver(), await openReceiver(() => undefined)]
+  for (const path of ['a', 'b', 'c']) await subscribe(app, `${silent.url}/${path}`, atOnce(50))
+  await silent.wait(4)
+  const before = silent.received.length
+
+  await subscribe(app, receiver.url)
+  await receiver.wait(1)
+
+  expect(silent.received.length - before).toBeLessThan(10)
+})
+
 test('receivers that answer with another protocol hold up no other one', async () => {
   const app = await openApp({ limits: { webhookSubscribers: 1 } })
   const receiver = await openReceiver()
