@@ -78,7 +78,8 @@ function claim(app: App, parts: Parts, open: Open): void {
   })
 }
 
-function termsOf({ acks: _, ...terms }: Static<typeof Terms>): Omit<Static<typeof Terms>, 'acks'> {
+function termsOf(body: Static<typeof Terms>): Omit<Static<typeof Terms>, 'acks'> {
+  const { acks: _, ...terms } = body
   return terms
 }
 
