@@ -65,20 +65,25 @@ test('large bodies of a share wait where half of the room is taken, and hold up 
   expect(first.slice(8).map(({ state }) => state)).toEqual(['begins', 'waits'])
 })
 
-test('a body that stands still gives up its place where others wait; one that comes in keeps it', async () => {
+test('a body that stands still, or trickles, gives up its place where others wait; one that comes in keeps it', async () => {
   const { admit } = room({ mostBytes: 16 * MIB, patienceMs: 600 })
-  const [still, coming, complete] = [await admit('a', 2), await admit('a', 2), await admit('a', 4)]
+  const [still, coming, complete] = [await admit('a', 2), await admit('a', 2), await admit('a', 2)]
+  const trickle = await admit('a', 2)
   complete.upload.complete = true
   const waiting = await admit('a')
-  const trickling = setInterval(() => (coming.upload.socket.bytesRead += 1), 50)
+  const trickling = setInterval(() => {
+    coming.upload.socket.bytesRead += 20_000
+    trickle.upload.socket.bytesRead += 1
+  }, 50)
   const given: string[] = []
   still.upload.once('given up', () => given.push('still'))
+  trickle.upload.once('given up', () => given.push('trickle'))
   coming.upload.once('given up', () => given.push('coming'))
   complete.upload.once('given up', () => given.push('complete'))
 
   while (waiting.state === 'waits') await soon(20)
   clearInterval(trickling)
-  expect([waiting.state, given]).toEqual(['begins', ['still']])
+  expect([waiting.state, given]).toEqual(['begins', ['still', 'trickle']])
 })
 
 test('a body that waits too long is refused, and one whose client leaves is forgotten', async () => {
