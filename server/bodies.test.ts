@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { afterEach, expect, inject, test } from 'vitest'
+import { afterEach, expect, inject, onTestFinished, test } from 'vitest'
 import { Bodies, type BodiesTerms } from './bodies.ts'
 import { openSocket, readStatus, send } from './testing/raw-request.ts'
 import { startApp, type TestApp } from './testing/test-app.ts'
@@ -66,20 +66,25 @@ test('large bodies of a share wait where half of the room is taken, and hold up 
   expect(first.slice(8).map(({ state }) => state)).toEqual(['begins', 'waits'])
 })
 
-test('a body that stands still gives up its place where others wait; one that comes in keeps it', async () => {
+test('a body that stands still, or trickles, gives up its place where others wait; one that comes in keeps it', async () => {
   const { admit } = room({ mostBytes: 16 * MIB, patienceMs: 600 })
-  const [still, coming, complete] = [await admit('a', 2), await admit('a', 2), await admit('a', 4)]
+  const [still, coming, complete] = [await admit('a', 2), await admit('a', 2), await admit('a', 2)]
+  const trickle = await admit('a', 2)
   complete.upload.complete = true
   const waiting = await admit('a')
-  const trickling = setInterval(() => (coming.upload.socket.bytesRead += 1), 50)
+  const trickling = setInterval(() => {
+    coming.upload.socket.bytesRead += 20_000
+    trickle.upload.socket.bytesRead += 1
+  }, 50)
   const given: string[] = []
   still.upload.once('given up', () => given.push('still'))
+  trickle.upload.once('given up', () => given.push('trickle'))
   coming.upload.once('given up', () => given.push('coming'))
   complete.upload.once('given up', () => given.push('complete'))
 
   while (waiting.state === 'waits') await soon(20)
   clearInterval(trickling)
-  expect([waiting.state, given]).toEqual(['begins', ['still']])
+  expect([waiting.state, given]).toEqual(['begins', ['still', 'trickle']])
 })
 
 test('a body that waits too long is refused, and one whose client leaves is forgotten', async () => {
@@ -122,4 +127,38 @@ test('clients whose large bodies stand still have a bound, keep nobody of anothe
   await Promise.all(stalled.map(({ status }) => status))
   const [late, done] = [408, 201].map((each) => statuses.filter((status) => status === each).length)
   expect([late, done]).toEqual([12 - (done ?? 0), expect.toSatisfy((count: number) => count >= 3)])
+})
+
+/** Workers that wait for jobs; answers their statuses once there are some. */
+function waitForJobs(
+  { url }: TestApp,
+  count: number,
+  body: () => NonNullable<RequestInit['body']>,
+): number[] {
+  const leaving = new AbortController()
+  onTestFinished(() => leaving.abort())
+  const statuses: number[] = []
+  for (let each = 0; each < count; each += 1) {
+    const headers = { 'X-Project-ID': 'test', 'Content-Type': 'application/json' }
+    const asked = { method: 'POST', headers, body: body(), signal: leaving.signal, duplex: 'half' } as const
+    fetch(`${url}/v1/queues/w/claims?wait=30s`, asked).then(
+      ({ status }) => statuses.push(status),
+      () => undefined,
+    )
+  }
+  return statuses
+}
+
+test.each([
+  ['came in chunks', () => new Blob(['{"limit":1}']).stream()],
+  ['brought results', () => JSON.stringify({ acks: [{ id: '1', token: 1, result: 'x'.repeat(4_000_000) }] })],
+])('a request that waits keeps nothing of a body that %s', async (_, body) => {
+  await using app = await startApp(inject('redisPort'))
+  const statuses = waitForJobs(app, 20, body)
+  const idle = async (): Promise<number> => (await app.call('GET', '/v1/queues/w')).json?.idle ?? 0
+  while ((await idle()) < 20 && statuses.length === 0) await soon(50)
+  const large = { name: 'job', payload: 'x'.repeat(1_000_000) }
+  const { status } = await app.call('POST', '/v1/queues/other/jobs', { body: large })
+
+  expect([status, statuses]).toEqual([201, []])
 })

@@ -1,6 +1,7 @@
 // Large bodies that come in, or are at work, lie in the memory of the service, so they have a bound together. One for which
-// there is no room is not read until there is, and its client waits with the rest of it. One that stands still meanwhile gives up
-// its place.
+// there is no room is not read until there is, and its client waits with the rest of it. One that stands still meanwhile, or
+// comes too slowly, gives up its place. One in chunks may become as large as its route allows; once it is in, it has room for
+// what it is.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -14,8 +15,10 @@ const MOST_BYTES = 64 * 1024 * 1024
 const COUNTED_BYTES = 65_536
 /** How long a body waits to be read. */
 const WAIT_MS = 10_000
-/** How long a body may stand still while others wait. */
+/** How long a body may stand still, or come too slowly, while others wait. */
 const PATIENCE_MS = 2000
+/** While others wait one must come at such a pace that all of it is in by then; a request has half of that. */
+const SPAN_MS = 60_000
 const LOOK_MS = 250
 
 export interface BodiesTerms {
@@ -30,7 +33,7 @@ interface Body {
   readonly share: string
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  readonly bytes: number
+  bytes: number
 }
 
 /** One that has its room. */
@@ -38,12 +41,18 @@ interface Held extends Body {
   /** What had come over its connection, as it was last seen, and when some of that came. */
   came: number
   since: number
+  /** What had come, and when, as it got its room. */
+  readonly before: number
+  readonly begunAt: number
 }
 
 /** One that is not read yet. `begin` rejects where the time is over. */
 interface Waiting extends Body {
   begin(error: Error | null): void
 }
+
+/** Gives back the room of a request's body but for so many bytes. */
+const shrinking = new WeakMap<IncomingMessage, (bytes: number) => void>()
 
 export class Bodies {
   readonly #mostBytes: number
@@ -110,14 +119,22 @@ export class Bodies {
   }
 
   #hold(body: Body): void {
-    const held: Held = { ...body, came: body.request.socket.bytesRead, since: performance.now() }
+    const [came, since] = [body.request.socket.bytesRead, performance.now()]
+    const held: Held = { ...body, came, since, before: came, begunAt: since }
     this.#held.add(held)
     this.#count(held.share, held.bytes)
+    shrinking.set(held.request, (bytes) => this.#shrink(held, bytes))
     body.response.once('close', () => {
       this.#held.delete(held)
-      this.#count(held.share, -held.bytes)
-      this.#beginNext()
+      this.#shrink(held, 0)
     })
+  }
+
+  #shrink(held: Held, bytes: number): void {
+    const left = bytes < COUNTED_BYTES ? 0 : Math.min(bytes, held.bytes)
+    this.#count(held.share, left - held.bytes)
+    held.bytes = left
+    this.#beginNext()
   }
 
   #count(share: string, bytes: number): void {
@@ -143,13 +160,27 @@ export class Bodies {
       return
     }
     for (const held of this.#held) {
-      const { request, came, since } = held
-      const { bytesRead } = request.socket
-      if (bytesRead > came) Object.assign(held, { came: bytesRead, since: now })
-      else if (!request.complete && now - since > this.#patienceMs) this.#giveUp(request)
+      const { bytesRead } = held.request.socket
+      if (bytesRead > held.came) Object.assign(held, { came: bytesRead, since: now })
+      if (!held.request.complete && this.#isTooSlow(held, now)) this.#giveUp(held.request)
     }
   }
+
+  #isTooSlow({ came, since, before, begunAt, bytes }: Held, now: number): boolean {
+    const ms = now - begunAt
+    return ms > this.#patienceMs && (now - since > this.#patienceMs || came - before < (bytes * ms) / SPAN_MS)
+  }
 }
+
+/** Nothing of the body is needed any more: its memory and its room are for others, though the answer takes long. */
+export function letBodyGo(request: FastifyRequest): void {
+  request.body = undefined
+  request.jsonText = ''
+  shrinking.get(request.raw)?.(0)
+}
+
+/** Fastify reads none of these. */
+const UNREAD = new Set(['GET', 'HEAD'])
 
 /** Has bodies wait for their room before they are read. `shareOf`: whose room that is. */
 export function boundBodies(
@@ -159,11 +190,16 @@ export function boundBodies(
 ): void {
   app.addHook('preParsing', async (request, reply, payload) => {
     const { raw, routeOptions } = request
-    if (!hasBody(raw)) return payload
+    if (UNREAD.has(request.method) || !hasBody(raw)) return payload
     const most = routeOptions.bodyLimit ?? 0
     const bytes = Number(raw.headers['content-length'] ?? most)
     // One that is too large is refused before it is read.
     if (bytes <= most) await bodies.admit(shareOf(request), bytes, raw, reply.raw)
     return payload
+  })
+  app.addHook('preValidation', async (request) => {
+    const { raw, body, jsonText = '' } = request
+    if (raw.headers['transfer-encoding'] === undefined) return
+    shrinking.get(raw)?.(Buffer.isBuffer(body) ? body.length : Buffer.byteLength(jsonText))
   })
 }

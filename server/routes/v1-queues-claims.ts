@@ -1,8 +1,9 @@
 // Claims, and what becomes of one claimed job.
 
-import { Type } from '@fastify/type-provider-typebox'
+import { type Static, Type } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import { InvalidArgumentError } from 'perilune'
+import { InvalidArgumentError, type Queue } from 'perilune'
+import { letBodyGo } from '../bodies.ts'
 import type { App } from '../fastify.ts'
 import { answers, BODY } from '../v1/answers.ts'
 import { lease, NamePath, strict } from '../v1/coordination/arguments.ts'
@@ -64,15 +65,29 @@ function claim(app: App, parts: Parts, open: Open): void {
   }
   const options = { schema, bodyLimit: parts.limits.maxAppendBytes }
   app.post('/queues/:name/claims', options, async (request, reply) => {
-    const { acks, ...terms } = request.body
+    const terms = termsOf(request.body)
     const queue = open(request)
-    const acked = acks === undefined ? undefined : await ackJobs(queue, acks, request.jsonText, 'acks')
+    const acked = await ackFirst(queue, request)
+    // Results of what was acked may be large, and the wait long.
+    letBodyGo(request)
     const lending = lendJobsTo(reply, parts, { queue, terms, wait: request.query.wait })
     // What has been acked must be told, whatever becomes of the claim.
     const lent = await (acked === undefined ? lending : lending.catch(logged(request)))
     if (lent !== null) return reply.code(201).type('application/json').send(encodeLent(lent, acked))
     return acked === undefined ? reply.code(204).send() : reply.code(200).send({ jobs: [], acked })
   })
+}
+
+function termsOf(body: Static<typeof Terms>): Omit<Static<typeof Terms>, 'acks'> {
+  const { acks: _, ...terms } = body
+  return terms
+}
+
+async function ackFirst(
+  queue: Pick<Queue, 'settle'>,
+  { body: { acks }, jsonText }: { body: Static<typeof Terms>; jsonText: string },
+): Promise<object[] | undefined> {
+  return acks === undefined ? undefined : ackJobs(queue, acks, jsonText, 'acks')
 }
 
 function logged({ log }: FastifyRequest): (error: unknown) => null {

@@ -7,7 +7,7 @@
 // Tenants take turns in both. Subscribers who take long, and those who have not answered yet, are served by the
 // slow queue alone: however many they are, the others do not wait for them.
 
-import type { ClaimedJob, Perilune, Queue, Worker } from 'perilune'
+import { type ClaimedJob, DriverError, type Perilune, type Queue, type Worker } from 'perilune'
 import { feedName, type Place, placeOf } from '../queues/place.ts'
 import type { Question } from './letter.ts'
 
@@ -25,6 +25,8 @@ export interface PushJob {
 export interface AskJob extends PushJob {
   readonly key: string
   readonly kind: Question
+  /** How often jobs before this one have sent it in vain. */
+  readonly tries?: number
 }
 
 interface Jobs {
@@ -124,14 +126,24 @@ export class Agenda {
     )
   }
 
+  /** Ends a turn whose subscriber has another one in the same queue. */
+  async nextTurn({ place, job }: Turn, target: PushTarget): Promise<void> {
+    const given = { delay: `${Math.max(1, Math.ceil(target.delayMs))}ms` } as const
+    await followed(job, pushJob(place, target), () => job.release(given))
+  }
+
   /** Sends a question at once, also where the same one waits to be tried again. */
   async ask(place: Place, question: Omit<AskJob, 'queue'>): Promise<void> {
-    const { id, duplicate } = await this.#slow.enqueue(
-      'ask',
-      { ...question, queue: feedName(place) },
-      { ...PATIENT, group: place.tenant.scope, unique: `ask ${question.kind} ${question.key}` },
-    )
+    const { name, payload, ...options } = askJob({ ...question, queue: feedName(place) })
+    const { id, duplicate } = await this.#slow.enqueue(name, payload, options)
     if (duplicate) await this.#slow.jobs.requeue([id])
+  }
+
+  /** Ends a turn in which a question was sent in vain. */
+  async askAgain({ job }: Turn, question: AskJob, delay: `${number}s`): Promise<void> {
+    const tries = (question.tries ?? 0) + job.attempt
+    const next = { ...askJob({ ...question, tries }), delay }
+    await followed(job, next, () => job.retry({ delay, kind: 'not-taken' }))
   }
 
   async #tend(place: Place, round: number, delayMs: number, replace: boolean): Promise<void> {
@@ -155,6 +167,34 @@ export class Agenda {
   }
 }
 
+/**
+ * Another job takes the place of this one: one that is given back, or retried, keeps its place before those of its tenant that came
+ * later, and would keep them from their turns. Only a server that is out of memory may take none.
+ */
+async function followed(
+  job: ClaimedJob,
+  next: Parameters<ClaimedJob['advance']>[0],
+  otherwise: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await job.advance(next)
+  } catch (error) {
+    if (!isStoreFull(error)) throw error
+    await otherwise()
+  }
+}
+
+function askJob(payload: AskJob) {
+  return {
+    name: 'ask' as const,
+    payload,
+    ...PATIENT,
+    group: placeOf(payload.queue).tenant.scope,
+    // One that is asked for anew has all its tries.
+    unique: { key: `ask ${payload.kind} ${payload.key}`, replace: true },
+  }
+}
+
 function pushJob(place: Place, { subscription, key, delayMs, hurries }: PushTarget) {
   return {
     name: 'push' as const,
@@ -165,6 +205,10 @@ function pushJob(place: Place, { subscription, key, delayMs, hurries }: PushTarg
     unique: { key: `push ${key}`, replace: hurries },
     ...delayed(delayMs),
   }
+}
+
+export function isStoreFull(error: unknown): boolean {
+  return error instanceof DriverError && error.code === 'store-full'
 }
 
 function delayed(ms: number): { delay?: `${number}ms` } {

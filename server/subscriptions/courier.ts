@@ -5,9 +5,8 @@
 // perhaps for the second time. A turn is short, so that subscribers take turns; what is left is for the next one.
 
 import { randomUUID } from 'node:crypto'
-import { DriverError } from 'perilune'
 import type { Place } from '../queues/place.ts'
-import type { Agenda, PushTarget, Turn } from './agenda.ts'
+import { type Agenda, isStoreFull, type PushTarget, type Turn } from './agenda.ts'
 import { Budget, type Share } from './budget.ts'
 import { cameAfter, reachedBy } from './position.ts'
 import type { Push, Pushes } from './pushes.ts'
@@ -74,13 +73,14 @@ export class Courier {
     await this.#handOn(given, { ...begun, progress })
   }
 
-  /** What is left is for the next turn: by the same job, for a server out of memory takes no other one. */
-  async #handOn({ place, subscription: id, isSlow, job }: Turn, subscription: Subscription): Promise<void> {
+  /** What is left is for the next turn. */
+  async #handOn(turn: Turn, subscription: Subscription): Promise<void> {
+    const { place, subscription: id, isSlow, job } = turn
     const next = await this.#next(place, id, subscription)
     if (next === null) {
       await job.ack()
     } else if (next.isSlow === isSlow) {
-      await job.release({ delay: `${Math.max(1, Math.ceil(next.delayMs))}ms` })
+      await this.#parts.agenda.nextTurn(turn, next)
     } else if (await this.#moved(place, next)) {
       await job.ack()
     } else {
@@ -101,7 +101,7 @@ export class Courier {
       await this.#parts.agenda.push(place, [next])
       return true
     } catch (error) {
-      if (error instanceof DriverError && error.code === 'store-full') return false
+      if (isStoreFull(error)) return false
       throw error
     }
   }

@@ -11,6 +11,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { readRanges } from './address-guard.ts'
 import { inHostsFile } from './hosts-file.ts'
 import { Names } from './names.ts'
+import { namesToAsk } from './search-domains.ts'
 import { checkSubscriber } from './subscriber.ts'
 import { postLetter } from './webhook.ts'
 
@@ -131,6 +132,35 @@ test('what the name servers do not know is left to the system, one name at a tim
     'no name server told anything of stuck in time',
   )
   await expect(names.addressesOf('behind', 100)).rejects.toThrow('no name server told anything of behind')
+})
+
+test('a short name is looked for in the domains of the system, whatever name servers say of it as it stands', async () => {
+  const { servers, asked } = await nameServer((name, type) => {
+    if (name === 'worker.lan' && type === A) return { address: HOME }
+    return { code: name.endsWith('.lan') ? NO_SUCH_NAME : SERVER_FAILED }
+  })
+  const folder = mkdtempSync(join(tmpdir(), 'search-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'resolv.conf')
+  const toAsk = (host: string) => namesToAsk(host, file)
+  const ofSystem = async () => [{ address: '10.0.0.1', family: 4 }]
+  const names = new Names({ servers, toAsk, ofSystem })
+
+  writeFileSync(
+    file,
+    'nameserver 127.0.0.1\ndomain old\nsearch corp.lan lan. # here\noptions ndots:2 edns0\n',
+  )
+  expect(await names.addressesOf('worker', 2000)).toEqual([{ address: '127.0.0.1', family: 4 }])
+  expect(new Set(asked)).toEqual(new Set(['worker.corp.lan', 'worker.lan']))
+  expect(toAsk('a.b')).toEqual(['a.b.corp.lan', 'a.b.lan', 'a.b'])
+  expect([toAsk('a.b.c'), toAsk('a.'), namesToAsk('a', join(folder, 'none'))]).toEqual([
+    ['a.b.c'],
+    ['a.'],
+    ['a'],
+  ])
+  // The system may know what the name server fails for: one without a dot is none of the world's.
+  expect(await names.addressesOf('other', 2000)).toEqual([{ address: '10.0.0.1', family: 4 }])
+  await expect(names.addressesOf('failed.test', 2000)).rejects.toThrow('SERVFAIL')
 })
 
 test('where no name server is, the system is asked', async () => {

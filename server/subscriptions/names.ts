@@ -1,17 +1,20 @@
 // Names of receivers as addresses. The system looks names up in a few threads of the process, waits there for as long as a name
 // server is silent, and cannot be stopped: names of which nobody tells anything would keep all others waiting, and the way back to
-// Redis. So the hosts file and the name servers are asked from here, in time. Only what these do not know is left to the
-// system, which knows more, such as the domain that a short name is in: one name at a time, so that most of its threads stay free.
+// Redis. So the hosts file and the name servers are asked from here, in time, for short names in the domains of the system. Only
+// what these do not know is left to the system, which knows more: one name at a time, so that most of its threads stay free.
 
 import { type LookupAddress, lookup } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { inHostsFile } from './hosts-file.ts'
+import { namesToAsk } from './search-domains.ts'
 
 export interface NamesTerms {
   /** Name servers with their ports; by default those of the system. */
   readonly servers?: readonly string[]
+  /** What they are asked for, in turn; by default what the system says of its own servers, and of others the host. */
+  readonly toAsk?: (host: string) => readonly string[]
   /** What the system itself knows. */
   readonly ofSystem?: (host: string) => Promise<LookupAddress[]>
 }
@@ -32,6 +35,8 @@ const TRIES = 4
 const OTHER_FAMILY_MS = 50
 /** What a name server says of names that it does not know, or where there is none: a silent one says nothing. */
 const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED'])
+/** What systemd-resolved says of a name without a dot that it does not know. */
+const FAILED = new Set(['ESERVFAIL', 'EREFUSED'])
 
 const lookUp = promisify(lookup)
 
@@ -44,15 +49,17 @@ interface Finding {
 
 export class Names {
   readonly #servers: readonly string[] | undefined
+  readonly #toAsk: (host: string) => readonly string[]
   readonly #ofSystem: (host: string) => Promise<LookupAddress[]>
   /** By host: a batch of letters asks once. */
   readonly #findings = new Map<string, Finding>()
   /** The last question to the system, and with it all before. */
   #asked: Promise<unknown> = Promise.resolve()
 
-  constructor({ servers, ofSystem = (host) => lookUp(host, { all: true }) }: NamesTerms = {}) {
+  constructor({ servers, toAsk, ofSystem }: NamesTerms = {}) {
     this.#servers = servers
-    this.#ofSystem = ofSystem
+    this.#toAsk = toAsk ?? (servers === undefined ? namesToAsk : (host) => [host])
+    this.#ofSystem = ofSystem ?? ((host) => lookUp(host, { all: true }))
   }
 
   /** At least one address. Throws SilentNameError after so long, or at once why there is none. */
@@ -90,12 +97,18 @@ export class Names {
   }
 
   async #find(host: string, signal: AbortSignal): Promise<LookupAddress[]> {
-    try {
-      return await this.#askServers(host, signal)
-    } catch (error) {
-      if (!UNKNOWN.has(codeOf(error))) throw error
-      return this.#askSystem(host, signal)
+    const failures: unknown[] = []
+    for (const name of this.#toAsk(host)) {
+      try {
+        return await this.#askServers(name, signal)
+      } catch (error) {
+        if (signal.aborted) throw error
+        failures.push(error)
+      }
     }
+    const failure = failures.find((error) => !isUnknown(host, codeOf(error)))
+    if (failure !== undefined) throw failure
+    return this.#askSystem(host, signal)
   }
 
   async #askServers(host: string, signal: AbortSignal): Promise<LookupAddress[]> {
@@ -130,6 +143,10 @@ export const names: Names = new Names()
 function worst(settled: readonly PromiseSettledResult<unknown>[]): unknown {
   const reasons: unknown[] = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
   return reasons.find((reason) => !UNKNOWN.has(codeOf(reason))) ?? reasons[0]
+}
+
+function isUnknown(host: string, code: string): boolean {
+  return UNKNOWN.has(code) || (FAILED.has(code) && !host.includes('.'))
 }
 
 function codeOf(error: unknown): string {

@@ -86,6 +86,39 @@ test('silent receivers hold up no other one, though each may take all of its tim
   )
 })
 
+test('silent receivers of one tenant, more than are served at once, take turns with others of it', async () => {
+  const app = await openApp({
+    limits: { webhookSubscribers: 1, webhookTimeoutMs: 200, webhookConcurrency: 1 },
+  })
+  const [receiver, silent] = [await openReceiver(), await openReceiver(() => undefined)]
+  const paths = ['a', 'b', 'c']
+  for (const path of paths) await confirmFor(app, await subscribe(app, `${silent.url}/${path}`))
+  await post(app, ...Array.from({ length: 60 }, (_, at) => at))
+  await silent.wait(5, isNotification)
+  const before = silent.received.length
+
+  await subscribe(app, receiver.url)
+  await receiver.wait(1)
+  const meanwhile = silent.received.length - before
+  const served = (): Set<string> => new Set(silent.received.slice(before).map(({ path }) => path))
+  while (served().size < paths.length) await sleep(10)
+
+  expect(meanwhile).toBeLessThan(20)
+})
+
+test('questions that are tried again take turns with those of who subscribes later', async () => {
+  const app = await openApp({ limits: { webhookSubscribers: 1, webhookTimeoutMs: 200 } })
+  const [receiver, silent] = [await openReceiver(), await openReceiver(() => undefined)]
+  for (const path of ['a', 'b', 'c']) await subscribe(app, `${silent.url}/${path}`, atOnce(50))
+  await silent.wait(4)
+  const before = silent.received.length
+
+  await subscribe(app, receiver.url)
+  await receiver.wait(1)
+
+  expect(silent.received.length - before).toBeLessThan(10)
+})
+
 test('receivers that answer with another protocol hold up no other one', async () => {
   const app = await openApp({ limits: { webhookSubscribers: 1 } })
   const receiver = await openReceiver()

@@ -161,7 +161,8 @@ export class Webhooks {
     return { place, id, subscription, isSlow, form, delays, signal: job.signal, letters }
   }
 
-  async #carryQuestion(turn: Turn, { kind, key }: AskJob): Promise<void> {
+  async #carryQuestion(turn: Turn, question: AskJob): Promise<void> {
+    const { kind, key, tries = 0 } = question
     const { place, subscription: id, job } = turn
     const subscription = await this.subscriptions.get(place, id)
     if (subscription === null || subscription.key !== key) return
@@ -170,9 +171,9 @@ export class Webhooks {
     const text = encodeQuestion(place.queue, id, subscription, kind, this.#parts.sender)
     const { result, slow } = await this.#send(to, text)
     if (result === 'delivered') return this.#noteQuickness(to, slow)
-    const delay = result === 'failed' ? to.delays[job.attempt - 1] : undefined
+    const delay = result === 'failed' ? to.delays[tries + job.attempt - 1] : undefined
     if (delay === undefined) this.#parts.onError(gaveUp('a question', to))
-    else await job.retry({ delay: `${delay}s`, kind: 'not-taken' })
+    else await this.#agenda.askAgain(turn, question, `${delay}s`)
   }
 
   /** Whoever has taken a letter at once is served with those that do. */

@@ -86,7 +86,7 @@ export class Exchanger {
   /** Runs while nothing is sent, after a call that failed. */
   #pause: NodeJS.Timeout | null = null
   #idle = false
-  /** How often it was called; a letter may come before the answer of the call that it is about. */
+  /** How often it was called, or has left; a letter may come before the answer of the call that it is about. */
   #called = 0
   /** Whether the server said that it sends a letter, and none has come since. */
   #expects = false
@@ -243,14 +243,22 @@ export class Exchanger {
     else void this.#leave()
   }
 
-  /** Waits no more. Where there is work, another one is called that has room for it. */
+  /**
+   * Waits no more. Where there is work, another one is called that has room for it. What answers say of waiting that were under
+   * way before, or behind it where it is sent again, holds no more: nobody would call it.
+   */
   async #leave(): Promise<void> {
     const nothing = { acks: [], limit: 0, leaseMs: 0, worker: this.#letters.name }
+    this.#called += 1
     try {
-      if ((await exchange(this.#source, nothing)).waits) this.#expects = false
+      if (!(await exchange(this.#source, nothing)).waits) return
+      this.#expects = false
     } catch (error) {
       this.#terms.onError(error)
     }
+    if (!this.#idle || this.#isOver) return
+    this.#idle = false
+    this.#terms.plan()
   }
 
   /** Until now it may have been called in vain, also by what the answers under way know. */

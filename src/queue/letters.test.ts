@@ -98,6 +98,42 @@ describe('a worker that waits', () => {
     expect(begun).toEqual([{ to }])
   })
 
+  test('asks anew where it said that it waits no more while a call was under way', WOKEN, async () => {
+    const { redis, driver, name } = instance()
+    const other = instance().redis.queue(name)
+    const { run } = driver
+    const [asked, answered] = [gate(), gate()]
+    let claims = 0
+    driver.run = async (call) => {
+      const reply = await run(call)
+      if (call.script.name !== 'queue/ack-and-claim' || !Array.isArray(reply)) return reply
+      claims += 1
+      // It is to look again soon; the next call is under way then.
+      if (claims === 1) return reply.with(4, 500)
+      if (claims === 2) {
+        asked.open()
+        await answered.opened
+      }
+      return reply
+    }
+    const begun: unknown[] = []
+    const end = gate()
+    const handler = async ({ payload }: ClaimedJob): Promise<void> => (begun.push(payload), await end.opened)
+    await using _worker = redis.queue(name).work(handler, { concurrency: 2 })
+    await until(async () => (await other.inspect()).idle === 1)
+
+    await other.enqueue('mail', 'first')
+    await asked.opened
+    await until(async () => (await other.inspect()).idle === 0)
+    answered.open()
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    await other.enqueue('mail', 'second')
+    await until(() => begun.length === 2)
+
+    expect(begun).toEqual(['first', 'second'])
+    end.open()
+  })
+
   test('gets the next one too, while it is at work', async () => {
     const { queue } = await setup({ clock: 'real' })
     const begun: string[] = []
