@@ -198,8 +198,9 @@ export function boundBodies(
     return payload
   })
   app.addHook('preValidation', async (request) => {
-    const { raw, body, jsonText = '' } = request
+    // Those that are no JSON have no text.
+    const { raw, body, jsonText }: { raw: IncomingMessage; body: unknown; jsonText?: string } = request
     if (raw.headers['transfer-encoding'] === undefined) return
-    shrinking.get(raw)?.(Buffer.isBuffer(body) ? body.length : Buffer.byteLength(jsonText))
+    shrinking.get(raw)?.(Buffer.isBuffer(body) ? body.length : Buffer.byteLength(jsonText ?? ''))
   })
 }

@@ -7,6 +7,7 @@ import { setup } from '../../test/shown-fixture.ts'
 import { Deadlines } from '../runtime/deadlines.ts'
 import { SinkError } from './errors.ts'
 import { OneAtATime } from './one-at-a-time.ts'
+import type { Sink } from './sink.ts'
 
 const TARGET = { table: 'items', value: 'votes' }
 
@@ -43,7 +44,7 @@ describe('while the database does not go on', () => {
 
   test('what was refused takes one connection, and holds up no flush but the first', async () => {
     const { redis, name, own, stored } = await open()
-    const { held: sink, asked } = held(sqlite(own, TARGET), 'retryRefused' as never)
+    const { held: sink, asked } = held<Sink>(sqlite(own, TARGET), 'retryRefused')
     const counters = redis.counters(name, { sink, settleFor: '0s' })
 
     await counters.increment(1)

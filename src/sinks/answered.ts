@@ -14,16 +14,7 @@ const SILENT_MS = 10_000
 export function answeredAtFirst<Answer>(answer: Promise<Answer>): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const timer = startTimer(() => reject(new Silent()), SILENT_MS).unref()
-    answer.then(
-      (told) => {
-        timer.cancel()
-        resolve(told)
-      },
-      (error: unknown) => {
-        timer.cancel()
-        reject(error)
-      },
-    )
+    answer.finally(() => timer.cancel()).then(resolve, reject)
   })
 }
 

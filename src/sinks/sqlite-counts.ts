@@ -179,13 +179,13 @@ function cursorIn(schema: string): string {
   return quoteTable([schema, 'perilune_cursor'], '"')
 }
 
-function indexOf(schema: string, own: string, columns: string): LaterMade {
+function indexOf(schema: string, index: string, columns: string): LaterMade {
   return {
     asked: {
       sql: `SELECT 1 FROM ${quote(schema, '"')}.sqlite_master WHERE type = 'index' AND name = ?`,
-      values: [own],
+      values: [index],
     },
-    definition: `CREATE INDEX IF NOT EXISTS ${quoteTable([schema, own], '"')} ON perilune_outbox (${columns})`,
+    definition: `CREATE INDEX IF NOT EXISTS ${quoteTable([schema, index], '"')} ON perilune_outbox (${columns})`,
   }
 }
 

@@ -40,7 +40,7 @@ async function acceptSilently(proxy: Proxy, driver: Driver): Promise<void> {
   proxy.halfOpen()
   proxy.resetAll()
   // A client of a cluster connects to a node when it needs it.
-  const using = setInterval(() => driver.run(AFTER).catch(() => undefined), 50)
+  const using = setInterval(() => void driver.run(AFTER).catch(() => undefined), 50)
   await until('it has connected again', async () => proxy.connections > before).finally(() => {
     clearInterval(using)
     proxy.heal()
@@ -178,7 +178,7 @@ describe('a cluster', () => {
 test.each([
   ['node-redis', newest],
   ['the lowest node-redis', lowest],
-] as [string, typeof newest][])(
+] as const)(
   '%s: a client that its user closes while it is silent stays closed',
   async (_, { createClient }) => {
     const proxy = await ownServer()
