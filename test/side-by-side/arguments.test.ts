@@ -240,6 +240,13 @@ describe('an option that is not known is named, wherever it stands', () => {
     ['entries[0]', (redis) => redis.autocomplete('a').addMany([{ text: 'b', ...odd }])],
   ]
 
+  test('a queue names all that it knows, and takes no text for its options', async () => {
+    const { redis } = setup()
+    const known = 'options.partitons is not known; known are codec, schemas, partitions, hooks'
+    expect(() => redis.queue('a', { partitons: 2 } as object)).toThrow(known)
+    expect(await refusedBy(() => redis.queue('a', 'b' as never))).toBe('options')
+  })
+
   test.each(inner)('%s.odd', async (inside, call) => {
     const { redis } = setup()
     expect(await refusedBy(() => call(redis))).toBe(`${inside}.odd`)
