@@ -272,6 +272,13 @@ test('what it is not told rightly it says in a line, and ends with 1', LONG, asy
   expect(help.out()).toContain('perilune-server flush [NAME ...] [--once] [--wait SPAN]')
 })
 
+test('the command itself has help and a version', LONG, async () => {
+  const [help, version] = [run(['--help'], {}), run(['--version'], {})]
+  expect([await help.exit, await version.exit]).toEqual([0, 0])
+  expect(help.out()).toContain('perilune-server flush [NAME ...] [--once] [--wait SPAN]')
+  expect(version.out()).toMatch(/^\d+\.\d+\.\d+\n$/)
+})
+
 function poolOf({ entry }: Items): pg.Pool {
   const pool = new pg.Pool({ connectionString: entry.database })
   pool.on('error', () => undefined)

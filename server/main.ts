@@ -3,6 +3,7 @@
 
 import closeWithGrace from 'close-with-grace'
 import { greeting } from './greeting.ts'
+import about from './package.json' with { type: 'json' }
 import type { Service } from './service.ts'
 import { StartError } from './settings.ts'
 
@@ -11,10 +12,25 @@ const LAST_RESORT_MS = 25_000
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 
+const HELP = `perilune-server
+perilune-server flush [NAME ...] [--once] [--wait SPAN]
+
+Serves, or brings counters into their databases: perilune-server flush --help says more.
+
+  --help       this
+  --version    of perilune-server
+
+All else stands in the environment: REDIS_URL (else a private server is found or started), HOST (127.0.0.1), PORT (8080),
+PERILUNE_DATA (.perilune), PERILUNE_NAMESPACE (perilune), PERILUNE_COUNTERS, LOG_LEVEL (info), and what docs/http of the
+repository of Perilune names.
+`
+
 const [command, ...rest] = process.argv.slice(2)
 if (command === undefined) await serve()
 else if (command === 'flush') await flush(rest)
-else fail(`there is no command ${command}: perilune-server serves, perilune-server flush flushes counters`)
+else if (command === '--help') process.stdout.write(HELP)
+else if (command === '--version') process.stdout.write(`${about.version}\n`)
+else fail(`there is no command ${command}: perilune-server --help says which there are`)
 
 async function serve(): Promise<void> {
   // Loaded only here: it takes a second, and the other commands need little of it.

@@ -1,6 +1,6 @@
 import { type AddAnswer, add, clear, inspect, type RemoveAnswer, remove } from '../generated/autocomplete.ts'
 import { checkOptions } from '../runtime/arguments.ts'
-import { type Codec, jsonOf } from '../runtime/codec.ts'
+import { type Codec, codecOr, jsonOf } from '../runtime/codec.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { inGroups } from '../runtime/in-groups.ts'
 import { errorOfPart } from '../runtime/in-parts.ts'
@@ -51,7 +51,7 @@ export class Autocomplete<Payload = unknown> {
   constructor(runtime: Runtime, name: string, options: AutocompleteOptions<Payload> = {}) {
     checkOptions('options', options, ['codec'])
     this.name = checkName('name', name)
-    this.#codec = options.codec ?? jsonOf<Payload>('payload')
+    this.#codec = codecOr(options.codec, () => jsonOf<Payload>('payload'))
     this.#unit = new Unit(runtime, { structure: 'autocomplete', name: this.name, since: '6.2.0' })
     this.#asking = new Asking(this.#unit, this.#codec)
   }

@@ -1,3 +1,4 @@
+import { checkFunction } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { checkName } from '../runtime/keys.ts'
@@ -63,7 +64,7 @@ export class Cache<Value> {
    */
   async get(key: string, loader: Loader<Value>, options?: GetOptions): Promise<Value> {
     const terms = options === undefined ? this.#usual : toGetTerms(options, this.#source.terms)
-    checkLoader('loader', loader)
+    checkFunction('loader', loader)
     const by = { loader, passed: () => undefined }
     return getValue(this.#source, new Wanted(checkName('key', key), terms, by))
   }
@@ -93,7 +94,7 @@ export class Cache<Value> {
     options: GetOptions = {},
   ): Promise<Map<string, Value>> {
     const terms = toGetTerms(options, this.#source.terms)
-    checkLoader('loadMany', loadMany)
+    checkFunction('loadMany', loadMany)
     const wanted = checkKeys(keys)
     const absent = new Gathering<Value>(wanted, loadMany)
     const served = new Gathering<Value>(wanted, loadMany)
@@ -177,10 +178,6 @@ export class Cache<Value> {
   async inspect(key: string): Promise<CacheInspection> {
     return inspectKey(this.#source, checkName('key', key))
   }
-}
-
-function checkLoader(argument: string, loader: unknown): void {
-  if (typeof loader !== 'function') throw new InvalidArgumentError(argument, 'must be a function')
 }
 
 /** Each once. */

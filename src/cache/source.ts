@@ -1,6 +1,6 @@
 // What every call on a cache needs: its keys, its terms, and what the handles of one name share in this process.
 
-import { type Codec, jsonOf } from '../runtime/codec.ts'
+import { type Codec, codecOr, jsonOf } from '../runtime/codec.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName, unitPrefixes } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
@@ -31,9 +31,10 @@ export function openSource<Value>(
   runtime: Runtime,
   name: string,
   terms: Terms,
-  codec: Codec<Value> = jsonOf<Value>('value'),
+  given?: Codec<Value>,
   tell: Tell | null = null,
 ): Source<Value> {
+  const codec = codecOr(given, () => jsonOf<Value>('value'))
   if (Buffer.byteLength(codec.name) > MAX_CODEC_BYTES) {
     throw new InvalidArgumentError('codec', `must have a name of at most ${MAX_CODEC_BYTES} bytes`)
   }

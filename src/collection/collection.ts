@@ -1,5 +1,5 @@
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
-import { type Codec, jsonOf } from '../runtime/codec.ts'
+import { type Codec, codecOr, jsonOf } from '../runtime/codec.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
@@ -186,7 +186,7 @@ export class CollectionSortedSet<Value> extends Collection<SortedSetItem<Value>,
 }
 
 function codecOf<Value>({ codec }: CollectionOptions<Value>): Codec<Value> {
-  return codec ?? jsonOf<Value>('items')
+  return codecOr(codec, () => jsonOf<Value>('items'))
 }
 
 export type { AddedItems, RemovedItems } from './changing.ts'

@@ -1,7 +1,7 @@
 import { clear } from '../generated/feed.ts'
 import type { Agreement } from '../runtime/agreement.ts'
 import { checkOptions, checkToken } from '../runtime/arguments.ts'
-import { type Codec, json } from '../runtime/codec.ts'
+import { type Codec, codecOr, json } from '../runtime/codec.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
@@ -92,7 +92,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     const { unit, agreement = null } = partition ?? {}
     this.#source = {
       unit: unit ?? new Unit(runtime, { structure: 'feed', name: this.name, since: SINCE }),
-      codec: options.codec ?? json<Body>(),
+      codec: codecOr(options.codec, json<Body>),
       spread: agreement?.partitions ?? 0,
       agreement,
     }

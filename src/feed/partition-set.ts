@@ -3,7 +3,7 @@
 
 import { agree, disband, propose } from '../generated/feed.ts'
 import { Agreement } from '../runtime/agreement.ts'
-import { json } from '../runtime/codec.ts'
+import { codecOr, json } from '../runtime/codec.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
@@ -29,7 +29,7 @@ export class PartitionSet<Body> {
   /** `beside`: the unit beside each partition's own, such as that of its dead letters. */
   constructor(runtime: Runtime, name: string, count: number, options: FeedOptions<Body>, beside?: 'dead') {
     this.name = checkName('name', name)
-    const codec = options.codec ?? json<Body>()
+    const codec = codecOr(options.codec, json<Body>)
     const place = { structure: 'feed', name: this.name, since: SINCE }
     const agreement = new Agreement(new Unit(runtime, place), count, { propose, agree, disband })
     this.agreement = agreement

@@ -11,7 +11,7 @@
 // more from then on, lest a task that heeds nothing keep the office.
 
 import { Joined, onAbort } from '../runtime/aborts.ts'
-import { checkOptions } from '../runtime/arguments.ts'
+import { checkFunction, checkOptions } from '../runtime/arguments.ts'
 import { LeaseLostError, PeriluneError } from '../runtime/errors.ts'
 import { pause } from '../runtime/in-time.ts'
 import type { KeptLease } from '../runtime/kept-lease.ts'
@@ -71,6 +71,7 @@ export class Election {
    */
   campaign(onElected: (term: Term) => Promise<void> | void, options: CampaignOptions = {}): Campaign {
     checkOptions('options', options, ['signal', 'onError'])
+    checkFunction('onElected', onElected)
     return new Campaign(this.#runtime, this.#lock, onElected, options)
   }
 

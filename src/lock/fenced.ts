@@ -1,6 +1,6 @@
 import { fencedGet, fencedSet } from '../generated/lock.ts'
 import { checkOptions, checkToken } from '../runtime/arguments.ts'
-import { type Codec, jsonOf } from '../runtime/codec.ts'
+import { type Codec, codecOr, jsonOf } from '../runtime/codec.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
@@ -25,7 +25,7 @@ export class Fenced<Value> {
     checkOptions('options', options, ['codec'])
     this.name = checkName('name', name)
     this.#unit = new Unit(runtime, { structure: 'lock', name: this.name, since: SINCE })
-    this.#codec = options.codec ?? jsonOf<Value>('value')
+    this.#codec = codecOr(options.codec, () => jsonOf<Value>('value'))
   }
 
   /** Stores the value under a lease's token. False: refused, for a greater token has written since. */

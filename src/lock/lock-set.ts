@@ -1,6 +1,6 @@
 import { acquireAll } from '../generated/lock.ts'
 import { Joined } from '../runtime/aborts.ts'
-import { checkOptions } from '../runtime/arguments.ts'
+import { checkFunction, checkOptions } from '../runtime/arguments.ts'
 import { type Attempts, abandon, guarded } from '../runtime/attempts.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
@@ -74,6 +74,7 @@ export class LockSet {
 
   /** Runs the task under all of them, as `lock.run`: `lease.signal` aborts should one be lost, or `signal`. */
   async run<Value>(task: (lease: SetLease) => Promise<Value> | Value, options: Waiting = {}): Promise<Value> {
+    checkFunction('task', task)
     return runUnder(await this.#acquire(options), task, options.signal)
   }
 

@@ -1,5 +1,5 @@
 import { clear } from '../generated/lock.ts'
-import { checkOptions } from '../runtime/arguments.ts'
+import { checkFunction, checkOptions } from '../runtime/arguments.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
 import type { Grant } from '../runtime/grant.ts'
@@ -74,6 +74,7 @@ export class LockAccess {
     task: (lease: Lease) => Promise<Value> | Value,
     options: AcquireOptions = {},
   ): Promise<Value> {
+    checkFunction('task', task)
     return runUnder(await this.#acquire(options), task, options.signal)
   }
 

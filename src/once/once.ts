@@ -1,5 +1,5 @@
-import { checkOptions, checkToken } from '../runtime/arguments.ts'
-import type { Codec } from '../runtime/codec.ts'
+import { checkFunction, checkOptions, checkToken } from '../runtime/arguments.ts'
+import { type Codec, codecOr } from '../runtime/codec.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { checkName } from '../runtime/keys.ts'
 import { type Extended, extendByToken } from '../runtime/lease-by-token.ts'
@@ -38,7 +38,7 @@ export class Once<Result> {
     this.#source = {
       runtime,
       name: this.name,
-      codec: options.codec ?? jsonOrNothing<Result>(),
+      codec: codecOr(options.codec, jsonOrNothing<Result>),
       leaseMs: toLeaseMs(options.lease),
       maxHoldMs: toMaxHoldMs(options.maxHold ?? '1h'),
       keepResultMs: toMs('keepResult', options.keepResult ?? '24h'),
@@ -55,6 +55,7 @@ export class Once<Result> {
    */
   async run(key: string, task: Task<Result>, options: RunOptions = {}): Promise<Result> {
     checkOptions('options', options, ['fingerprint', 'wait', 'signal'])
+    checkFunction('task', task)
     return runOnce(this.#source, key, task, options)
   }
 

@@ -49,9 +49,13 @@ export function encodeJob(
   if (typeof encoded !== 'string' && !(encoded instanceof Uint8Array)) {
     throw new InvalidArgumentError('payload', 'must become text or bytes: the codec gave something else')
   }
+  // One call carries both.
   const bytes = name.length + Buffer.byteLength(encoded)
   if (bytes > MAX_PAYLOAD_BYTES) {
-    throw new InvalidArgumentError('payload', `must be at most ${MAX_PAYLOAD_BYTES} bytes when encoded`)
+    throw new InvalidArgumentError(
+      'payload',
+      `must be at most ${MAX_PAYLOAD_BYTES - name.length} bytes when encoded`,
+    )
   }
   return { name, payload: encoded, options, bytes: bytes + workOf(options) }
 }

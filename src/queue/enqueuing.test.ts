@@ -36,3 +36,13 @@ test('keys that are held for a time go once they are over, though a call brings 
   // Of 8,000. Those of the last call, and as many that are over.
   expect(await client.hlen(`queue-test:{queue:${name}}:ids`)).toBeLessThan(1500)
 })
+
+test('a payload that is told how large it may be may be as large', async () => {
+  const { queue } = await setup()
+  const most = 4 * 1024 * 1024 - 'mail'.length
+  // Quotes of JSON, and the object around it.
+  const payload = (bytes: number) => ({ to: 'x'.repeat(bytes - JSON.stringify({ to: '' }).length) })
+
+  await expect(queue.enqueue('mail', payload(most + 1))).rejects.toThrow(`at most ${most} bytes when encoded`)
+  await expect(queue.enqueue('mail', payload(most))).resolves.toMatchObject({ duplicate: false })
+})

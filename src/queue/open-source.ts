@@ -1,6 +1,6 @@
 import { agree, disband, propose } from '../generated/queue.ts'
 import { Agreement } from '../runtime/agreement.ts'
-import { type Codec, jsonOf } from '../runtime/codec.ts'
+import { type Codec, codecOr, jsonOf } from '../runtime/codec.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { type Place, Unit } from '../runtime/unit.ts'
@@ -23,10 +23,11 @@ const SINCE = '6.2.0'
 export function openSource(
   runtime: Runtime,
   name: string,
-  { codec = jsonOf<unknown>('payload'), schemas }: SourceOptions,
+  { codec: given, schemas }: SourceOptions,
   partition: Partition | null,
   agreement: Agreement | null = partition === null ? null : agreementOf(runtime, name, partition.count),
 ): Source {
+  const codec = codecOr(given, () => jsonOf<unknown>('payload'))
   const place = placeOf(name)
   const address = toAddress({ name, partition })
   const siblingAt = (other: string): Source => {

@@ -1,3 +1,4 @@
+import { checkOptions } from '../runtime/arguments.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { PartitionedQueue, type PartitionedQueueOptions } from './partitioned.ts'
 import { Queue } from './queue.ts'
@@ -9,6 +10,7 @@ export function openQueue(
   name: string,
   options: QueueOptions | PartitionedQueueOptions,
 ): Queue | PartitionedQueue {
+  checkOptions('options', options, ['codec', 'schemas', 'partitions', 'hooks'])
   if ('partitions' in options) return new PartitionedQueue(runtime, name, options)
   return new Queue(runtime, name, options)
 }

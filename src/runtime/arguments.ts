@@ -61,7 +61,20 @@ export function checkOptions(argument: string, value: unknown, known: readonly s
     if (!known.includes(key)) {
       throw new InvalidArgumentError(`${argument}.${key}`, `is not known; known are ${known.join(', ')}`)
     }
+    if (key === 'signal') checkSignal((value as { signal: unknown }).signal)
   }
+}
+
+/** An AbortController in the place of its signal would never be heard. */
+function checkSignal(signal: unknown): void {
+  if (signal === undefined || signal === null) return
+  if (typeof (signal as Partial<AbortSignal>).throwIfAborted === 'function') return
+  throw new InvalidArgumentError('signal', 'must be an AbortSignal')
+}
+
+/** What is called once something is held: without it, that would be taken in vain. */
+export function checkFunction(argument: string, value: unknown): void {
+  if (typeof value !== 'function') throw new InvalidArgumentError(argument, 'must be a function')
 }
 
 /** Text that UTF-8 can hold: two texts with half a surrogate pair each would become the same bytes. */

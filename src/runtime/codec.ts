@@ -14,6 +14,27 @@ export interface Undecodable {
   readonly error: unknown
 }
 
+/**
+ * The codec that was given, else that by default. One that is none, such as `json` in the place of `json()`, is refused before
+ * anything is done with it: what it cannot read would be taken for broken, and buried. Throws InvalidArgumentError.
+ */
+export function codecOr<Value>(given: Codec<Value> | undefined, byDefault: () => Codec<Value>): Codec<Value> {
+  if (given === undefined) return byDefault()
+  const { name, encode, decode } = (given as Partial<Codec<Value>> | null) ?? {}
+  if (
+    typeof encode === 'function' &&
+    typeof decode === 'function' &&
+    typeof name === 'string' &&
+    name !== ''
+  ) {
+    return given
+  }
+  throw new InvalidArgumentError(
+    'codec',
+    'must be json(), jsonText, text, bytes, or an object with a name, encode and decode',
+  )
+}
+
 /** JSON, the default. Throws InvalidArgumentError for what JSON cannot hold. */
 export function json<Value>(): Codec<Value> {
   return jsonOf('body')

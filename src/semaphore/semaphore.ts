@@ -1,5 +1,5 @@
 import { clear } from '../generated/semaphore.ts'
-import { checkInteger, checkOptions } from '../runtime/arguments.ts'
+import { checkFunction, checkInteger, checkOptions } from '../runtime/arguments.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { WaitTimeoutError } from '../runtime/errors.ts'
 import { KeptLease, type LeaseTerms } from '../runtime/kept-lease.ts'
@@ -94,6 +94,7 @@ export class Semaphore {
     task: (lease: Lease) => Promise<Value> | Value,
     options: PermitOptions = {},
   ): Promise<Value> {
+    checkFunction('task', task)
     return runUnder(await this.#acquire(options), task, options.signal)
   }
 

@@ -57,6 +57,13 @@ function storeOf(pool: MysqlPool): MysqlStore {
   if (typeof pool?.getConnection !== 'function') {
     throw new InvalidArgumentError('pool', 'must be a pool of mysql2/promise')
   }
+  // It would call a callback that nobody gave, where no handler is: the process would end.
+  if (has(pool, 'promise')) {
+    throw new InvalidArgumentError(
+      'pool',
+      'must be a pool of mysql2/promise: pool.promise() is that of this one',
+    )
+  }
   return new MysqlStore(pool)
 }
 

@@ -70,6 +70,10 @@ function storeOf(pool: PostgresPool): PostgresStore {
   if (typeof pool?.connect !== 'function' || typeof pool.query !== 'function') {
     throw new InvalidArgumentError('pool', 'must be a Pool of pg')
   }
+  // It connects once, and lends nothing: that would look as if no database answered.
+  if (has(pool, 'escapeIdentifier')) {
+    throw new InvalidArgumentError('pool', 'must be a Pool of pg, not a Client')
+  }
   return new PostgresStore(pool)
 }
 

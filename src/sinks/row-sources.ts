@@ -27,7 +27,7 @@ export interface OutboxOptions extends Target {
 export type RunnerOf<Client> = (client: Client) => SqlRunner | null
 
 /** Whether a client has the method by which it is known. */
-export function has(client: unknown, method: 'query' | 'prepare'): boolean {
+export function has(client: unknown, method: string): boolean {
   return typeof (client as Record<string, unknown> | null)?.[method] === 'function'
 }
 

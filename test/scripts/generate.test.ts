@@ -180,6 +180,16 @@ test('the command says what is missing', () => {
   expect(existsSync(join(folder, 'a.ts'))).toBe(false)
 })
 
+test('only a TypeScript module is written: a slip does not cost the file that it names', () => {
+  fixture()
+  lua({ 'guild-names/add.json': '{}' })
+  for (const out of ['app/redis/guild-names/add.json', 'app/redis/guild-names', 'redis.js']) {
+    const told = `--out must be a TypeScript module, such as redis.ts, not ${out}\n`
+    expect(perilune('generate', 'app/redis', '--out', out)).toMatchObject({ status: 1, stderr: told })
+  }
+  expect(readFileSync(join(folder, 'app/redis/guild-names/add.json'), 'utf8')).toBe('{}')
+})
+
 test('--help and --version answer and do nothing', () => {
   expect(perilune('--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('--check') })
   expect(perilune('--version').stdout).toMatch(/^\d+\.\d+\.\d+\n$/)

@@ -125,7 +125,7 @@ test('names of folders and fragments stand in the module as they are', () => {
 
 test('what the file system refuses is told in one line', () => {
   lua('demo/count.lua', COUNT)
-  mkdirSync(join(folder, 'taken'))
+  mkdirSync(join(folder, 'taken.ts'))
   const told = (call: () => unknown): string => {
     try {
       call()
@@ -136,8 +136,8 @@ test('what the file system refuses is told in one line', () => {
     return ''
   }
 
-  expect(told(() => run(false, 'taken'))).toMatch(/^cannot write .*taken: EISDIR/)
-  expect(told(() => run(true, 'taken'))).toMatch(/^cannot read .*taken: EISDIR/)
+  expect(told(() => run(false, 'taken.ts'))).toMatch(/^cannot write .*taken\.ts: EISDIR/)
+  expect(told(() => run(true, 'taken.ts'))).toMatch(/^cannot read .*taken\.ts: EISDIR/)
   if (process.getuid?.() === 0) return
   chmodSync(join(folder, 'redis/demo/count.lua'), 0)
   expect(told(() => run())).toMatch(/^cannot read .*count\.lua: EACCES/)

@@ -1,6 +1,6 @@
 // What a user of several structures relies on: the same argument means the same, and is refused by the same name.
 
-import { type Duration, type Perilune, perilune, rateLimitHeaders } from 'perilune'
+import { type Codec, type Duration, json, type Perilune, perilune, rateLimitHeaders, text } from 'perilune'
 import * as express from 'perilune/express'
 import * as fastify from 'perilune/fastify'
 import * as hono from 'perilune/hono'
@@ -240,6 +240,13 @@ describe('an option that is not known is named, wherever it stands', () => {
     ['entries[0]', (redis) => redis.autocomplete('a').addMany([{ text: 'b', ...odd }])],
   ]
 
+  test('a queue names all that it knows, and takes no text for its options', async () => {
+    const { redis } = setup()
+    const known = 'options.partitons is not known; known are codec, schemas, partitions, hooks'
+    expect(() => redis.queue('a', { partitons: 2 } as object)).toThrow(known)
+    expect(await refusedBy(() => redis.queue('a', 'b' as never))).toBe('options')
+  })
+
   test.each(inner)('%s.odd', async (inside, call) => {
     const { redis } = setup()
     expect(await refusedBy(() => call(redis))).toBe(`${inside}.odd`)
@@ -260,5 +267,66 @@ describe('an option that is not known is named, wherever it stands', () => {
     expect(await refusedBy(() => redis.feed('a').take(lease))).toBe('options.lease')
     expect(await refusedBy(() => redis.partitionedFeed('a').take(lease))).toBe('options.lease')
     expect(await refusedBy(() => redis.election('a', order))).toBe('options.order')
+  })
+})
+
+describe('what is not what a call needs is refused before anything is sent', () => {
+  // `text`, `bytes` and `jsonText` are codecs, `json` makes one, and is called like it.
+  const none = [json, JSON, 'json', null, { name: 'own', encode: String }, { ...text, name: '' }]
+  const codecs: [string, (redis: Perilune, codec: Codec<never>) => unknown][] = [
+    ['feed', (redis, codec) => redis.feed('a', { codec })],
+    ['partitionedFeed', (redis, codec) => redis.partitionedFeed('a', { codec })],
+    ['queue', (redis, codec) => redis.queue('a', { codec })],
+    ['partitionedQueue', (redis, codec) => redis.queue('a', { partitions: 2, codec })],
+    ['once', (redis, codec) => redis.once('a', { codec })],
+    ['cache', (redis, codec) => redis.cache('a', { codec })],
+    ['fenced', (redis, codec) => redis.fenced('a', { codec })],
+    ['autocomplete', (redis, codec) => redis.autocomplete('a', { codec })],
+    ['list', (redis, codec) => redis.collection('a', { kind: 'list', codec })],
+    ['set', (redis, codec) => redis.collection('a', { kind: 'set', codec })],
+    ['hash', (redis, codec) => redis.collection('a', { kind: 'hash', codec })],
+    ['sortedSet', (redis, codec) => redis.collection('a', { kind: 'sortedSet', codec })],
+  ]
+
+  test.each(codecs)('a codec of %s', async (_, call) => {
+    const { redis } = setup()
+    for (const codec of none) expect(await refusedBy(() => call(redis, codec as never))).toBe('codec')
+    expect(await refusedBy(() => call(redis, text as never))).toBe(null)
+  })
+
+  const tasks: [string, (redis: Perilune, name: string, task: never) => unknown][] = [
+    ['lock.run', (redis, name, task) => redis.lock(name).run(task)],
+    ['lock.shared.run', (redis, name, task) => redis.lock(name).shared.run(task)],
+    ['locks.run', (redis, name, task) => redis.locks([name]).run(task)],
+    ['semaphore.run', (redis, name, task) => redis.semaphore(name, { limit: 1 }).run(task)],
+    ['once.run', (redis, name, task) => redis.once(name).run('k', task)],
+  ]
+
+  test.each(tasks)('a task of %s', async (_, call) => {
+    const { redis, name } = setup()
+    for (const task of [undefined, {}]) {
+      expect(await refusedBy(() => call(redis, name, task as never))).toBe('task')
+    }
+  })
+
+  test('what an election calls', async () => {
+    const { redis, name } = setup()
+    expect(await refusedBy(() => redis.election(name).campaign({} as never))).toBe('onElected')
+  })
+
+  const signals: [string, (redis: Perilune, signal: AbortSignal) => unknown][] = [
+    ['lock.acquire', (redis, signal) => redis.lock('a').acquire({ signal })],
+    ['feed.read', (redis, signal) => redis.feed('a').read({ signal })],
+    ['feed.tail', (redis, signal) => redis.feed('a').tail({ signal }).next()],
+    ['queue.claim', (redis, signal) => redis.queue('a').claim({ signal })],
+    ['queue.work', (redis, signal) => redis.queue('a').work({}, { signal })],
+    ['once.run', (redis, signal) => redis.once('a').run('k', () => 1, { signal })],
+    ['cache.get', (redis, signal) => redis.cache('a').get('k', () => 1, { signal })],
+  ]
+
+  test.each(signals)('a signal of %s', async (_, call) => {
+    const { redis } = setup()
+    const controller = new AbortController() as unknown as AbortSignal
+    expect(await refusedBy(() => call(redis, controller))).toBe('signal')
   })
 })

@@ -26,6 +26,9 @@ export class CommandError extends Error {
 
 /** Writes the module; returns what to tell about it. Throws CommandError, and then nothing is written. */
 export function generate({ folder, out, check, library }: GenerateOptions): string {
+  // Any other file would be overwritten, such as the source that was meant to be read.
+  if (!/\.[cm]?ts$/.test(out))
+    throw new CommandError(`--out must be a TypeScript module, such as redis.ts, not ${out}`)
   const text = orExplain('read', folder, () => moduleOf(folder, library))
   // A checkout may have given it line breaks of Windows.
   const known = check || isFile(out) ? orExplain('read', out, () => readIfThere(out)) : null
