@@ -167,6 +167,11 @@ describe('the server that a killed service has left', () => {
       await until('another one runs', async () => (await pidOf(engine)) !== running)
     }
 
+    // It may be loading what it kept.
+    await until(
+      'it serves',
+      async () => (await ask(portOf(engine), 'GET', 'kept').catch(() => null)) !== null,
+    )
     expect(await ask(portOf(engine), 'GET', 'kept')).toBe('yes')
     await engine.stop()
     expect(machine.servers()).toEqual([])

@@ -20,7 +20,8 @@ export interface Undecodable {
  */
 export function codecOr<Value>(given: Codec<Value> | undefined, byDefault: () => Codec<Value>): Codec<Value> {
   if (given === undefined) return byDefault()
-  const { name, encode, decode } = (given as Partial<Codec<Value>> | null) ?? {}
+  // From JavaScript anything may come, null as well.
+  const { name, encode, decode } = Object(given) as Partial<Codec<Value>>
   if (
     typeof encode === 'function' &&
     typeof decode === 'function' &&
