@@ -45,6 +45,8 @@ export interface LevelInspection {
 export class Cache<Value> {
   readonly name: string
   readonly #source: Source<Value>
+  /** @internal What time it is for the server, as far as this process knows. */
+  readonly time: { readonly nowMs: number }
   /** Of a get without options, made once: most are. */
   readonly #usual: GetTerms
 
@@ -52,6 +54,12 @@ export class Cache<Value> {
     this.#source = openSource(runtime, name, toTerms(options), options.codec, toTell(options.hooks))
     this.#usual = toGetTerms({}, this.#source.terms)
     this.name = name
+    const { clock } = runtime
+    this.time = {
+      get nowMs() {
+        return clock.known ? clock.latestMs() : Date.now()
+      },
+    }
   }
 
   /**
@@ -161,12 +169,6 @@ export class Cache<Value> {
    */
   async clear(): Promise<void> {
     return clearAll(this.#source)
-  }
-
-  /** @internal What time it is for the server, as far as this process knows; by its own clock where nobody has told. */
-  get nowMs(): number {
-    const { clock } = this.#source.runtime
-    return clock.known ? clock.latestMs() : Date.now()
   }
 
   /** How much of the cache this process has copies of; null without `inProcess`. */

@@ -1,5 +1,4 @@
 // Kept responses, whatever the framework: before the handler `lookUp` decides, behind it the response is kept.
-//
 //   another method, Authorization, a part, If-Match ──► pass
 //   kept ──► answered
 //   nothing is kept, or soon too old ──► begun, by one request in all processes ──handler──► kept for everybody
@@ -50,8 +49,10 @@ export interface Asked {
 
 export type ResponseStore = Cache<KeptResponse>
 
-/** The clocks of two processes may differ, and what one makes another serves. */
-type ServersTime = Pick<ResponseStore, 'nowMs'>
+/** The clocks of two processes may differ, and what one makes another serves. A cache of another version may have none. */
+type ServersTime = Partial<Pick<ResponseStore, 'time'>>
+
+const timeOf = ({ time }: ServersTime): number => time?.nowMs ?? Date.now()
 
 export type Admitted =
   | { readonly status: 'pass'; readonly headers: Headers }
@@ -175,7 +176,7 @@ export class BegunResponse {
     // By the options, it is fresh from now on.
     const otherwise = freshFor === undefined ? null : ageMs + toMs('freshFor', freshFor)
     const freshMs = verdict.freshMs ?? otherwise
-    const { nowMs } = this.#clock
+    const nowMs = timeOf(this.#clock)
     this.#made.resolve(toKept(response, { nowMs, ageMs, freshMs }, this.#options.keepHeaders ?? []))
   }
 
@@ -224,12 +225,9 @@ function durationOf(ms: number): Duration {
   return `${Math.min(ms, LONGEST_MS)}ms`
 }
 
-function toAdmitted(
-  kept: KeptResponse | undefined,
-  { method, header }: Asked,
-  { nowMs }: ServersTime,
-): Admitted {
-  const answer = kept === undefined ? null : toAnswer(kept, { nowMs, method, etags: header('if-none-match') })
+function toAdmitted(kept: KeptResponse | undefined, { method, header }: Asked, clock: ServersTime): Admitted {
+  const asked = { nowMs: timeOf(clock), method, etags: header('if-none-match') }
+  const answer = kept === undefined ? null : toAnswer(kept, asked)
   return answer === null ? bypass() : { status: 'answered', answer }
 }
 
