@@ -30,14 +30,14 @@ interface Admitted {
 
 function room(terms: Partial<BodiesTerms> = {}): {
   bodies: Bodies
-  admit(share: string, mib?: number): Promise<Admitted>
+  admit(share: string, mib?: number, answer?: { closed: boolean }): Promise<Admitted>
 } {
   const giveUp = (request: IncomingMessage): void => void request.emit('given up')
   const bodies = new Bodies({ giveUp, ...terms })
   return {
     bodies,
-    async admit(share, mib = 4) {
-      const [upload, response] = [new Upload(), new EventEmitter()]
+    async admit(share, mib = 4, answered = { closed: false }) {
+      const [upload, response] = [new Upload(), Object.assign(new EventEmitter(), answered)]
       upload.once('given up', () => response.emit('close'))
       const admitted: Admitted = { upload, response, state: 'waits' }
       const request = upload as unknown as IncomingMessage
@@ -85,6 +85,12 @@ test('a body that stands still, or trickles, gives up its place where others wai
   while (waiting.state === 'waits') await soon(20)
   clearInterval(trickling)
   expect([waiting.state, given]).toEqual(['begins', ['still', 'trickle']])
+})
+
+test('a body whose client has left before gets no room', async () => {
+  const { bodies, admit } = room()
+  const left = await admit('a', 4, { closed: true })
+  expect([left.state, bodies.bytes]).toEqual(['the client has left', 0])
 })
 
 test('a body that waits too long is refused, and one whose client leaves is forgotten', async () => {

@@ -78,7 +78,7 @@ export class Bodies {
     return this.#total
   }
 
-  /** Resolves when a body of so many bytes may be read; its room lasts until its answer is over. Throws Problem, LEFT. */
+  /** Resolves when a body of so many bytes may be read; its room lasts until its answer is over, or it is let go. Throws Problem, LEFT. */
   async admit(
     share: string,
     bytes: number,
@@ -86,6 +86,8 @@ export class Bodies {
     response: ServerResponse,
   ): Promise<void> {
     if (bytes < COUNTED_BYTES) return
+    // Nothing would tell of its end any more, and its room would never come back.
+    if (response.closed) throw LEFT
     const body = { share, bytes, request, response }
     if (this.#hasRoom(share)) return this.#hold(body)
     await this.#wait(body)
