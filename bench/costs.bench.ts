@@ -6,7 +6,8 @@ import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import contract from '../lua/contract.json' with { type: 'json' }
 import { withTestClock } from '../src/testing/test-clock.ts'
-import { allUses, type Place } from '../test/faults/uses/use.ts'
+import { allUses } from '../test/faults/uses/use.ts'
+import type { CostWork } from './costs/cost-work.ts'
 import { largeWorks } from './costs/large.ts'
 import { manyWorks } from './costs/many.ts'
 import { measured, TIMES } from './costs/measured-driver.ts'
@@ -26,12 +27,6 @@ const LARGE_SIZES = [1, 10, 100] as const
 const GOAL_MS = 10
 /** What is over the goal is asked again, so often: the least counts, for a machine has other things to do. */
 const AGAIN = 2
-
-interface Named {
-  readonly structure: string
-  readonly what: string
-  prepare(place: Place, size: number): Promise<() => unknown>
-}
 
 /** Of docs/proof, for `--write-results`. */
 export function proofs(tables: readonly Table[], about: string): Record<string, string> {
@@ -55,10 +50,10 @@ interface Cost {
 export async function run(bench: Bench): Promise<void> {
   const wanted = process.env['PERILUNE_STRUCTURES']?.split(',')
   const uses = await allUses()
-  const works: Named[] = uses.flatMap(({ structure, works: own }) =>
+  const works: CostWork[] = uses.flatMap(({ structure, works: own }) =>
     own.map((work) => ({ structure, ...work })),
   )
-  const isWanted = ({ structure }: Named): boolean => wanted === undefined || wanted.includes(structure)
+  const isWanted = ({ structure }: CostWork): boolean => wanted === undefined || wanted.includes(structure)
   await report(bench, 'by number', works.filter(isWanted), bench.quick ? QUICK_SIZES : SIZES)
   const many = bench.quick ? QUICK_SIZES : MANY_SIZES
   await report(bench, 'calls on a thousand jobs', manyWorks.filter(isWanted), many)
@@ -68,7 +63,7 @@ export async function run(bench: Bench): Promise<void> {
 async function report(
   bench: Bench,
   title: string,
-  works: readonly Named[],
+  works: readonly CostWork[],
   sizes: readonly number[],
 ): Promise<void> {
   const rows: Row[] = []
@@ -82,7 +77,7 @@ function isOver(column: string, value: Row[string]): boolean {
   return column.startsWith('ms') && typeof value === 'number' && value > GOAL_MS
 }
 
-async function rowsOf(bench: Bench, work: Named, sizes: readonly number[]): Promise<Row[]> {
+async function rowsOf(bench: Bench, work: CostWork, sizes: readonly number[]): Promise<Row[]> {
   const bySize: Map<string, Cost>[] = []
   for (const size of sizes) bySize.push(await least(bench, work, size))
   const scripts = [...new Set(bySize.flatMap((costs) => [...costs.keys()]))]
@@ -99,7 +94,7 @@ async function rowsOf(bench: Bench, work: Named, sizes: readonly number[]): Prom
 }
 
 /** Of several tries, where one is over the goal. */
-async function least(bench: Bench, work: Named, size: number): Promise<Map<string, Cost>> {
+async function least(bench: Bench, work: CostWork, size: number): Promise<Map<string, Cost>> {
   let costs = await measure(bench, work, size)
   for (let again = 0; again < AGAIN && [...costs.values()].some(({ ms }) => ms > GOAL_MS); again++) {
     const other = await measure(bench, work, size)
@@ -112,7 +107,7 @@ async function least(bench: Bench, work: Named, size: number): Promise<Map<strin
   return costs
 }
 
-async function measure(bench: Bench, work: Named, size: number): Promise<Map<string, Cost>> {
+async function measure(bench: Bench, work: CostWork, size: number): Promise<Map<string, Cost>> {
   const client = new Redis(bench.port)
   const built = await builtLibrary()
   const costs = new Map<string, Cost>()

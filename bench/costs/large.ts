@@ -3,14 +3,9 @@
 
 import type { ClaimedJob, Feed, Queue } from 'perilune'
 import type { Place } from '../../test/faults/uses/use.ts'
+import type { CostWork } from './cost-work.ts'
 
 type Jobs = Record<string, string>
-
-export interface LargeWork {
-  readonly structure: string
-  readonly what: string
-  prepare(place: Place, size: number): Promise<() => Promise<unknown>>
-}
 
 const MIB = 'x'.repeat(1_048_000)
 const LEASE = '1h'
@@ -35,7 +30,7 @@ function ofQueue(
   what: string,
   fill: (queue: Queue<Jobs>, size: number) => Promise<unknown>,
   call: (queue: Queue<Jobs>, ids: string[]) => unknown,
-): LargeWork {
+): CostWork {
   return {
     structure: 'queue',
     what,
@@ -79,7 +74,7 @@ const recurring = async (queue: Queue<Jobs>, size: number): Promise<void> => {
   }
 }
 
-const queueWorks: LargeWork[] = [
+const queueWorks: CostWork[] = [
   ofQueue('a claim of two hundred', waiting, (queue) => queue.claim({ limit: 200, lease: LEASE })),
   ofQueue('a look at all', waiting, (queue, ids) => queue.jobs.findMany(ids)),
   ofQueue('a page of a thousand', waiting, (queue) => queue.jobs.list('ready', { limit: 1000 })),
@@ -102,7 +97,7 @@ function ofFeed(
   what: string,
   call: (feed: Feed<string>, ids: string[]) => unknown,
   options: { delay?: '1h' } = {},
-): LargeWork {
+): CostWork {
   return {
     structure: 'feed',
     what,
@@ -115,7 +110,7 @@ function ofFeed(
   }
 }
 
-const feedWorks: LargeWork[] = [
+const feedWorks: CostWork[] = [
   ofFeed('an append', (feed) => feed.append(MIB)),
   ofFeed('a page of a thousand', (feed) => feed.read({ limit: 1000 })),
   ofFeed('a look at all', (feed, ids) => feed.get(ids)),
@@ -127,7 +122,7 @@ const feedWorks: LargeWork[] = [
   ofFeed('clearing of delayed ones', (feed) => feed.clear(), { delay: '1h' }),
 ]
 
-const otherWorks: LargeWork[] = [
+const otherWorks: CostWork[] = [
   {
     structure: 'collection',
     what: 'a read of a list',
@@ -157,4 +152,4 @@ const otherWorks: LargeWork[] = [
   },
 ]
 
-export const largeWorks: readonly LargeWork[] = [...queueWorks, ...feedWorks, ...otherWorks]
+export const largeWorks: readonly CostWork[] = [...queueWorks, ...feedWorks, ...otherWorks]

@@ -1,16 +1,10 @@
 // Works on as many jobs as one call takes, of all kinds.
 
 import type { NewJob, Queue } from 'perilune'
-import type { Place } from '../../test/faults/uses/use.ts'
 import { KINDS } from '../queue/kinds.ts'
+import type { CostWork } from './cost-work.ts'
 
 type Jobs = Record<string, number>
-
-export interface ManyWork {
-  readonly structure: string
-  readonly what: string
-  prepare(place: Place, size: number): Promise<() => Promise<unknown>>
-}
 
 const AT_ONCE = 1000
 const PARENTS = 100
@@ -27,8 +21,8 @@ function many(
   kind: string,
   what: string,
   call: (queue: Queue<Jobs>, ids: string[], more: NewJob<Jobs>[]) => Promise<unknown>,
-): ManyWork {
-  const prepare: ManyWork['prepare'] = async ({ redis, name }, size) => {
+): CostWork {
+  const prepare: CostWork['prepare'] = async ({ redis, name }, size) => {
     const queue = redis.queue<Jobs>(name)
     const parents = Array.from({ length: PARENTS }, (_, at) => ({
       name: 'parent',
@@ -47,7 +41,7 @@ function many(
   return { structure: 'queue', what: `${what} with ${kind}`, prepare }
 }
 
-export const manyWorks: readonly ManyWork[] = Object.keys(KINDS).flatMap((kind) => [
+export const manyWorks: readonly CostWork[] = Object.keys(KINDS).flatMap((kind) => [
   many(kind, 'a thousand more', (queue, _ids, more) => queue.enqueueMany(more)),
   many(kind, 'a cancellation of a thousand', (queue, ids) => queue.jobs.cancel(ids)),
   many(kind, 'a requeue of a thousand', (queue, ids) => queue.jobs.requeue(ids)),

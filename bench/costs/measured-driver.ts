@@ -1,9 +1,9 @@
 // A driver whose script calls are measured: how long each keeps the server's processor busy, and how many bytes it answers.
-// SLOWLOG tells how long a script takes, in which it may wait for a processor.
 
 import type { Driver } from 'perilune'
 import type { Reply, Script, ScriptCall } from '../../src/driver.ts'
 import { rewriting } from '../../test/faults/rewriting-driver.ts'
+import { timedOnProcessor } from '../harness/on-processor.ts'
 
 /** Where each script notes its time, in seconds. */
 export const TIMES = 'measured times'
@@ -36,17 +36,7 @@ export function measured(
 }
 
 function timed({ name, source }: Script): string {
-  return `local function on_processor()
-  local info = redis.call('INFO', 'cpu')
-  return string.match(info, 'user_main_thread:(%S+)') + string.match(info, 'sys_main_thread:(%S+)')
-end
-local began = on_processor()
-local function script()
-${source}
-end
-local answer = script()
-redis.call('RPUSH', '${TIMES}', '${name} ' .. (on_processor() - began))
-return answer`
+  return timedOnProcessor(source, `redis.call('RPUSH', '${TIMES}', '${name} ' .. took)`)
 }
 
 /** As RESP2 sends it, but for the lengths of lengths. */

@@ -1,6 +1,5 @@
-// How long a script keeps a processor busy. SLOWLOG tells how long it takes, in which it may wait for one.
-
 import type { Redis } from 'ioredis'
+import { timedOnProcessor } from '../harness/on-processor.ts'
 import { largest } from '../harness/statistics.ts'
 
 const TIMES = 'script times'
@@ -9,20 +8,7 @@ const FROM_SECONDS = 0.0005
 
 /** The script, which notes its time on a processor where that is long. */
 export function timed(source: string): string {
-  return `local function on_processor()
-  local info = redis.call('INFO', 'cpu')
-  return string.match(info, 'user_main_thread:(%S+)') + string.match(info, 'sys_main_thread:(%S+)')
-end
-local began = on_processor()
-local function script()
-${source}
-end
-local answer = script()
-local took = on_processor() - began
-if took > ${FROM_SECONDS} then
-  redis.call('RPUSH', '${TIMES}', took)
-end
-return answer`
+  return timedOnProcessor(source, `if took > ${FROM_SECONDS} then redis.call('RPUSH', '${TIMES}', took) end`)
 }
 
 export async function forgetTimes(client: Redis): Promise<void> {
