@@ -160,7 +160,7 @@ class IoredisDriver implements Driver {
   #follow(key: string, send: () => Promise<unknown>, node?: Redis): Promise<Reply> {
     // Before it is sent: to write to a connection that is broken may end it.
     const written = isCluster(this.#client) || writesAtOnce(this.#client)
-    return this.#pending.follow(send(), { key, written, ...(node && { node }) })
+    return this.#pending.follow(send(), { key, written, node })
   }
 
   #failed(error: Error): void {

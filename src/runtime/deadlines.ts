@@ -1,9 +1,10 @@
 // Everything here that must end in time, with one timer for all of it: most is over long before.
 
+import { type Linked, LinkedList } from '../linked-list.ts'
 import { startTimer, type Timer } from './timer.ts'
 
 /** What is under way. Instants are of `performance.now()`. */
-export interface Due {
+export interface Due extends Linked {
   /** When it has to be over. */
   readonly by: number
   /** Ends it: its time is over, or there is a reason to end it before. It is no longer watched. */
@@ -11,7 +12,7 @@ export interface Due {
 }
 
 export class Deadlines {
-  readonly #open = new Set<Due>()
+  readonly #open = new LinkedList<Due>()
   #timer: Timer | null = null
   #timerAt = Infinity
 

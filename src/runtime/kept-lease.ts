@@ -23,6 +23,7 @@
 // Kept no more: whoever could not give a lease back may not be there to try again. It is not to be held for ever.
 
 import { brand } from '../driver.ts'
+import { Place } from '../linked-list.ts'
 import { Joined } from './aborts.ts'
 import { Belief, type Extension, type Question } from './belief.ts'
 import type { Duration } from './duration.ts'
@@ -68,6 +69,7 @@ export class KeptLease implements TaskLease, Kept {
   isExtendedAlone = false
   readonly #terms: LeaseTerms
   readonly #keeper: LeaseKeeper
+  readonly #place = new Place<Kept>(this)
   readonly #belief: Belief
   /** Made when somebody asks for it: most leases are over before. */
   #aborts: Joined | null = null
@@ -98,7 +100,7 @@ export class KeptLease implements TaskLease, Kept {
     this.#leaseMs = terms.leaseMs
     this.#plan = new ExtensionPlan(now + terms.maxHoldMs)
     this.#plan.renew(Math.max(0, grant.endsAt - now), terms.leaseMs, now)
-    keeper.keep(this)
+    keeper.keep(this.#place)
   }
 
   get kind(): LeaseKind {
@@ -305,20 +307,20 @@ export class KeptLease implements TaskLease, Kept {
   #doubt(): void {
     this.#state = 'doubted'
     this.#plan.set(-Infinity)
-    this.#keeper.replan(this)
+    this.#keeper.replan(this.#place)
   }
 
   async #extendTo(leaseMs: number): Promise<void> {
     const question = { leaseMs }
     this.#inQuestion = [...this.#inQuestion, question]
     try {
-      await this.#keeper.extendNow(this, leaseMs)
+      await this.#keeper.extendNow(this.#place, leaseMs)
       this.#leaseMs = leaseMs
       this.#plan.wanted = true
     } finally {
       this.#inQuestion = this.#inQuestion.filter((each) => each !== question)
       this.replan()
-      this.#keeper.replan(this)
+      this.#keeper.replan(this.#place)
     }
   }
 
@@ -326,7 +328,7 @@ export class KeptLease implements TaskLease, Kept {
     const wasUnsure = this.#state === 'unsure'
     const trace: Trace = { repeated: wasUnsure, atClose: 'gives back' }
     this.#state = 'releasing'
-    this.#keeper.drop(this)
+    this.#keeper.drop(this.#place)
     this.#onRelease?.()
     try {
       const known = await this.#terms.release(this.token, trace)
@@ -347,13 +349,13 @@ export class KeptLease implements TaskLease, Kept {
     this.#state = wasUnsure || !didNotHappen(error) ? 'unsure' : 'held'
     this.#plan.set(Infinity)
     this.letGo()
-    this.#keeper.watch(this)
+    this.#keeper.watch(this.#place)
     this.expireIfOver()
   }
 
   #lose(): void {
     this.#state = 'lost'
-    this.#keeper.drop(this)
+    this.#keeper.drop(this.#place)
     this.#aborts?.abort(this.lostError())
     this.#onOver()
   }

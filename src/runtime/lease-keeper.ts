@@ -1,6 +1,7 @@
 // Extends the leases of this process: one timer for all of them, and one script call for all that share a
 // slot. A lease is extended when a third of it has passed, so two more attempts fit before it ends.
 
+import { LinkedList, type Place } from '../linked-list.ts'
 import type { Question } from './belief.ts'
 import { Clearings } from './clearings.ts'
 import { type Extendable, extendTogether } from './extending.ts'
@@ -34,6 +35,9 @@ export interface Kept extends Extendable {
   giveBackWithin(ms: number): Promise<void>
 }
 
+/** Where a lease is in the list of all. */
+export type KeptPlace = Place<Kept>
+
 const MOST_A_CALL = 500
 /** How often it looks whether the machine was suspended; timers do not count that time either. */
 const LOOK_MS = 1000
@@ -41,43 +45,45 @@ const LOOK_MS = 1000
 export class LeaseKeeper {
   /** Apart from those of jobs and messages, of which many keys that are cleared would forget the oldest. */
   readonly #clearings = new Clearings()
-  readonly #leases = new Set<Kept>()
+  readonly #leases = new LinkedList<KeptPlace>()
   #timer: NodeJS.Timeout | null = null
   #dueAt = Infinity
   #suspendedMs = suspendedMs()
   /** Why the instance closes; null: it does not. */
   #closedBecause: Error | null = null
 
-  keep(lease: Kept): void {
+  keep(place: KeptPlace): void {
+    const { value: lease } = place
     if (this.#closedBecause !== null) return this.#refuse(lease, this.#closedBecause)
     // Should the server know it nevertheless, it is not to hold for nobody.
     if (this.#clearings.since(lease.beginning, lease.askedAt)) return void lease.giveBackWithin(0)
-    this.#leases.add(lease)
+    this.#leases.add(place)
     this.#plan(lease.dueAt)
   }
 
-  drop(lease: Kept): void {
-    this.#leases.delete(lease)
+  drop(place: KeptPlace): void {
+    this.#leases.delete(place)
   }
 
   /** One that was dropped was not given back after all. */
-  watch(lease: Kept): void {
+  watch(place: KeptPlace): void {
     if (this.#closedBecause !== null) return
-    this.#leases.add(lease)
-    this.#plan(lease.dueAt)
+    this.#leases.add(place)
+    this.#plan(place.value.dueAt)
   }
 
   /** There may be something to do for this lease earlier than it said before. */
-  replan(lease: Kept): void {
-    if (this.#leases.has(lease)) this.#plan(lease.dueAt)
+  replan(place: KeptPlace): void {
+    if (this.#leases.has(place)) this.#plan(place.value.dueAt)
   }
 
   /** Rejects when the server does not answer, or refuses; a lease that it does not know any more is lost. */
-  async extendNow(lease: Kept, leaseMs: number): Promise<void> {
+  async extendNow(place: KeptPlace, leaseMs: number): Promise<void> {
+    const { value: lease } = place
     const extending = extendTogether([{ lease, question: lease.ask(leaseMs) }])
-    this.replan(lease)
+    this.replan(place)
     const [error] = await extending
-    this.replan(lease)
+    this.replan(place)
     if (error !== undefined) throw error
   }
 
@@ -101,9 +107,9 @@ export class LeaseKeeper {
     this.#timer = null
     this.#closedBecause = cause
     const leases = [...this.#leases]
-    this.#leases.clear()
-    for (const lease of leases) lease.stop(cause)
-    await Promise.all(leases.map((lease) => lease.giveBackWithin(withinMs)))
+    for (const place of leases) this.#leases.delete(place)
+    for (const { value: lease } of leases) lease.stop(cause)
+    await Promise.all(leases.map(({ value: lease }) => lease.giveBackWithin(withinMs)))
   }
 
   /** Its grant came while the instance closed. */
@@ -113,7 +119,7 @@ export class LeaseKeeper {
   }
 
   #leasesOn(beginning: string): Kept[] {
-    return [...this.#leases].filter((lease) => lease.beginning === beginning)
+    return [...this.#leases].map(({ value: lease }) => lease).filter((lease) => lease.beginning === beginning)
   }
 
   #plan(at: number): void {
@@ -132,7 +138,7 @@ export class LeaseKeeper {
 
   #look(): void {
     this.#timer = null
-    if (this.#wasSuspended()) for (const lease of this.#leases) lease.replan()
+    if (this.#wasSuspended()) for (const { value: lease } of this.#leases) lease.replan()
     else if (this.#leases.size > 0 && performance.now() < this.#dueAt) return this.#sleep()
     this.#dueAt = Infinity
     this.#tend()
@@ -147,30 +153,30 @@ export class LeaseKeeper {
   }
 
   #tend(): void {
-    for (const lease of this.#leases) lease.expireIfOver()
+    for (const { value: lease } of this.#leases) lease.expireIfOver()
     for (const group of this.#dueGroups()) this.#extendGroup(group)
-    for (const lease of this.#leases) this.#plan(lease.dueAt)
+    for (const { value: lease } of this.#leases) this.#plan(lease.dueAt)
   }
 
   /** What may go in one call: one structure, one slot. */
-  #dueGroups(): Kept[][] {
+  #dueGroups(): KeptPlace[][] {
     const now = performance.now()
-    const groups = new Map<string, Kept[]>()
-    for (const lease of this.#leases) {
-      if (lease.mayExtendAt > now) continue
-      const name = groupOf(lease)
+    const groups = new Map<string, KeptPlace[]>()
+    for (const place of this.#leases) {
+      if (place.value.mayExtendAt > now) continue
+      const name = groupOf(place.value)
       const group = groups.get(name) ?? []
       groups.set(name, group)
-      group.push(lease)
+      group.push(place)
     }
     return [...groups.values()].flatMap(inChunks)
   }
 
-  #extendGroup(group: Kept[]): void {
-    const asked = group.map((lease) => ({ lease, question: lease.ask(lease.wantedMs) }))
+  #extendGroup(group: KeptPlace[]): void {
+    const asked = group.map(({ value: lease }) => ({ lease, question: lease.ask(lease.wantedMs) }))
     // Those that could not be extended are tried again until they end, which their signals tell.
     void extendTogether(asked).finally(() => {
-      for (const lease of group) this.replan(lease)
+      for (const place of group) this.replan(place)
     })
   }
 }
@@ -180,8 +186,8 @@ function groupOf({ kind, slotName, isExtendedAlone, beginning, token }: Kept): s
   return isExtendedAlone ? `${group} ${beginning} ${token}` : group
 }
 
-function inChunks(leases: Kept[]): Kept[][] {
-  const chunks: Kept[][] = []
+function inChunks(leases: KeptPlace[]): KeptPlace[][] {
+  const chunks: KeptPlace[][] = []
   for (let from = 0; from < leases.length; from += MOST_A_CALL)
     chunks.push(leases.slice(from, from + MOST_A_CALL))
   return chunks

@@ -11,6 +11,7 @@
 // certain, everything else is ambiguous.
 
 import { ConnectionLostError, type Driver, type Reply, type ScriptCall, ServerReplyError } from '../driver.ts'
+import type { Linked } from '../linked-list.ts'
 import type { AnswersDue, Asking } from './answers-due.ts'
 import { onAbort } from './aborts.ts'
 import type { Deadlines, Due } from './deadlines.ts'
@@ -64,6 +65,8 @@ export interface Settle<R> {
 
 export class Run<A, R> implements Due, Asking {
   readonly by: number
+  previous: Linked | undefined = undefined
+  next: Linked | undefined = undefined
   expectedBytes = 0
   readonly #runs: Runs
   /** It goes on while the instance closes. */
