@@ -10,6 +10,7 @@ import { runOperation } from '../../src/testing/run-operation.ts'
 import { START_US, setTestClock } from '../../src/testing/test-clock.ts'
 import type { Arguments } from '../../src/testing/vector-contract.ts'
 import { argumentsOf } from '../../src/testing/vector-file.ts'
+import { faultsOfUnit } from '../audit/audit.ts'
 import { readContract, readVectors } from '../conformance/files.ts'
 import { LONG, SEED, tell } from '../proof.ts'
 import { CacheModel, FRESH_MS, LEASE_MS, REST_MS, STALE_MS } from './cache-model.ts'
@@ -45,6 +46,7 @@ class History {
       // As after a lost answer; nothing may have changed by it.
       if ('repeated' in each && each.repeated) await this.#step(each)
       await this.#inspect()
+      expect(await faultsOfUnit(client, this.#prefix, Math.floor(this.#model.nowUs / 1000))).toEqual([])
     }
     const told = this.#model.told.map(({ of, number }) => `${number} ${this.#prefix}:${of}`)
     expect(await levels.end(), 'told to levels').toEqual(told)

@@ -10,6 +10,7 @@ import { runOperation } from '../../src/testing/run-operation.ts'
 import { START_US, setTestClock } from '../../src/testing/test-clock.ts'
 import type { Arguments } from '../../src/testing/vector-contract.ts'
 import { argumentsOf } from '../../src/testing/vector-file.ts'
+import { faultsOfUnit } from '../audit/audit.ts'
 import { readContract, readVectors } from '../conformance/files.ts'
 import { LONG, SEED, tell } from '../proof.ts'
 import { CollectionModel, EXPIRE_MS, type Sent } from './collection-model.ts'
@@ -107,7 +108,13 @@ class History {
   /** Resolves to how many steps it had. */
   async play(steps: readonly Step[]): Promise<number> {
     await this.#advance(0)
-    for (const each of steps) await this.#step(each)
+    let isWhole = true
+    for (const each of steps) {
+      await this.#step(each)
+      if (each.do === 'evict') isWhole = false
+      if (isWhole)
+        expect(await faultsOfUnit(client, this.#prefix, Math.floor(this.#model.nowUs / 1000))).toEqual([])
+    }
     await this.#read({ limit: 100, on: false })
     await this.#expectSame('clear', {}, this.#model.clear())
     return steps.length

@@ -12,6 +12,7 @@ import type { Arguments, Contract } from '../../src/testing/vector-contract.ts'
 import { argumentsOf } from '../../src/testing/vector-file.ts'
 import { Bindings } from '../../src/testing/vector-pattern.ts'
 import type { Value } from '../../src/testing/vector-value.ts'
+import { faultsOfUnit } from '../audit/audit.ts'
 import { readContract, readVectors } from '../conformance/files.ts'
 import { FeedModel, LEASE_MS, MAX_CLAIMS, type NewMessage, REMEMBER_MS } from './feed-model.ts'
 import { type Step, step } from './feed-steps.ts'
@@ -68,7 +69,10 @@ class History {
 
   async play(steps: readonly Step[]): Promise<void> {
     await this.#advance(0)
-    for (const each of steps) await this.#step(each)
+    for (const each of steps) {
+      await this.#step(each)
+      expect(await faultsOfUnit(client, this.#prefix, Math.floor(this.#model.nowUs / 1000))).toEqual([])
+    }
     await this.#settleAndInspect()
     await this.#expectNothingLeft()
     await this.#expectSame('clear', {}, ['cleared', '*'])

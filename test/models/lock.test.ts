@@ -11,6 +11,7 @@ import { START_US, setTestClock } from '../../src/testing/test-clock.ts'
 import type { Arguments } from '../../src/testing/vector-contract.ts'
 import { argumentsOf } from '../../src/testing/vector-file.ts'
 import { Bindings } from '../../src/testing/vector-pattern.ts'
+import { faultsOfUnit } from '../audit/audit.ts'
 import { readContract, readVectors } from '../conformance/files.ts'
 import { LONG, SEED } from '../proof.ts'
 import { type Attempt, type Kind, LockModel } from './lock-model.ts'
@@ -92,6 +93,7 @@ class History {
     for (const each of steps) {
       await this.#step(each)
       await this.#expectSame('inspect', {}, this.#model.inspect())
+      expect(await faultsOfUnit(client, this.#prefix, Math.floor(this.#model.nowUs / 1000))).toEqual([])
     }
     await this.#expectSame('clear', {}, ['cleared', '*'])
   }

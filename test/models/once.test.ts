@@ -10,6 +10,7 @@ import { runOperation } from '../../src/testing/run-operation.ts'
 import { START_US, setTestClock } from '../../src/testing/test-clock.ts'
 import type { Arguments } from '../../src/testing/vector-contract.ts'
 import { argumentsOf } from '../../src/testing/vector-file.ts'
+import { faultsOfUnit } from '../audit/audit.ts'
 import { readContract, readVectors } from '../conformance/files.ts'
 import { LONG, SEED, tell } from '../proof.ts'
 import { KEEP_MS, LEASE_MS, OnceModel } from './once-model.ts'
@@ -84,6 +85,7 @@ class History {
       await this.#step(each)
       // As after a lost answer; nothing may have changed by it.
       if ('repeated' in each && each.repeated) await this.#step(each)
+      expect(await faultsOfUnit(client, this.#prefix, Math.floor(this.#model.nowUs / 1000))).toEqual([])
     }
     await this.#expectSame('inspect', {}, this.#model.inspect())
     await this.#expectSame('clear', {}, this.#model.clear())

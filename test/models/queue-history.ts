@@ -7,7 +7,7 @@ import type { LetterReader } from './queue-letters.ts'
 import type { Claim } from './queue-life.ts'
 import { QueueModel } from './queue-model.ts'
 import type { Step } from './queue-steps.ts'
-import { faultsOf } from './queue-stored.ts'
+import { faultsOfUnit } from '../audit/audit.ts'
 import { inspectionOf, optionsOf, toldOf } from './queue-told.ts'
 
 const OPTIONS = {
@@ -45,7 +45,7 @@ export class History {
     for (const each of steps) {
       await this.#step(each)
       await this.#calls.same('inspect', {}, inspectionOf(this.#model))
-      expect(await faultsOf(this.#client, this.#calls.prefix), JSON.stringify(each)).toEqual([])
+      expect(await faultsOfUnit(this.#client, this.#calls.prefix), JSON.stringify(each)).toEqual([])
     }
     await this.#calls.run('clear', {})
     expect(await this.#client.keys(`${this.#calls.prefix.replace(/[{}]/g, '?')}:[^c]*`)).toEqual([])

@@ -11,6 +11,7 @@ import { runCommand, START_US, setTestClock } from '../../src/testing/test-clock
 import type { Arguments } from '../../src/testing/vector-contract.ts'
 import { argumentsOf } from '../../src/testing/vector-file.ts'
 import type { Value } from '../../src/testing/vector-value.ts'
+import { faultsOfUnit } from '../audit/audit.ts'
 import { readContract, readVectors } from '../conformance/files.ts'
 import { LONG, SEED, tell } from '../proof.ts'
 import { BoundChecker } from './rate-limit-bounds.ts'
@@ -53,7 +54,10 @@ class History {
 
   async play(steps: readonly Step[]): Promise<void> {
     await this.#advance(0)
-    for (const each of steps) await this.#step(each)
+    for (const each of steps) {
+      await this.#step(each)
+      expect(await faultsOfUnit(client, this.#prefix, Math.floor(this.#model.nowUs / 1000))).toEqual([])
+    }
     const ttl = await client.pttl(`${this.#prefix}:state`)
     expect(ttl, 'the life of the key').not.toBe(-1)
     await runCommand(driver, [`${this.#prefix}:state`], ['UNLINK', `${this.#prefix}:state`])

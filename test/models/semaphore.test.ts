@@ -12,6 +12,7 @@ import type { Arguments } from '../../src/testing/vector-contract.ts'
 import { argumentsOf } from '../../src/testing/vector-file.ts'
 import { Bindings } from '../../src/testing/vector-pattern.ts'
 import type { Value } from '../../src/testing/vector-value.ts'
+import { faultsOfUnit } from '../audit/audit.ts'
 import { readContract, readVectors } from '../conformance/files.ts'
 import { LONG, SEED, tell } from '../proof.ts'
 import { type Answer, CLAIM_MS, SemaphoreModel } from './semaphore-model.ts'
@@ -42,6 +43,7 @@ class History {
     for (const each of steps) {
       await this.#step(each)
       await this.#inspect()
+      expect(await faultsOfUnit(client, this.#prefix, Math.floor(this.#model.nowUs / 1000))).toEqual([])
     }
     await this.#run('clear', {})
   }

@@ -11,6 +11,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 const PROGRAMS = [
   'server/main.ts',
+  'test/audit/user.ts',
   'test/faults/cache-worker.ts',
   'test/faults/closing-process.ts',
   'test/faults/counters-worker.ts',

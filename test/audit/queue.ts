@@ -1,23 +1,8 @@
 // What must hold of the keys of a queue, whatever happened to it. Nothing here knows the model.
 
-import type { Redis } from 'ioredis'
+import type { Snapshot } from './snapshot.ts'
 
-const LOOK = `
-local told = {}
-for at, key in ipairs(KEYS) do
-  local kind = redis.call('TYPE', key)['ok']
-  if kind == 'hash' then
-    told[at] = redis.call('HGETALL', key)
-  elseif kind == 'list' then
-    told[at] = redis.call('LRANGE', key, 0, -1)
-  elseif kind == 'zset' then
-    told[at] = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
-  else
-    told[at] = {}
-  end
-end
-return told`
-const PARTS = [
+const AUDITED = [
   'meta',
   'jobs',
   'ready',
@@ -33,26 +18,32 @@ const PARTS = [
   'kinds',
   'ids',
   'tagged',
+  'blocked',
+  'children',
+  'outbox',
 ] as const
 
-type Part = (typeof PARTS)[number]
+type Part = (typeof AUDITED)[number]
 type Stored = Readonly<Record<Part, readonly Buffer[]>>
 
 const STATES: Readonly<Record<string, string>> = {
   r: 'ready',
   b: 'ready',
   s: 'scheduled',
+  w: 'blocked',
   c: 'leases',
   x: 'leases',
   d: 'dead',
   f: 'done',
 }
 
-/** What is wrong, in words. */
-export async function faultsOf(client: Redis, prefix: string): Promise<string[]> {
-  const keys = PARTS.map((part) => `${prefix}:${part}`)
-  const told = (await client.callBuffer('EVAL', LOOK, keys.length, ...keys)) as Buffer[][]
-  const stored = Object.fromEntries(PARTS.map((part, at) => [part, told[at] ?? []])) as unknown as Stored
+const OTHERS = ['held', 'idle', 'inbox', 'listeners', 'notes', 'outbox', 'parents', 'recurrences']
+const MORE = ['recurring', 'results', 'short', 'stats']
+
+export const PARTS: readonly string[] = [...AUDITED, ...OTHERS, ...MORE]
+
+export function faultsOf(unit: Snapshot): string[] {
+  const stored = Object.fromEntries(AUDITED.map((part) => [part, unit.flat(part)])) as unknown as Stored
   return [
     ...placesOf(stored),
     ...fieldsOf(stored),
@@ -61,6 +52,9 @@ export async function faultsOf(client: Redis, prefix: string): Promise<string[]>
     ...namesOf(stored),
     ...dueOf(stored),
     ...tagsOf(stored),
+    ...linksOf(stored),
+    ...sizesOf(stored),
+    ...outboxOf(stored),
   ]
 }
 
@@ -83,7 +77,7 @@ function runsOf({ jobs }: Stored): Map<string, string> {
 /** Each job stands in the one place of its state, and nothing else stands anywhere. */
 function placesOf(stored: Stored): string[] {
   const runs = runsOf(stored)
-  const standing = (['scheduled', 'leases', 'dead', 'done'] as const).flatMap((part) =>
+  const standing = (['scheduled', 'blocked', 'leases', 'dead', 'done'] as const).flatMap((part) =>
     pairs(stored[part]).map(([number]): [string, string] => [number, part]),
   )
   const misplaced = standing.filter(([number, part]) => STATES[runs.get(number) ?? ''] !== part)
@@ -111,7 +105,9 @@ function placesOf(stored: Stored): string[] {
 function fieldsOf(stored: Stored): string[] {
   const runs = runsOf(stored)
   const fields = pairs(stored.jobs).map(([field]) => field)
-  return fields.filter((field) => !runs.has(field.replace(/^\D/, ''))).map((field) => `${field} is an orphan`)
+  // Parents may be gone, and what goes to other queues has numbers of its own.
+  const own = fields.filter((field) => !/^[yzox]/.test(field))
+  return own.filter((field) => !runs.has(field.replace(/^\D/, ''))).map((field) => `${field} is an orphan`)
 }
 
 function groupsOf(stored: Stored): string[] {
@@ -207,4 +203,82 @@ function dueOf(stored: Stored): string[] {
   const dueMs = state.length === 0 ? 0 : state.readDoubleBE(11 * 8)
   const times = [...pairs(stored.scheduled), ...pairs(stored.leases)].map(([, score]) => Number(score))
   return times.some((time) => time < dueMs) ? [`something is due before ${dueMs}`] : []
+}
+
+/** See shared/queue/parents: who waits for whom, and how many name a parent. */
+function linksOf(stored: Stored): string[] {
+  const runs = runsOf(stored)
+  const all = pairs(stored.jobs)
+  const parentsOf = new Map(
+    all.filter(([field]) => /^d\d/.test(field)).map(([field, text]) => [field.slice(1), text.split('\0')]),
+  )
+  const named = [...parentsOf.values()].flatMap(([, ...refs]) => refs)
+  const links = pairs(stored.children).map(([member]) => member)
+  const waiting = links.filter((member) => /\0\d+$/.test(member)).map((member) => member.split('\0'))
+  return [
+    ...waiting
+      .filter(([ref = '', child = '']) => !parentsOf.get(child)?.includes(ref))
+      .map(([ref, child]) => `${child} waits for ${ref}, and does not name it`),
+    ...[...parentsOf].flatMap(([child, [head = '']]) => {
+      // What died because a parent did still says how many it waited for.
+      const left = runs.get(child) === 'w' ? Number(/^.(\d+)/.exec(head)?.[1]) : 0
+      const found = waiting.filter(([, each]) => each === child).length
+      return left === found ? [] : [`${child} waits for ${left}, and stands behind ${found}`]
+    }),
+    ...[...runs]
+      .filter(([job, state]) => state === 'w' && !parentsOf.has(job))
+      .map(([job]) => `${job} waits for nobody`),
+    ...all
+      .filter(([field]) => field.startsWith('y'))
+      .filter(([field, count]) => named.filter((ref) => ref === field.slice(1)).length !== Number(count))
+      .map(([field, count]) => `${count} name ${field.slice(1)}, and others do`),
+    ...named
+      .filter((ref) => !all.some(([field]) => field === `y${ref}`))
+      .map((ref) => `${ref} is named, and not counted`),
+    ...all
+      .filter(([field]) => field.startsWith('z'))
+      .filter(
+        ([field]) =>
+          !all.some(([other]) => other === `y${field.slice(1)}`) &&
+          !links.some((link) => link.startsWith(`${field.slice(1)}\0`)),
+      )
+      .map(([field]) => `the end of ${field.slice(1)} is an orphan`),
+  ]
+}
+
+const SIZES = ['ready', 'scheduled', 'blocked', 'claimed', 'dead', 'done'] as const
+const SIZES_AT = 23 * 8
+const SIZE_OF: Readonly<Record<string, number>> = { r: 0, b: 0, s: 1, w: 2, c: 3, x: 3, d: 4, f: 5 }
+
+/** The bytes of all jobs, by state; see shared/queue/state. */
+function sizesOf(stored: Stored): string[] {
+  const state = Buffer.from(new Map(pairs(stored.meta)).get('state') ?? '', 'latin1')
+  if (state.length === 0) return []
+  const all = new Map(pairs(stored.jobs))
+  const sums = SIZES.map(() => 0)
+  for (const [job, letter] of runsOf(stored)) {
+    const run = Buffer.from(all.get(`r${job}`) ?? '', 'latin1')
+    const at = SIZE_OF[letter] ?? 0
+    sums[at] =
+      (sums[at] ?? 0) + (run.length === 0 ? (all.get(job)?.length ?? 0) : run.readUInt32BE(1 + 8 + 2 + 8))
+  }
+  const said = SIZES.map((_, at) => state.readDoubleBE(SIZES_AT + at * 8))
+  return SIZES.flatMap((name, at) =>
+    said[at] === sums[at] ? [] : [`${name}: ${said[at]} bytes are counted of ${sums[at]}`],
+  )
+}
+
+/** What goes to other queues is in the outbox, and all that is in it has something to say. */
+function outboxOf(stored: Stored): string[] {
+  const numbers = new Set(pairs(stored.outbox).map(([number]) => number))
+  const told = pairs(stored.jobs)
+    .map(([field]) => field)
+    .filter((field) => field.startsWith('x'))
+    .map((field) => field.slice(1))
+  return [
+    ...told.filter((number) => !numbers.has(number)).map((number) => `message ${number} is in no outbox`),
+    ...[...numbers]
+      .filter((number) => !told.includes(number))
+      .map((number) => `message ${number} says nothing`),
+  ]
 }

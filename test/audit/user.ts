@@ -1,0 +1,55 @@
+// A process that does what it likes to shared units of all structures, until it is killed or told to stop.
+//   tsx user.ts <port> <namespace> <seed>
+
+import { Redis } from 'ioredis'
+import { type Perilune, perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { seeded } from '../soak/random.ts'
+import { collectionDeeds, cacheDeeds } from './deeds-of-values.ts'
+import { feedDeeds } from './deeds-of-feeds.ts'
+import { leaseDeeds } from './deeds-of-leases.ts'
+import { queueDeeds } from './deeds-of-queues.ts'
+import type { Deed, Dice } from './deed.ts'
+
+const IN_FLIGHT = 6
+
+const [port, namespace = '', seed] = process.argv.slice(2)
+const client = new Redis(Number(port))
+const redis: Perilune = perilune(ioredis(client), { namespace, deadline: '2s' })
+const random = seeded(Number(seed))
+const dice: Dice = {
+  upTo: (most) => Math.floor(random() * (most + 1)),
+  oneOf: (list) => list[Math.floor(random() * list.length)] as never,
+  chance: (share) => random() < share,
+}
+const deeds: readonly Deed[] = [
+  ...leaseDeeds(redis, dice),
+  ...feedDeeds(redis, dice),
+  ...queueDeeds(redis, dice),
+  ...collectionDeeds(redis, dice),
+  ...cacheDeeds(redis, dice),
+]
+let stopped = false
+
+async function live(): Promise<void> {
+  while (!stopped) {
+    const [name, deed] = dice.oneOf(deeds)
+    try {
+      await deed()
+    } catch (error) {
+      // What is refused, lost or late is part of the life here; what breaks is not.
+      const { code } = error as { code?: string }
+      if (code === undefined || ['invalid-argument', 'script-failed'].includes(code))
+        process.send?.(`${name}: ${String(error)}`)
+    }
+  }
+}
+
+process.once('message', () => {
+  stopped = true
+})
+process.send?.('begins')
+await Promise.all(Array.from({ length: IN_FLIGHT }, live))
+await redis.close()
+client.disconnect()
+process.disconnect()
