@@ -15,6 +15,7 @@ import {
 } from 'fastify'
 import { Bodies, boundBodies } from './bodies.ts'
 import { refuseOtherForms } from './body-forms.ts'
+import { takeBodiesInTurn } from './body-turns.ts'
 import { BrokenRequests, TOO_LATE } from './broken-requests.ts'
 import { carryOutInOrder } from './in-order.ts'
 import { refuseForeignPages } from './foreign-pages.ts'
@@ -72,6 +73,7 @@ export function createFastify(logLevel: string, { requestTimeoutMs = 30_000, uns
   refuseOtherForms(app)
   passOverUnreadBodies(app, endConnectionsWhenClosing(app))
   boundBodies(app, new Bodies({ giveUp: ({ socket }) => broken.answer(TOO_LATE, socket) }), shareOfRequest)
+  takeBodiesInTurn(app, shareOfRequest)
   takeBodiesAsBytes(app)
   app.setErrorHandler<FastifyError>(sendError)
   app.setNotFoundHandler((request, reply) =>
@@ -132,7 +134,10 @@ function shareOfRequest(request: FastifyRequest): string {
 
 function takeBodiesAsBytes(app: App): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    await app.bodyTurns.take(request, body)
+    return body
+  })
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -42,6 +42,7 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'src/testing/driver-calls.ts',
   'src/testing/driver-faults.ts',
   'server/bodies.ts',
+  'server/body-turns.ts',
   'server/broken-requests.ts',
   'server/counters/flush-alone.ts',
   'server/counters/sqlite-file.ts',

@@ -20,8 +20,10 @@ export function takeJsonOnly(app: App): void {
   const options = { parseAs: 'buffer' } as const
   app.addContentTypeParser('application/json', options, async (request: FastifyRequest, body: Buffer) => {
     if (body.length === 0) return undefined
+    await app.bodyTurns.take(request, body)
     if (!isUtf8(body)) throw new InvalidArgumentError('body', 'must be UTF-8')
     if (takesTooLong(body)) throw new InvalidArgumentError('body', TOO_MUCH)
+    await app.bodyTurns.step(request)
     request.jsonText = body.toString('utf8')
     return parse(request.jsonText)
   })
