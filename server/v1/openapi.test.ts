@@ -1,7 +1,7 @@
 // That answers match their schemas is held by every test that calls through testing/feed-api.ts.
 
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { type DescribedRoute, type FeedApi, startFeedApi } from '../testing/feed-api.ts'
 
 let api: FeedApi
@@ -96,4 +96,15 @@ test('every parameter of a path and the headers that are read are described', ()
   expect(headers(`post ${feed}/messages`)).toContain('Idempotency-Key')
   expect(headers('post /v1/counters/{name}/increments')).toContain('Idempotency-Key')
   expect(headers(`get ${feed}/tail`)).toContain('Last-Event-ID')
+})
+
+test('the description is written once', async () => {
+  const first = await api.call('GET', '/v1/openapi.json')
+  const spied = vi.spyOn(JSON, 'stringify')
+  onTestFinished(() => spied.mockRestore())
+  const second = await api.call('GET', '/v1/openapi.json')
+
+  expect(second.text).toBe(first.text)
+  expect(second.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  expect(spied.mock.results.every(({ value }) => String(value).length < 10_000)).toBe(true)
 })

@@ -29,9 +29,13 @@ export async function describeRoutes(app: App): Promise<void> {
   await app.register(swagger, { openapi, hideUntagged: true, transform: addTenant })
 }
 
-/** Serves the description at `openapi.json`. */
+/** Serves the description at `openapi.json`. It is written once: it takes milliseconds, and nobody takes turns for it. */
 export function serveDescription(app: App): void {
-  app.get('/openapi.json', async () => app.swagger())
+  let written: Buffer | undefined
+  app.get('/openapi.json', async (_request, reply) => {
+    written ??= Buffer.from(JSON.stringify(app.swagger()))
+    return reply.type('application/json; charset=utf-8').send(written)
+  })
 }
 
 /** Headers are only described here: the routes read them, for a header that is sent twice is refused. */
