@@ -11,6 +11,9 @@ type Validator = Pick<ReturnType<typeof Compile>, 'Check' | 'Errors'>
 type Finding = ReturnType<Validator['Errors']>[number]
 type Properties = Readonly<Record<string, { readonly type?: string }>>
 
+/** Lists of what is more than a value have no more. */
+const MOST_ELEMENTS = 1000
+
 interface Branch {
   readonly required: readonly string[]
   readonly validator: Validator
@@ -23,8 +26,22 @@ export const compileSchema: FastifySchemaCompiler<TSchema> = ({ schema, httpPart
     const value = httpPart === 'querystring' ? readQuery(schema, data as Query) : (data ?? {})
     if (whole.Check(value)) return { value }
     const meant = branches.find(({ required }) => hasAll(value, required)) ?? branches.at(-1)
-    return { error: explain((meant?.validator ?? whole).Errors(value)[0]) }
+    return { error: explain(firstError(meant?.validator ?? whole, value)) }
   }
+}
+
+/** All elements are looked at for errors, wrong or not, and of them the first is told: mostly it is among as many as a list may have. */
+function firstError(validator: Validator, value: unknown): Finding | undefined {
+  return validator.Errors(withShortLists(value))[0] ?? validator.Errors(value)[0]
+}
+
+function withShortLists(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const shortened = Object.entries(value).map(([name, part]: [string, unknown]) => [
+    name,
+    Array.isArray(part) ? part.slice(0, MOST_ELEMENTS + 1) : part,
+  ])
+  return Object.fromEntries(shortened)
 }
 
 /** The forms that a value may have, each with what tells it from the others. */
