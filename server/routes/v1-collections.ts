@@ -105,7 +105,7 @@ function replace(app: App, bodyLimit: number, open: Open): void {
   }
   app.put(url, { schema, bodyLimit }, async (request) => {
     const { items: _items, limit: bound, ...options } = request.body
-    const given = itemsIn(kindOf(request), request.jsonText)
+    const given = itemsIn(kindOf(request), request.jsonText, request.body.items)
     return open(request, boundsOf(bound)).replace(given, options)
   })
 }
@@ -133,7 +133,7 @@ function add(app: App, bodyLimit: number, open: Open): void {
     response: answers(added, 404, ...BODY),
   }
   app.post(`${url}/items`, { schema, bodyLimit }, async (request) => {
-    const given = itemsIn(kindOf(request), request.jsonText)
+    const given = itemsIn(kindOf(request), request.jsonText, request.body.items)
     const collection = open(request, boundsOf(request.body.limit))
     const done = await (collection.append?.(given) ?? collection.add?.(given))
     if (done?.status !== 'added') throw absent(request)
@@ -155,7 +155,7 @@ function remove(app: App, bodyLimit: number, open: Open): void {
   app.post(`${url}/removals`, { schema, bodyLimit }, async (request) => {
     const collection = open(request)
     if (collection.remove === undefined) throw new Refusal('not-found', 'Nothing is removed from a list.')
-    const done = await collection.remove(keysIn(kindOf(request), request.jsonText))
+    const done = await collection.remove(keysIn(kindOf(request), request.jsonText, request.body.items))
     if (done.status === 'absent') throw absent(request)
     return { size: done.size, removed: done.removed }
   })

@@ -3,20 +3,20 @@
 import { type CollectionKind, InvalidArgumentError } from 'perilune'
 import { findElements, findElementsOf, findStart, type Slice } from '../../zaqar/json-slices.ts'
 
-/** `text`: the body of the request, which has a list `items`. */
-export function itemsIn(kind: CollectionKind, text: string): unknown[] {
-  const items = slicesIn(text)
-  if (kind === 'hash')
-    return pairsIn(text, items).map(([field, value]) => [parsed(text, field), at(text, value)])
-  if (kind === 'sortedSet') {
-    return pairsIn(text, items).map(([value, score]) => [at(text, value), parsed(text, score)])
-  }
-  return items.map((item) => at(text, item))
+/** `text`: the body of the request, `items`: its list of that name, parsed. */
+export function itemsIn(kind: CollectionKind, text: string, items: readonly unknown[]): unknown[] {
+  const slices = slicesIn(text)
+  if (kind === 'list' || kind === 'set') return slices.map((item) => at(text, item))
+  return pairsIn(text, slices).map(([first, second], nth) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is a pair there is one here
+    const [field, score] = items[nth] as [unknown, unknown]
+    return kind === 'hash' ? [field, at(text, second)] : [at(text, first), score]
+  })
 }
 
 /** What items are removed by: values, or the fields of a hash. */
-export function keysIn(kind: CollectionKind, text: string): unknown[] {
-  return slicesIn(text).map((item) => (kind === 'hash' ? parsed(text, item) : at(text, item)))
+export function keysIn(kind: CollectionKind, text: string, items: readonly unknown[]): readonly unknown[] {
+  return kind === 'hash' ? items : slicesIn(text).map((item) => at(text, item))
 }
 
 function slicesIn(text: string): Slice[] {
@@ -35,10 +35,6 @@ function pairsIn(text: string, items: readonly Slice[]): [Slice, Slice][] {
 
 function at(text: string, { from, to }: Slice): string {
   return text.slice(from, to)
-}
-
-function parsed(text: string, slice: Slice): unknown {
-  return JSON.parse(at(text, slice))
 }
 
 /** As an answer shows them. */
