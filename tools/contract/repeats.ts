@@ -17,7 +17,7 @@ const ALWAYS: ReadonlySet<string> = new Set(
 /** By what stands behind the command. An argument that is not written out is taken for the worse. */
 const SOMETIMES: Readonly<Record<string, (args: readonly Expression[], names: Names) => boolean>> = {
   SET: (args) => mayReadBack(args.slice(2)),
-  ZADD: (args) => optionsOf(args.slice(1)).includes('INCR'),
+  ZADD: (args) => mayAdd(args.slice(1)),
   BITFIELD: (args) => mayIncrease(args.slice(1)),
   RESTORE: (args) => !says(args, 'REPLACE'),
   XGROUP: (args) => !['SETID', 'DESTROY', 'CREATECONSUMER', 'DELCONSUMER'].includes(word(args[0]) ?? ''),
@@ -63,6 +63,13 @@ function mayIncrease(parts: readonly Expression[]): boolean {
     at += size
   }
   return false
+}
+
+/** Behind the options stand pairs: one argument more is an option that is not written out. */
+function mayAdd(args: readonly Expression[]): boolean {
+  const options = optionsOf(args)
+  const isMany = ['CallExpression', 'VarargLiteral'].includes(args.at(-1)?.type ?? '')
+  return options.includes('INCR') || (!isMany && (args.length - options.length) % 2 === 1)
 }
 
 /** The words before the first score. */
