@@ -31,6 +31,9 @@ export class ValueReads {
   }
 }
 
+/** What is not there: a small answer. */
+const NOTHING = Buffer.alloc(0)
+
 interface Settle {
   readonly resolve: (bytes: Buffer | null) => void
   readonly reject: (error: unknown) => void
@@ -64,8 +67,10 @@ class ReadInTurn implements Asking, Due {
     const { answersDue, deadlines } = this.#runner
     deadlines.remove(this)
     const read = this.#read()
-    const over = (bytes: Buffer | null): void => answersDue.over(this, bytes)
-    read.then(over, () => over(null))
+    read.then(
+      (bytes) => answersDue.over(this, bytes ?? NOTHING),
+      () => answersDue.over(this, null),
+    )
     read.then(this.#settle.resolve, this.#settle.reject)
   }
 

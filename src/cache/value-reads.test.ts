@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { ioredis } from 'perilune/ioredis'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import type { Shares } from '../runtime/answers-due.ts'
+import { Runtime } from '../runtime/runtime.ts'
+import { Reads } from './reads.ts'
+import { ValueReads } from './value-reads.ts'
+
+/** As the service has them: tenants share the process. */
+const SHARES: Shares = {
+  of: (key) => key,
+  mostWaiting: Infinity,
+  hasRoom: () => true,
+  onRoom: () => undefined,
+}
+
+test('what is not there is a small answer: more are asked for with each, also behind a large one', async () => {
+  const { values, client, prefix, most } = setup()
+  await client.set(`${prefix}large`, Buffer.alloc(1_500_000))
+  expect((await values.get(`${prefix}large`, 5000))?.length).toBe(1_500_000)
+
+  const absent = Array.from({ length: 300 }, (_, n) => values.get(`${prefix}${n}`, 5000))
+  expect(new Set(await Promise.all(absent))).toEqual(new Set([null]))
+  expect(most()).toBeGreaterThan(16)
+})
+
+function setup() {
+  const client = new Redis(inject('redisPort'), { lazyConnect: false })
+  const runtime = new Runtime(ioredis(client), `t-${randomUUID()}`, 5000, SHARES)
+  onTestFinished(async () => {
+    await runtime.close()
+    client.disconnect()
+  })
+  let [due, most] = [0, 0]
+  const reads = new Reads(runtime)
+  const { get } = reads
+  reads.get = async function (key, withinMs) {
+    due += 1
+    most = Math.max(most, due)
+    try {
+      return await get.call(reads, key, withinMs)
+    } finally {
+      due -= 1
+    }
+  }
+  const prefix = runtime.prefix('cache', 'values')
+  return { values: new ValueReads(runtime, reads, prefix), client, prefix: `${prefix}:`, most: () => most }
+}
