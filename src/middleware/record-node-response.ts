@@ -80,7 +80,7 @@ class Recorder {
   #state: 'silent' | 'writing' | 'ended' = 'silent'
   /** By its handler, and not for its client has left. */
   #isEnded = false
-  /** It is kept, and goes out: over HTTP/2 Node writes the last chunk by `write`. */
+  /** It is kept, and goes out just now: over HTTP/2 Node writes the last chunk by `write`. */
   #goesOut = false
   // As the handler has left it: what stands before it may add some headers as they are sent, such as an encoding.
   #head: Head | null = null
@@ -145,9 +145,13 @@ class Recorder {
   }
 
   #send(args: Written, { breakOff, isOpen }: Thawed): void {
-    this.#goesOut = true
     if (breakOff !== null) this.#response.once('finish', breakOff)
-    this.#end(...args)
+    this.#goesOut = true
+    try {
+      this.#end(...args)
+    } finally {
+      this.#goesOut = false
+    }
     // Node has ended the connection of a client that left: nothing finishes on it.
     if (!isOpen()) breakOff?.()
   }

@@ -65,6 +65,21 @@ test.each(bodies)('over HTTP/2 a client gets all that was written %s', async (_,
   expect(body).toBe('done')
 })
 
+test('a chunk that comes when all was sent has no effect, and fails nothing', async () => {
+  const taken: unknown[] = []
+  const server = createServer((_, response) => {
+    record(response, { keep: async () => undefined }, 1000)
+    response.on('error', (error) => taken.push(error))
+    response.once('finish', () => taken.push(response.write('more')))
+    response.end('done')
+  })
+
+  const answer = await fetch(`http://127.0.0.1:${await portOf(server)}`)
+
+  expect(await answer.text()).toBe('done')
+  await expect.poll(() => taken).toEqual([false])
+})
+
 test('over HTTP/2 a response ends whose client leaves while it is kept', async () => {
   const gate = new Gate()
   let isClosed = false
