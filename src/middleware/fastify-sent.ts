@@ -32,22 +32,25 @@ export class Sendings<Request extends object, Begun> {
     this.#begun.set(request, begun)
   }
 
-  /** What is to be sent of the payload: itself, where nothing has begun; nothing any more, while another is kept. */
-  async send(request: Request, payload: unknown, keep: (begun: Begun) => Promise<unknown>): Promise<unknown> {
+  /**
+   * Resolves to what is to be sent of the payload: nothing any more, while another is kept. Null: it is sent as it is, at once, for what its
+   * handler does next comes too late then.
+   */
+  send(
+    request: Request,
+    payload: unknown,
+    keep: (begun: Begun) => Promise<unknown>,
+  ): Promise<unknown> | null {
     // Fastify takes an answer for sent only when it is.
     if (this.#keeping.has(request)) return new Promise<never>(() => undefined)
     const begun = this.#begun.get(request)
     // Also where one that was kept could not be sent: the answer to that is another one.
-    if (begun === undefined) return payload
+    if (begun === undefined) return null
     // At what Fastify does not take it throws, unless a hook behind makes something of it: then comes another answer, or none.
-    if (!isSendable(payload)) return payload
+    if (!isSendable(payload)) return null
     this.#begun.delete(request)
     this.#keeping.add(request)
-    try {
-      return await keep(begun)
-    } finally {
-      this.#keeping.delete(request)
-    }
+    return keep(begun).finally(() => this.#keeping.delete(request))
   }
 
   /** There will be no answer, or it went out in a form that nobody saw. */

@@ -35,8 +35,16 @@ export interface RateLimitHooks<Request> {
 
 export interface ResponseHooks<Request> {
   preHandler(request: Request, reply: FastifyReplyLike): Promise<unknown>
-  onSend(request: Request, reply: FastifyReplyLike, payload: unknown): Promise<unknown>
+  /** Answers a promise, or is done at once. */
+  onSend(
+    request: Request,
+    reply: FastifyReplyLike,
+    payload: unknown,
+    done: Done,
+  ): Promise<unknown> | undefined
 }
+
+type Done = (error: null, payload: unknown) => void
 
 /** As `withRateLimit`. */
 export function rateLimit<Request extends FastifyRequestLike>(
@@ -69,8 +77,8 @@ export function idempotency<Request extends FastifyRequestLike>(
       if (admission.status === 'begun') begin(admission.recording, request, reply)
       return undefined
     },
-    async onSend(request, reply, payload) {
-      return recordings.send(request, payload, async (recording) => {
+    onSend(request, reply, payload, done) {
+      const kept = recordings.send(request, payload, async (recording) => {
         try {
           return await keepSent(recording, reply, payload, maxBytes)
         } catch (error) {
@@ -78,6 +86,8 @@ export function idempotency<Request extends FastifyRequestLike>(
           throw error
         }
       })
+      if (kept === null) done(null, payload)
+      return kept ?? undefined
     },
   }
 
@@ -106,8 +116,8 @@ export function responseCache<Request extends FastifyRequestLike>(
       if (admitted.status === 'begun') begin(admitted.begun, request, reply)
       return undefined
     },
-    async onSend(request, reply, payload) {
-      return under.send(request, payload, async (begun) => {
+    onSend(request, reply, payload, done) {
+      const kept = under.send(request, payload, async (begun) => {
         try {
           return await keepSent(begun, reply, payload, maxBytes)
         } catch (error) {
@@ -115,6 +125,8 @@ export function responseCache<Request extends FastifyRequestLike>(
           throw error
         }
       })
+      if (kept === null) done(null, payload)
+      return kept ?? undefined
     },
   }
 

@@ -2,7 +2,15 @@
 // length of another body would put the connection out of step. Whoever tries is told what Node says of one that was sent.
 
 const REFUSED = ['setHeader', 'setHeaders', 'appendHeader', 'removeHeader', 'writeHead']
-const WITHOUT_EFFECT = ['flushHeaders']
+const WITHOUT_EFFECT = [
+  'flushHeaders',
+  'addTrailers',
+  'setTrailer',
+  'writeContinue',
+  'writeEarlyHints',
+  'writeInformation',
+  'writeProcessing',
+]
 
 /**
  * Nobody changes the head of the response any more, or breaks it off, until the function is called that is answered.

@@ -3,6 +3,7 @@
 
 /** What is used of a socket. */
 export interface Connection {
+  readonly writable?: boolean
   destroy(error?: Error): unknown
 }
 

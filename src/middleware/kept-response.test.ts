@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import type { Headers } from './answer.ts'
 import { toAnswer, toKept } from './kept-response.ts'
 
-function answering(headers: Headers, etags: string | null, { ageMs = 0, method = 'GET' } = {}) {
+function answering(headers: Headers, etags: string | null, { ageMs = 0, method = 'GET', status = 200 } = {}) {
   const nowMs = 1_800_000_000_000
   const made = { nowMs, ageMs, freshMs: 60_000 }
-  const kept = toKept({ status: 200, headers, body: Buffer.from('page') }, made, [])
+  const kept = toKept({ status, headers, body: Buffer.from('page') }, made, [])
   return toAnswer(kept, { nowMs, method, etags })
 }
 
@@ -28,6 +28,10 @@ const unknown: [etag: string, asked: string][] = [
 ]
 test.each(unknown)('a client that has not %s gets it: %s', (etag, asked) => {
   expect(answering([['ETag', etag]], asked)).toMatchObject({ status: 200 })
+})
+
+test.each([301, 404, 410])('what is kept as %i is no 304 for whoever has it', (status) => {
+  expect(answering([['ETag', '"1"']], '"1"', { status })).toMatchObject({ status, body: Buffer.from('page') })
 })
 
 test('a 304 says the rest as the response would, and nothing of its body', () => {

@@ -64,7 +64,7 @@ export function toAnswer(
   const ttl = freshMs === null ? '' : `; ttl=${Math.floor((freshMs - ageMs) / 1000)}`
   const told: Headers = [...headers, ['age', String(Math.floor(ageMs / 1000))], cacheStatus(`hit${ttl}`)]
   const bytes = Buffer.from(body, 'base64')
-  if (asked.etags !== null && isKnown(asked.etags, headers)) {
+  if (asked.etags !== null && isFound(status) && isKnown(asked.etags, headers)) {
     const described = told.filter(([name]) => !OF_THE_BODY.test(name))
     return { status: 304, headers: described, body: Buffer.alloc(0), without: KEPT_HEADERS }
   }
@@ -72,6 +72,11 @@ export function toAnswer(
   // Whoever sends it leaves the body out.
   if (asked.method !== 'HEAD' || BODILESS.has(status)) return answer
   return { ...answer, headers: [...told, ['content-length', String(bytes.length)]] }
+}
+
+/** Conditions are of what is there: a 404 stays one (RFC 9110, 13.2.1). */
+function isFound(status: number): boolean {
+  return status >= 200 && status < 300
 }
 
 /** A 304 says the rest as the 200 would (RFC 9110, 15.4.5). */

@@ -8,6 +8,8 @@ import { toldText } from './told.ts'
 export interface ParsedRequest {
   readonly method: string
   readonly originalUrl: string
+  /** Who is asked, as the framework has it: over HTTP/2 and behind a proxy that it trusts that is another header than `Host`. */
+  readonly host?: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body?: unknown
 }
@@ -37,7 +39,13 @@ export function incomingOf<Request extends ParsedRequest>(
 export function askedOf(request: ParsedRequest): Asked {
   const { method, originalUrl } = request
   const header = (name: string): string | null => headerOf(request, name)
-  return { method, place: `${header('host') ?? ''}${originalUrl}`, header }
+  return { method, place: `${hostOf(request)}${originalUrl}`, header }
+}
+
+/** Node takes any host: one with a path in it would be the place of another page. */
+function hostOf(request: ParsedRequest): string {
+  const host = request.host ?? headerOf(request, ':authority') ?? headerOf(request, 'host') ?? ''
+  return host.replaceAll('/', '%2F')
 }
 
 /** The whole response will be kept. */

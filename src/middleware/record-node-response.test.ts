@@ -118,6 +118,9 @@ const late: [what: string, change: (response: ServerResponse) => unknown][] = [
   ['a head sent', (response) => response.flushHeaders()],
   ['a chunk', (response) => response.write('more')],
   ['an end', (response) => response.end('more')],
+  ['a trailer', (response) => response.addTrailers({ 'x-late': '1' })],
+  ['a hint', (response) => response.writeEarlyHints({ link: '</late.css>; rel=preload' })],
+  ['a sign that it is at work', (response) => response.writeProcessing()],
 ]
 
 test.each(late)('after the end, while the response is kept, %s comes too late', async (_, change) => {

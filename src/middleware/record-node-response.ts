@@ -7,8 +7,9 @@
 
 import type { ServerResponse } from 'node:http'
 import type { Headers } from './answer.ts'
+import { Collected, toBytes } from './collected.ts'
 import { freezeHead } from './frozen-head.ts'
-import { type Connection, holdOpen } from './held-open.ts'
+import { type BreakingOff, type Connection, holdOpen } from './held-open.ts'
 import type { Outgoing } from './recording.ts'
 import { isClosed, whenClosed } from './when-closed.ts'
 import { type HeadWritten, headersOf, headSent, isReason, isStatus, noteHeaders } from './written-head.ts'
@@ -34,6 +35,8 @@ export type NodeResponse = Pick<
   readonly socket: Connection | null
   /** Only of HTTP/1. */
   getRawHeaderNames?(): string[]
+  /** Whether Node refuses a body of another length than its head says. */
+  readonly strictContentLength?: boolean
 }
 
 type Written = [chunk?: unknown, encoding?: unknown, callback?: unknown]
@@ -77,6 +80,8 @@ class Recorder {
   #state: 'silent' | 'writing' | 'ended' = 'silent'
   /** By its handler, and not for its client has left. */
   #isEnded = false
+  /** It is kept, and goes out just now: over HTTP/2 Node writes the last chunk by `write`. */
+  #goesOut = false
   // As the handler has left it: what stands before it may add some headers as they are sent, such as an encoding.
   #head: Head | null = null
   /** What stands behind says its headers: nothing is sent yet. */
@@ -110,6 +115,7 @@ class Recorder {
   }
 
   write(args: Written): boolean {
+    if (this.#goesOut) return this.#write(...args)
     if (this.#isEnded) return false
     this.#seeHead()
     const taken = this.#trying(() => this.#write(...args))
@@ -123,7 +129,7 @@ class Recorder {
     const response = this.#response
     if (this.#state === 'ended') return response
     this.#seeHead()
-    if (isRefused(response, args)) {
+    if (isRefused(response, args, this.#body.size)) {
       // Where it is taken all the same, nobody knows what was sent.
       const ended = this.#trying(() => this.#end(...args))
       this.startWriting()
@@ -134,14 +140,20 @@ class Recorder {
     const kept = this.#keep(true)
     const thaw = freeze(response)
     // What it throws for a chunk that cannot be sent has no caller any more.
-    kept
-      .then(() => {
-        const breakOff = thaw()
-        if (breakOff !== null) response.once('finish', breakOff)
-        return this.#end(...args)
-      })
-      .catch((error: unknown) => response.destroy(error as Error))
+    kept.then(() => this.#send(args, thaw())).catch((error: unknown) => response.destroy(error as Error))
     return response
+  }
+
+  #send(args: Written, { breakOff, isOpen }: Thawed): void {
+    if (breakOff !== null) this.#response.once('finish', breakOff)
+    this.#goesOut = true
+    try {
+      this.#end(...args)
+    } finally {
+      this.#goesOut = false
+    }
+    // Node has ended the connection of a client that left: nothing finishes on it.
+    if (!isOpen()) breakOff?.()
   }
 
   startWriting(): void {
@@ -210,10 +222,12 @@ class Recorder {
   }
 }
 
-/** What Node throws at: it does so at once, before anything is kept. */
-function isRefused(response: NodeResponse, [chunk]: Written): boolean {
+/** What Node throws at: it does so at once, before anything is kept. `written`: bytes before. */
+function isRefused(response: NodeResponse, [chunk, encoding]: Written, written: number): boolean {
   const isChunk = chunk === undefined || chunk === null || typeof chunk === 'function' || isBytes(chunk)
   if (!isChunk) return true
+  const length = response.strictContentLength === true ? response.getHeader('content-length') : undefined
+  if (length !== undefined && Number(length) !== written + toBytes(chunk, encoding).byteLength) return true
   return !response.headersSent && !(isStatus(response.statusCode) && isReason(response.statusMessage))
 }
 
@@ -221,50 +235,23 @@ function isBytes(chunk: unknown): chunk is string | Uint8Array {
   return typeof chunk === 'string' || chunk instanceof Uint8Array
 }
 
+/** How a response is left that has been kept. */
+interface Thawed {
+  /** Breaks its connection off, as somebody wanted meanwhile. */
+  readonly breakOff: BreakingOff
+  /** Whether anything can be sent on its connection. */
+  isOpen(): boolean
+}
+
 /** Nothing changes the response, and its connection stays, until the function is called that is answered. */
-function freeze(response: NodeResponse): () => (() => void) | null {
+function freeze(response: NodeResponse): () => Thawed {
   const { socket } = response
   const letGo = socket === null ? null : holdOpen(socket)
   const thaw = freezeHead(response, (error) => void socket?.destroy(error))
   return () => {
     thaw()
-    return letGo?.() ?? null
+    return { breakOff: letGo?.() ?? null, isOpen: () => socket?.writable !== false }
   }
-}
-
-/** What was written so far, up to a size. */
-class Collected {
-  readonly #maxBytes: number
-  readonly #chunks: Uint8Array[] = []
-  #size = 0
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes
-  }
-
-  get isTooLarge(): boolean {
-    return this.#size > this.#maxBytes
-  }
-
-  /** Null when it is too large. */
-  get bytes(): Buffer | null {
-    return this.isTooLarge ? null : Buffer.concat(this.#chunks)
-  }
-
-  add([chunk, encoding]: Written): void {
-    const bytes = toBytes(chunk, encoding)
-    this.#size += bytes.byteLength
-    if (this.isTooLarge) this.#chunks.length = 0
-    else this.#chunks.push(bytes)
-  }
-}
-
-/** A chunk as `write` and `end` take it; a callback in its place is none. */
-function toBytes(chunk: unknown, encoding: unknown): Uint8Array {
-  if (typeof chunk === 'string') {
-    return Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
-  }
-  return chunk instanceof Uint8Array ? chunk : new Uint8Array()
 }
 
 function isEventStream(headers: Headers): boolean {

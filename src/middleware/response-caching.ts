@@ -21,7 +21,7 @@ import { toldText, toldTexts } from './told.ts'
 
 export interface ResponseCacheOptions<Request> extends Freshness {
   /**
-   * What is asked for; default: host and path with query. Requests with the same key get the same response. One for
+   * What is asked for; default: host, as the framework tells it, and path with query. Requests with the same key get the same response. One for
    * which it returns no string, or an empty one, fails with InvalidArgumentError.
    */
   key?: (request: Request) => string

@@ -9,7 +9,7 @@ import { type HeadWritten, headSent } from './written-head.ts'
 
 /** What is used of a response of Node, whoever has made it. */
 export type SendsHead = Closing &
-  Pick<ServerResponse, 'writeHead' | 'statusCode' | 'getHeader' | 'getHeaderNames'>
+  Pick<ServerResponse, 'statusCode' | 'getHeader' | 'getHeaderNames'> & { writeHead(status: number): unknown }
 
 /** What decides. */
 export interface Decides {

@@ -47,8 +47,12 @@ const OF_THE_SERVER = new Set([
 const LOST = /^(ECONN.*|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|PROTOCOL_.*)$/
 const CLOSED = /closed state|connection is (closed|lost)/i
 
+/** The state of what somebody signals: a number beside it is of his choice, and says nothing of the server. */
+const SIGNALLED = '45000'
+
 export function isOfRows(error: object): boolean {
   const number = numberOf(error)
+  if ((error as { sqlState?: unknown }).sqlState === SIGNALLED) return true
   return number > 0 && !OF_THE_SERVER.has(number) && meaningOf(error) === 'sink-failed'
 }
 
@@ -59,7 +63,8 @@ function numberOf(error: object): number {
 }
 
 export function meaningOf(error: object): SinkErrorCode {
-  const { code, message } = error as { code?: unknown; message?: unknown }
+  const { code, message, sqlState } = error as { code?: unknown; message?: unknown; sqlState?: unknown }
+  if (sqlState === SIGNALLED) return 'sink-failed'
   if (LOST.test(String(code)) || CLOSED.test(String(message))) return 'sink-unreachable'
   const codes = Object.keys(MEANINGS) as SinkErrorCode[]
   return codes.find((meaning) => MEANINGS[meaning].includes(numberOf(error))) ?? 'sink-failed'

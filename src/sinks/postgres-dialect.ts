@@ -20,6 +20,9 @@ const INTEGERS: Readonly<Record<string, bigint>> = { smallint: 15n, integer: 31n
 /** An extension is in a schema of somebody's choice. */
 const TEXT = /^(text|character varying|bpchar|name|([^.]+\.)?citext)$/
 
+/** The characters that each encoding of a database has; what it lacks would fail whole statements. SQL_ASCII takes bytes as they come. */
+const CHARACTERS: Readonly<Record<string, RegExp>> = { UTF8: /^/, SQL_ASCII: /^/, LATIN1: /^[\0-\u{ff}]*$/u }
+
 /** What is longer would be cut off. */
 const MOST_BYTES_OF_A_NAME = 63
 
@@ -45,6 +48,7 @@ export const POSTGRES: Dialect = {
     sql: `SELECT a.attname AS name, format_type(b.type, -1) AS type,
         CASE WHEN b.type IN ('bpchar'::regtype, 'varchar'::regtype) AND b.modifier > 4
           THEN b.modifier - 4 END AS length,
+        CASE WHEN b.category = 'S' THEN getdatabaseencoding()::text END AS charset,
         EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = a.attrelid AND i.indisunique AND i.indisvalid
           AND i.indimmediate AND i.indpred IS NULL AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum)::int AS is_unique,
         (a.attgenerated <> '')::int AS is_generated,
@@ -57,7 +61,7 @@ export const POSTGRES: Dialect = {
       CROSS JOIN LATERAL (WITH RECURSIVE made AS (SELECT t.oid AS type, a.atttypmod AS modifier, false AS is_needed
           UNION ALL SELECT d.typbasetype, d.typtypmod, made.is_needed OR d.typnotnull
             FROM made JOIN pg_type d ON d.oid = made.type WHERE d.typtype = 'd')
-        SELECT made.* FROM made JOIN pg_type d ON d.oid = made.type WHERE d.typtype <> 'd') b
+        SELECT made.*, d.typcategory AS category FROM made JOIN pg_type d ON d.oid = made.type WHERE d.typtype <> 'd') b
       WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`,
     values: [nameOf(table)],
   }),
@@ -75,8 +79,9 @@ export const POSTGRES: Dialect = {
   isCount: (type) => type === 'bigint',
   isWhole: (type) => type in INTEGERS,
   isTime: (type) => /^(date|timestamp with(out)? time zone)$/.test(type),
-  isId: ({ type }) => type in INTEGERS || type === 'uuid' || TEXT.test(type),
-  ids: 'integers, text or uuid',
+  isId: ({ type, charset }) =>
+    type in INTEGERS || type === 'uuid' || (TEXT.test(type) && (charset ?? '') in CHARACTERS),
+  ids: 'integers, text in UTF8, LATIN1 or SQL_ASCII, or uuid',
   misfit,
   meaningOf,
   isOfRows,
@@ -171,5 +176,7 @@ function misfit(id: string, column: Column): string | undefined {
   if (column.type === 'name' && Buffer.byteLength(id) > MOST_BYTES_OF_A_NAME) {
     return `must have at most ${MOST_BYTES_OF_A_NAME} bytes`
   }
+  if (CHARACTERS[column.charset ?? '']?.test(id) === false)
+    return `must be of the characters of ${column.charset}`
   return id.includes('\0') ? 'must not have U+0000' : textMisfit(id, column)
 }

@@ -19,6 +19,9 @@ const STATE = /^(?!P[1-9])[0-9A-Z]{5}$/
 /** Where a policy refuses a row: the code alone would say that rights are missing. */
 const POLICY = /row-level security policy/i
 
+/** Where a RAISE of PL/pgSQL comes from. Its code is of somebody's choice, and says nothing of the server. */
+const RAISED = 'exec_stmt_raise'
+
 /** The server takes no writes, and did when the connection was made: it is the primary no more. */
 export function isReadOnly(error: unknown): boolean {
   return causesOf(error).some((one) => (one as { code?: unknown }).code === '25006')
@@ -30,12 +33,14 @@ const LOST =
 
 export function isOfRows(error: object): boolean {
   const { code, message, routine } = error as { code?: unknown; message?: unknown; routine?: unknown }
+  if (routine === RAISED) return true
   if (code === '42501') return routine === 'ExecWithCheckOptions' || POLICY.test(String(message))
   return STATE.test(String(code)) && meaningOf(error) === 'sink-failed' && !OF_THE_SERVER.test(String(code))
 }
 
 export function meaningOf(error: object): SinkErrorCode {
-  const { code, message } = error as { code?: unknown; message?: unknown }
+  const { code, message, routine } = error as { code?: unknown; message?: unknown; routine?: unknown }
+  if (routine === RAISED) return 'sink-failed'
   const found = MEANINGS.find(([codes]) => codes.test(String(code)))
   if (found !== undefined) return found[1]
   return code === undefined && LOST.test(String(message)) ? 'sink-unreachable' : 'sink-failed'

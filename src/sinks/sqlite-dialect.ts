@@ -58,10 +58,7 @@ export const SQLITE: Dialect = {
   ids: 'INTEGER, TEXT or UUID',
   misfit,
   meaningOf,
-  isOfRows: (error) => {
-    const { code = '', message = '' } = error as { code?: string; message?: string }
-    return OF_ROWS.test(code) && !OF_THE_FILE.test(message) && !GONE.test(message)
-  },
+  isOfRows,
   read: (place, { counters, partition, epoch }, ids) => ({
     sql: `SELECT asked.value AS id, ${countOf(place, 't')} AS value, r.delta AS refused, l.seq AS seq
       FROM (SELECT 1) one
@@ -161,8 +158,28 @@ const OF_THE_FILE =
 
 const GONE = /no such (table|column)/i
 
-function meaningOf(error: object): SinkErrorCode {
-  const { code = '', message = '' } = error as { code?: string; message?: string }
+/** The low byte of what node:sqlite has as `errcode`. */
+const CONSTRAINT = 19
+
+interface Told {
+  readonly code?: string
+  readonly errcode?: number
+  readonly message?: string
+}
+
+function isOfRows(error: Told): boolean {
+  const { code = '', message = '' } = error
+  return isConstraint(error) || (OF_ROWS.test(code) && !OF_THE_FILE.test(message) && !GONE.test(message))
+}
+
+/** Of a trigger, too, whose message may have any words: `the poll is locked`. */
+function isConstraint({ code = '', errcode = 0 }: Told): boolean {
+  return code.startsWith('SQLITE_CONSTRAINT') || (errcode & 0xff) === CONSTRAINT
+}
+
+function meaningOf(error: Told): SinkErrorCode {
+  const { code = '', message = '' } = error
+  if (isConstraint(error)) return 'sink-failed'
   if (/SQLITE_(BUSY|LOCKED)/.test(code) || /database (table )?is locked/.test(message)) return 'sink-busy'
   return GONE.test(message) ? 'sink-misconfigured' : 'sink-failed'
 }

@@ -2,7 +2,13 @@
 import { expect, test } from 'vitest'
 import { makeVotes, postgresAlone, read, recount, rollUp, rollUpAll, VOTES } from './counts-fixture.ts'
 import { batchOf, begin, ITEMS, stored } from './fixture.ts'
-import { openMariadb, openSqlite, type Place } from './places.ts'
+import {
+  openMariadb,
+  openPostgres as openPostgresOf,
+  openSqlite,
+  type Place,
+  type PostgresPlace,
+} from './places.ts'
 
 const openPostgres = postgresAlone()
 
@@ -26,12 +32,14 @@ async function expectRefusal(place: Place, type: string, told: string): Promise<
   await expect(place.events({ ...VOTES, id: 'ref' }).prepare()).rejects.toMatchObject(refusal('ref of votes'))
 }
 
+const PLAIN_TEXTS = 'integers, text in UTF8, LATIN1 or SQL_ASCII, or uuid'
+
 test.each(['numeric', 'date', 'timestamp with time zone', 'boolean', 'mood', 'bytea', 'double precision'])(
   'PostgreSQL refuses ids of %s',
   async (type) => {
     const place = await openPostgres()
     await place.run("CREATE TYPE mood AS ENUM ('happy', 'sad')")
-    await expectRefusal(place, type, `${type}, and ids must be integers, text or uuid`)
+    await expectRefusal(place, type, `${type}, and ids must be ${PLAIN_TEXTS}`)
   },
 )
 
@@ -95,6 +103,36 @@ test.each(SERVERS)('those that are no uuids are left out in $name, noted or rows
   await recount(uuids, ['abc', TWO])
   await rollUpAll(uuids)
   expect(await read(uuids, TWO)).toEqual({ [TWO]: 6 })
+})
+
+/** In a database of this encoding. */
+async function openEncoded(encoding: string): Promise<PostgresPlace> {
+  const { port, run } = await openPostgres()
+  await run(
+    `CREATE DATABASE "${encoding}" ENCODING '${encoding}' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'`,
+  )
+  return openPostgresOf(port, encoding)
+}
+
+test('one of characters that a database of PostgreSQL lacks is told, and left out where it was noted', async () => {
+  const place = await openEncoded('LATIN1')
+  await makeVotes(place, '', 'TEXT')
+  await place.run(
+    "CREATE TABLE things (id TEXT PRIMARY KEY, votes BIGINT); INSERT INTO votes (item, voter) VALUES ('caf\u00e9', 'ada')",
+  )
+  const target = { ...ITEMS, table: 'things' }
+  const [sink, votes] = [place.sink(target), place.events({ ...VOTES, target })]
+  const ledger = await begin(sink)
+
+  await expect(sink.read(ledger, ['caf\u00e9', 'snow \u2603'])).rejects.toMatchObject({
+    code: 'invalid-argument',
+  })
+  expect(await rollUp(votes, ['snow \u2603', 'caf\u00e9'])).toMatchObject({ events: 1 })
+  expect(await read(votes, 'caf\u00e9')).toEqual({ 'caf\u00e9': 1 })
+})
+
+test('PostgreSQL refuses ids of text in an encoding of which nobody can tell the characters', async () => {
+  await expectRefusal(await openEncoded('EUC_JP'), 'text', `text in EUC_JP, and ids must be ${PLAIN_TEXTS}`)
 })
 
 test('MariaDB tells ids apart that end in blanks, where their columns do', async () => {

@@ -103,10 +103,10 @@ export interface PostgresPlace extends ServerPlace {
 }
 
 /** In a schema of its own, of the server that all tests share or of another one. */
-export async function openPostgres(own?: number): Promise<PostgresPlace> {
+export async function openPostgres(own?: number, database = 'postgres'): Promise<PostgresPlace> {
   const port = own ?? (await databasePort('postgres'))
   const schema = `s${randomUUID().replaceAll('-', '')}`
-  const address = { host: '127.0.0.1', database: 'postgres' }
+  const address = { host: '127.0.0.1', database }
   const connect = (at: number, user = 'postgres'): pg.Pool => {
     const options = `-c search_path=${schema}`
     const pool = new pg.Pool({ ...address, port: at, user, max: 20, options })

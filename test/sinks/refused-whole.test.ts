@@ -36,6 +36,10 @@ describe('PostgreSQL', () => {
 
   test.each([
     ['by a code of its own', "RAISE EXCEPTION 'closed' USING ERRCODE = 'UV001';"],
+    ['for want of rights', "RAISE EXCEPTION 'closed' USING ERRCODE = 'insufficient_privilege';"],
+    ['by the state of a server', "RAISE EXCEPTION 'closed' USING ERRCODE = '55000';"],
+    ['by a code of a server that is busy', "RAISE EXCEPTION 'closed' USING ERRCODE = '40001';"],
+    ['by a code of a copy', "RAISE EXCEPTION 'closed' USING ERRCODE = '25006';"],
     ['for it finds two rows', 'NEW.votes := (SELECT x FROM (VALUES (1), (2)) two (x));'],
   ])('a row that a trigger refuses %s is kept, and all others are written', async (_, what) => {
     const place = await openPostgres()
@@ -84,6 +88,18 @@ describe('PostgreSQL', () => {
   })
 })
 
+test.each([1142, 1205, 1290])(
+  'a row that a trigger of MySQL signals with the number %i is kept, and all others are written',
+  async (number) => {
+    const place = await openMariadb()
+    await makeTables(place)
+    for (const when of ['INSERT', 'UPDATE'])
+      await place.run(`CREATE TRIGGER judge_${when} BEFORE ${when} ON items FOR EACH ROW
+        IF NEW.id = 5 THEN SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = ${number}; END IF`)
+    await keepsOne(place, ['DROP TRIGGER judge_INSERT', 'DROP TRIGGER judge_UPDATE'])
+  },
+)
+
 describe('SQLite', () => {
   const ends =
     "CREATE TRIGGER judge BEFORE INSERT ON items WHEN NEW.id = 5 BEGIN SELECT RAISE(ROLLBACK, 'closed'); END"
@@ -100,6 +116,16 @@ describe('SQLite', () => {
     await place.run(trigger)
     await keepsOne(place, ['DROP TRIGGER judge'])
   })
+
+  test.each(['the poll is locked', 'the room is full', 'no such table for guests', 'ITEM IS READONLY'])(
+    'a row that a trigger refuses saying %s is kept, and all others are written',
+    async (words) => {
+      const place = await openSqlite()
+      await makeTables(place)
+      await place.run(ends.replace('ROLLBACK', 'ABORT').replace('closed', words))
+      await keepsOne(place, ['DROP TRIGGER judge'])
+    },
+  )
 
   test('many rows for which a trigger ends the transaction are kept all the same', async () => {
     const place = await openSqlite()
