@@ -3,10 +3,11 @@
 
 import type { Asking } from '../runtime/answers-due.ts'
 import type { Due } from '../runtime/deadlines.ts'
-import { DriverError } from '../runtime/errors.ts'
+import type { DriverError } from '../runtime/errors.ts'
 import { closed, type Runner } from '../runtime/runner.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { late, type Reads } from './reads.ts'
+import { late, overloaded } from './read-answers.ts'
+import type { Reads } from './reads.ts'
 
 export class ValueReads {
   readonly #runner: Runner
@@ -81,11 +82,4 @@ class ReadInTurn implements Asking, Due {
     answersDue.leave(this)
     this.#settle.reject(reason ?? (isMoving ? overloaded() : late()))
   }
-}
-
-function overloaded(): DriverError {
-  return new DriverError(
-    'overloaded',
-    'cache read: the deadline was over before there was room for its answer',
-  )
 }
