@@ -5,7 +5,7 @@ const MOST_BYTES = 2 * 1024 * 1024
 /** Smaller values are asked for in any number. */
 const LARGE_BYTES = 65_536
 /** While none has come. */
-const FIRST = 16
+const FIRST = 4
 /** So many keys the mean is of, about. */
 const LOOKED_BACK = 16
 
@@ -26,7 +26,7 @@ export class AnswerSizes {
   /** Nobody waits for their answer any more; `bytes` of all of them, null where there was none. */
   over(keys: number, bytes: number | null): void {
     this.#due -= keys
-    if (bytes === null) return
+    if (bytes === null || keys === 0) return
     const before = this.#mean === null ? 0 : LOOKED_BACK
     this.#mean = ((this.#mean ?? 0) * before + bytes) / (before + keys)
   }

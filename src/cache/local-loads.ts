@@ -1,7 +1,6 @@
 // Loads without Redis: so many at once in this process, and one of a key at a time. The others stand in line, for as long as somebody
 // waits for them: what nobody wants any more is not loaded, and keeps nobody waiting.
 
-import { type Linked, LinkedList } from '../linked-list.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { closed } from '../runtime/runner.ts'
 import type { Runtime } from '../runtime/runtime.ts'
@@ -16,9 +15,7 @@ interface LocalTerms {
 }
 
 /** One load, and those who wait for it. */
-class LocalLoad<Value> implements Linked {
-  previous: Linked | undefined = undefined
-  next: Linked | undefined = undefined
+class LocalLoad<Value> {
   readonly key: string
   readonly value: Promise<Value>
   readonly #run: () => Promise<Value>
@@ -52,7 +49,7 @@ class LocalLoad<Value> implements Linked {
 
 export class LocalLoads<Value> {
   readonly #underWay = new Map<string, LocalLoad<Value>>()
-  readonly #line = new LinkedList<LocalLoad<Value>>()
+  readonly #line = new Set<LocalLoad<Value>>()
   #running = 0
 
   /** What the loader makes. Whoever asks for the same key meanwhile gets it too; each says by `leave` when he waits no more. */
@@ -85,7 +82,7 @@ export class LocalLoads<Value> {
     const over = (): void => {
       this.#running -= 1
       this.#over(load)
-      const [next] = this.#line.first(1)
+      const [next] = this.#line
       if (next === undefined) return
       this.#line.delete(next)
       this.#begin(next)

@@ -7,6 +7,7 @@ import { closed } from '../runtime/runner.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { AnswerSizes } from './answer-sizes.ts'
 import { isWorthAnother, late, overloaded, toError, valuesOf } from './read-answers.ts'
+import { Waiting } from './waiting-read.ts'
 
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 100
@@ -26,11 +27,20 @@ export class Reads {
 
   /** The bytes of this key; resolves to null when there are none. Rejects with DriverError when no answer came in time, or none of bytes. */
   get(key: string, withinMs: number): Promise<Buffer | null> {
+    return this.#get(key, withinMs, false)
+  }
+
+  /** As `get`, of what may be large: when there is room for it. Rejects with DriverError `overloaded` where there is none in time. */
+  getLarge(key: string, withinMs: number): Promise<Buffer | null> {
+    return this.#get(key, withinMs, true)
+  }
+
+  #get(key: string, withinMs: number, mayBeLarge: boolean): Promise<Buffer | null> {
     if (this.#runtime.runner.closed) return Promise.reject(closed())
     const joined = this.#gathered.get(key)
     if (joined !== undefined) return joined.promise
     if (this.#gathered.size === 0) process.nextTick(() => this.#send(withinMs))
-    const waiting = new Waiting(key)
+    const waiting = new Waiting(key, mayBeLarge)
     this.#gathered.set(key, waiting)
     return waiting.promise
   }
@@ -40,9 +50,13 @@ export class Reads {
     this.#gathered = new Map()
     const { runner } = this.#runtime
     if (runner.closed) return all.forEach(({ reject }) => reject(closed()))
+    const large = all.filter(({ mayBeLarge }) => mayBeLarge)
     const room = this.#line.length === 0 ? this.#sizes.room : 0
-    if (room < all.length) this.#waitForRoom(all.slice(room), withinMs)
-    if (room > 0) this.#ask(all.slice(0, room), withinMs)
+    if (large.length <= room) return this.#ask(all, withinMs)
+    const later = new Set(large.slice(room))
+    this.#waitForRoom([...later], withinMs)
+    const now = all.filter((each) => !later.has(each))
+    if (now.length > 0) this.#ask(now, withinMs)
   }
 
   /** Until then no server is late for them. */
@@ -80,23 +94,22 @@ export class Reads {
     const { deadlines, driver } = this.#runtime.runner
     const groups = this.#grouped(all)
     const replies = driver.read(groups.map(toCall))
-    this.#sizes.asked(all.length)
+    this.#sizes.asked(countLarge(all))
     // One timer for all of them.
     const by = performance.now() + withinMs
-    let open = all.length
-    const over = (keys: number, bytes: number | null): void => {
-      if (open === 0) return
-      open -= keys
-      if (open === 0) deadlines.remove(due)
-      this.#sizes.over(keys, bytes)
+    const open = new Set(groups)
+    const over = (group: readonly Waiting[], bytes: number | null): void => {
+      if (!open.delete(group)) return
+      if (open.size === 0) deadlines.remove(due)
+      this.#sizes.over(countLarge(group), bytes)
       this.#askNext()
     }
     const giveUpLate = (): void => {
-      if (open === 0) return
+      if (open.size === 0) return
       for (const each of all) each.reject(late())
       // No server answers those in the line, either.
       for (const each of this.#line) each.giveUp(late())
-      over(open, null)
+      for (const group of open) over(group, null)
     }
     const due: Due = {
       by,
@@ -111,11 +124,11 @@ export class Reads {
       void replies[at]
         ?.then((reply) => this.#settle(group, reply))
         .catch((error: unknown) => this.#allAgain(group, error, by))
-        .then((bytes) => over(group.length, bytes))
+        .then((bytes) => over(group, bytes))
     }
   }
 
-  /** How many bytes came. Throws ConnectionLostError for an answer that is none: it may belong to another call, and so its connection is dropped. */
+  /** How many bytes came of those that may be large. Throws ConnectionLostError for an answer that is none: it may belong to another call, and so its connection is dropped. */
   #settle(group: readonly Waiting[], reply: Reply): number {
     const values = valuesOf(group.length, reply)
     if (values === null) {
@@ -123,7 +136,7 @@ export class Reads {
       throw new ConnectionLostError('a read was answered with something else than bytes', true)
     }
     for (const [at, waiting] of group.entries()) waiting.resolve(values[at] ?? null)
-    return values.reduce((sum, value) => sum + (value?.length ?? 0), 0)
+    return group.reduce((sum, { mayBeLarge }, at) => sum + (mayBeLarge ? (values[at]?.length ?? 0) : 0), 0)
   }
 
   /** What goes in one command. In a cluster each key has its own slot, and perhaps its own node. */
@@ -168,19 +181,8 @@ interface InLine extends Due {
   readonly withinMs: number
 }
 
-class Waiting {
-  readonly key: string
-  readonly promise: Promise<Buffer | null>
-  resolve!: (bytes: Buffer | null) => void
-  reject!: (error: unknown) => void
-
-  constructor(key: string) {
-    this.key = key
-    this.promise = new Promise((resolve, reject) => {
-      this.resolve = resolve
-      this.reject = reject
-    })
-  }
+function countLarge(group: readonly Waiting[]): number {
+  return group.reduce((count, { mayBeLarge }) => count + (mayBeLarge ? 1 : 0), 0)
 }
 
 function toCall(group: readonly Waiting[]): ReadCall {

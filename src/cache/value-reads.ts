@@ -23,7 +23,7 @@ export class ValueReads {
 
   /** As `Reads.get`; the wait for room is bounded by the deadline of calls. */
   get(key: string, withinMs: number): Promise<Buffer | null> {
-    const read = (): Promise<Buffer | null> => this.#reads.get(key, withinMs)
+    const read = (): Promise<Buffer | null> => this.#reads.getLarge(key, withinMs)
     if (!this.#runner.answersDue.isShared) return read()
     if (this.#runner.closed) return Promise.reject(closed())
     return new Promise((resolve, reject) => {
