@@ -4,7 +4,7 @@ cannot see past all of them, and for an index that is read only. Of a query thos
 may be others.
 
 @returns reaped  more:flag
-@cost    as `remove` for 100 entries, for a query 200, and for as many units of work
+@cost    as `remove` for 100 entries, for a query 200, and for as many units of work; with `fuzzy` as `suggest`, too
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
 local entries = KEYS[2] -- hash: number of an entry -> all that is stored of it
@@ -15,6 +15,7 @@ local expiry = KEYS[6] -- sorted set: number of an entry -> when it expires, in 
 local fronts = KEYS[7] -- hash: number of a top -> what its first entries are answered as
 local forks = KEYS[8] -- sorted set: prefix of many words up to where they part, zero byte, number of its top
 local query = ARGV[1] -- text: the folded query that asks for others; empty: those that expired first go first
+local fuzzy = ARGV[2] == '1' -- flag: whether it asks for those with one edit, too
 
 -- @include shared/exact
 -- @include shared/clock
@@ -51,7 +52,13 @@ local keys = {
 }
 local known = open_tops(index.last_top)
 local now_ms = math.floor(clock_us() / 1000)
-local more = query ~= '' and unhide(keys, known, string.sub(query, 1, MOST_BYTES), now_ms)
+local prefix = string.sub(query, 1, MOST_BYTES)
+local more = query ~= '' and unhide(keys, known, (match_exactly(keys, prefix, 200)), now_ms)
+if fuzzy and not more then
+  -- @include shared/autocomplete/offer-matches
+  -- @include shared/autocomplete/nearby
+  more = unhide(keys, known, (match_nearby(keys, prefix)), now_ms)
+end
 if not more then
   more = reap(keys, known, now_ms, 100)
 end

@@ -6,7 +6,7 @@ others belong into another one.
 @returns removed  removed:integer taken:integer
 @cost    O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of
          their tops a leaf of 18 places, and once a call the front where one of the first ten has gone. A top that
-         falls under 100 places gets up to 60 from the forks behind it; of a prefix one byte longer without a fork up
+         falls under 100 places gets up to 60 from the forks behind it, which costs a first place of each; of a prefix one byte longer without a fork up
          to 200 words are read. A call takes entries for 6,000 units of work, as `add`. To the file and the replicas go
          the same as in `add`, and 1.5 kB for each top that is filled up
 ]]

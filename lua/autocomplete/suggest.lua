@@ -6,7 +6,8 @@ order, that match with one edit: they are `edited`. `short`: expired entries hid
 
 @returns suggested  short:flag front:text suggestions:[id:text text:text score:integer payload:bytes edited:flag]
 @cost    O(log words + limit) where more than 32 words match, else up to 200 words are read. With `fuzzy` and
-         too few others the same for each character of the query and each of the 64 first that may follow
+         too few others as much as finding the first place for each character of the query and each of the 64 first that
+         may follow, 4,000 words of prefixes of few words, and 200 places
 @reads
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot

@@ -1,6 +1,6 @@
 --[[
 Reads a page of items. `place` and `copy` come from the page before; `replaced`: the collection has been replaced
-since, so that another page would mix two. `gap`: items of a list have left at its head before they were read. A set
+since, so that another page would mix two, or a set or a hash is on another process of Redis, which scans it in another order. `gap`: items of a list have left at its head before they were read. A set
 and a hash may give some more than the limit, and an item twice where they change meanwhile; a sorted set is read by
 rank.
 
@@ -28,7 +28,9 @@ local known = open_collection(meta, '')
 if known.layout ~= COLLECTION_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)
 end
-if #place > 20 or not string.match(place, '^%d+$') then
+local is_scanned = kind == 'set' or kind == 'hash'
+local cursor = cursor_of(place)
+if cursor == nil or (not is_scanned and cursor ~= place) then
   return redis.error_reply('INVALID after: must be a marker of this collection')
 end
 local now_ms = math.floor(clock_us() / 1000)
@@ -41,11 +43,11 @@ end
 if known.codec ~= codec then
   return redis.error_reply('CODEC ' .. known.codec)
 end
-if copy ~= 0 and copy ~= known.copy then
+if cursor == false or (copy ~= 0 and copy ~= known.copy) then
   return { 'replaced', known.copy, known.version }
 end
-local gap = copy ~= 0 and kind == 'list' and tonumber(place) < known.first
-local parts, next_place, more = read_items(items, known, place, page_size(known, limit))
+local gap = copy ~= 0 and kind == 'list' and tonumber(cursor) < known.first
+local parts, next_place, more = read_items(items, known, cursor, page_size(known, limit))
 return {
   'page',
   known.copy,

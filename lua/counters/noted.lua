@@ -21,6 +21,7 @@ local place = ARGV[3] -- text: where the counts are in SQL, as all processes cal
 
 -- @include shared/exact
 -- @include shared/clock
+-- @include shared/scan-place
 -- @include shared/counters/board
 -- @include shared/counters/place
 -- @include shared/counters/retention
@@ -37,8 +38,10 @@ if other then
   return { 'elsewhere', other }
 end
 evict_due(shown, idle, math.floor(clock_us() / 1000))
-local page = redis.call('HSCAN', noted, cursor, 'COUNT', exact(limit))
+-- Behind a restart or a failover it begins anew.
+local page = redis.call('HSCAN', noted, cursor_of(cursor) or '0', 'COUNT', exact(limit))
+local next_cursor = place_of(page[1])
 if state.newest > 0 then
-  return { 'ahead', state.newest, state.turn, state.version, page[1], page[2] }
+  return { 'ahead', state.newest, state.turn, state.version, next_cursor, page[2] }
 end
-return { 'noted', state.turn, state.version, page[1], page[2] }
+return { 'noted', state.turn, state.version, next_cursor, page[2] }

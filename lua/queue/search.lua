@@ -15,6 +15,7 @@ local name = ARGV[4] -- text: the name
 local state = ARGV[5] -- text: as in find
 
 -- @include shared/clock
+-- @include shared/scan-place
 -- @include shared/queue/state
 -- @include shared/queue/job
 -- @include shared/queue/body
@@ -31,7 +32,8 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
-local told, cursor, bytes, left = {}, after, 0, looked
+-- Behind a restart or a failover it begins anew: a job may be found twice.
+local told, cursor, bytes, left = {}, cursor_of(after) or '0', 0, looked
 
 -- How many entries to look at next: few at first, for how large they are is known only when the server has read them.
 local function next_step(step)
@@ -63,4 +65,4 @@ while step > 0 do
   cursor, left = scanned[1], left - math.max(step, #fields / 2)
   step = cursor ~= '0' and next_step(step) or 0
 end
-return { 'page', math.floor(clock_us() / 1000), cursor, told }
+return { 'page', math.floor(clock_us() / 1000), place_of(cursor), told }

@@ -241,6 +241,22 @@ test('who asks waits no longer than until the deadline for what has expired to b
     .toEqual(['as ever'])
 })
 
+test('what hides others from a query with an edit is removed first, too', async () => {
+  const { index, calls, advance } = await setup()
+  const passing = (count: number, start: string): NewEntry<unknown>[] =>
+    Array.from({ length: count }, (_, at) => ({ text: `${start}${at}`, score: 9, expireAfter: '1s' }))
+  await index.addMany(passing(2000, 'other'))
+  await advance(10)
+  await index.addMany([...passing(250, 'able'), { text: 'able as ever' }])
+  await advance(1000)
+  calls.splice(0)
+
+  expect(await index.suggest('abbe', { fuzzy: true })).toMatchObject([{ text: 'able as ever' }])
+
+  expect(calls.filter((name) => name === REAP).length).toBeLessThan(5)
+  expect((await index.inspect()).expired).toBeGreaterThan(1900)
+})
+
 test('a fuzzy query finds what one edit away is, behind what matches', async () => {
   const { index } = await setup()
   await index.addMany([{ text: 'Johanna' }, { text: 'Joan', score: 5 }, { text: 'Hans', score: 9 }])

@@ -6,13 +6,13 @@ import type { Unit } from '../runtime/unit.ts'
 
 const underWay = new WeakMap<Runtime, Map<string, Promise<ReapAnswer>>>()
 
-/** The call that is under way, or one for this query. */
-export function reapTogether(unit: Unit, query: string): Promise<ReapAnswer> {
+/** The call that is under way, or one for this query. `fuzzy`: those with one edit are asked for, too. */
+export function reapTogether(unit: Unit, query: string, fuzzy: boolean): Promise<ReapAnswer> {
   const calls = underWay.get(unit.runtime) ?? new Map<string, Promise<ReapAnswer>>()
   underWay.set(unit.runtime, calls)
   const joined = calls.get(unit.prefix)
   if (joined !== undefined) return joined
-  const call = unit.run(reap, { query }).finally(() => calls.delete(unit.prefix))
+  const call = unit.run(reap, { query, fuzzy }).finally(() => calls.delete(unit.prefix))
   calls.set(unit.prefix, call)
   return call
 }

@@ -76,7 +76,7 @@ export class Asking<Payload> {
   async #askScript(question: Question, by: number): Promise<Suggestion<Payload>[]> {
     let answer = await this.#askOnce(question, { by })
     for (let more = true; answer.short && more; ) {
-      ;({ more } = await this.#until(by, reapTogether(this.#unit, question.query)))
+      ;({ more } = await this.#until(by, reapTogether(this.#unit, question.query, question.fuzzy)))
       answer = await this.#until(by, this.#askOnce(question, {}))
     }
     if (question.limit <= FRONT_PLACES) this.#known.set(this.#fronts + question.query, answer.front)

@@ -229,10 +229,10 @@ async function loadLocally<Value>(
   const resource = resourceOf(source, wanted.key)
   const loading = shared.local.load(wanted.key, wanted.absent.loader, { terms, runtime, resource })
   const got = await settledBy(
-    loading.then((value) => ({ value })),
+    loading.value.then((value) => ({ value })),
     endsAt,
     wanted.terms.signal,
-  )
+  ).finally(() => loading.leave())
   if (got === null) throw tooLate(source, wanted)
   return got.value
 }

@@ -77,6 +77,37 @@ test.each(['served', 'away'])(
   },
 )
 
+test('while Redis is away nothing is loaded for those who wait no more, and nobody waits behind them', async () => {
+  const { cache, client } = await setup<string>({ localConcurrency: 1 })
+  client.disconnect()
+  const [began, held, loaded] = [gate(), gate(), [] as string[]]
+  const load = async ({ key }: { key: string }): Promise<string> => {
+    loaded.push(key)
+    began.open()
+    await held.opened
+    return key
+  }
+  const first = cache.get('first', load)
+  await began.opened
+  const aborter = new AbortController()
+  const left = [
+    cache.get('late', load, { wait: '10ms' }),
+    cache.get('shared', load, { wait: '10ms' }),
+    cache.get('aborted', load, { signal: aborter.signal }),
+  ]
+  const shared = cache.get('shared', load)
+  const settled = Promise.allSettled(left)
+  await expect(left[0]).rejects.toThrow(WaitTimeoutError)
+  await expect(left[1]).rejects.toThrow(WaitTimeoutError)
+  aborter.abort()
+  await settled
+  const last = cache.get('last', load)
+  held.open()
+
+  expect(await Promise.all([first, shared, last])).toEqual(['first', 'shared', 'last'])
+  expect(loaded).toEqual(['first', 'shared', 'last'])
+})
+
 test('what a loader throws reaches all who wait, in every process, and is not kept', async () => {
   const { cache, another } = await setup<string>()
   const [began, held] = [gate(), gate()]

@@ -24,6 +24,18 @@ test('reads of one tick are MGETs of up to 64 keys, and a read alone is a GET', 
   ])
 })
 
+test('of large values no more are asked for at once than come as 2 MiB, however many are wanted', async () => {
+  const { reads, sent, client, prefix } = await setup()
+  const keys = Array.from({ length: 60 }, (_, n) => `${prefix}${n}`)
+  const large = Buffer.alloc(500_000, 1)
+  await client.mset(Object.fromEntries(keys.map((key) => [key, large])))
+
+  const found = await Promise.all(keys.map((key) => reads.getLarge(key, 5000)))
+
+  expect(found.every((value) => value?.equals(large))).toBe(true)
+  expect(sent.map(({ args }) => args.length)).toEqual(Array.from({ length: 15 }, () => 4))
+})
+
 test('before it is known whether the server is a cluster, and in one, each read is a GET', async () => {
   const { reads, sent, runtime } = await setup({ isCluster: true })
   await Promise.all([reads.get('a', 5000), reads.get('b', 5000)])

@@ -1,13 +1,14 @@
 // Plain reads. Those of one tick travel together, as one MGET, and the same key is read once. A read that was sent is
 // not joined by anybody: he may know of an invalidation that came after it (docs/decisions/0028).
 
-import { type ReadCall, type Reply, ConnectionLostError, ServerReplyError } from '../driver.ts'
-import { DriverError } from '../runtime/errors.ts'
+import { type ReadCall, type Reply, ConnectionLostError } from '../driver.ts'
+import type { Due } from '../runtime/deadlines.ts'
 import { closed } from '../runtime/runner.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { isPassing, toPeriluneError } from '../runtime/script-errors.ts'
+import { AnswerSizes } from './answer-sizes.ts'
+import { isWorthAnother, late, overloaded, toError, valuesOf } from './read-answers.ts'
+import { Waiting } from './waiting-read.ts'
 
-const READ = { script: { name: 'cache read' }, lines: [] } as const
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 100
 /** Keys of one MGET: nobody else's command waits for more. */
@@ -15,7 +16,10 @@ const MOST_TOGETHER = 64
 
 export class Reads {
   readonly #runtime: Runtime
+  readonly #sizes = new AnswerSizes()
   #gathered = new Map<string, Waiting>()
+  /** Those for which there was no room. */
+  #line: InLine[] = []
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime
@@ -23,47 +27,116 @@ export class Reads {
 
   /** The bytes of this key; resolves to null when there are none. Rejects with DriverError when no answer came in time, or none of bytes. */
   get(key: string, withinMs: number): Promise<Buffer | null> {
+    return this.#get(key, withinMs, false)
+  }
+
+  /** As `get`, of what may be large: when there is room for it. Rejects with DriverError `overloaded` where there is none in time. */
+  getLarge(key: string, withinMs: number): Promise<Buffer | null> {
+    return this.#get(key, withinMs, true)
+  }
+
+  #get(key: string, withinMs: number, mayBeLarge: boolean): Promise<Buffer | null> {
     if (this.#runtime.runner.closed) return Promise.reject(closed())
     const joined = this.#gathered.get(key)
     if (joined !== undefined) return joined.promise
     if (this.#gathered.size === 0) process.nextTick(() => this.#send(withinMs))
-    const waiting = new Waiting(key)
+    const waiting = new Waiting(key, mayBeLarge)
     this.#gathered.set(key, waiting)
     return waiting.promise
   }
 
   #send(withinMs: number): void {
-    const { deadlines, driver } = this.#runtime.runner
     const all = [...this.#gathered.values()]
     this.#gathered = new Map()
-    if (this.#runtime.runner.closed) return all.forEach(({ reject }) => reject(closed()))
-    const groups = this.#grouped(all)
-    const replies = driver.read(groups.map(toCall))
-    // One timer for all of them.
-    const by = performance.now() + withinMs
-    const due = { by, giveUp: (reason?: Error): void => giveUp(all, reason) }
-    deadlines.add(due)
-    let open = groups.length
-    const over = (): void => {
-      open -= 1
-      if (open === 0) deadlines.remove(due)
+    const { runner } = this.#runtime
+    if (runner.closed) return all.forEach(({ reject }) => reject(closed()))
+    const large = all.filter(({ mayBeLarge }) => mayBeLarge)
+    const room = this.#line.length === 0 ? this.#sizes.room : 0
+    if (large.length <= room) return this.#ask(all, withinMs)
+    const later = new Set(large.slice(room))
+    this.#waitForRoom([...later], withinMs)
+    const now = all.filter((each) => !later.has(each))
+    if (now.length > 0) this.#ask(now, withinMs)
+  }
+
+  /** Until then no server is late for them. */
+  #waitForRoom(all: readonly Waiting[], withinMs: number): void {
+    const { deadlines, deadlineMs } = this.#runtime.runner
+    const inLine: InLine = {
+      left: all,
+      withinMs,
+      by: performance.now() + Math.max(deadlineMs, withinMs),
+      giveUp: (reason = overloaded()) => {
+        this.#line = this.#line.filter((each) => each !== inLine)
+        deadlines.remove(inLine)
+        for (const each of inLine.left) each.reject(reason)
+      },
     }
-    for (const [at, group] of groups.entries()) {
-      replies[at]
-        ?.then((reply) => this.#settle(group, reply))
-        .catch((error: unknown) => this.#allAgain(group, error, by))
-        .finally(over)
+    this.#line.push(inLine)
+    deadlines.add(inLine)
+  }
+
+  #askNext(): void {
+    for (let [next] = this.#line; next !== undefined; [next] = this.#line) {
+      const { room } = this.#sizes
+      if (room === 0) return
+      const asked = next.left.slice(0, room)
+      next.left = next.left.slice(room)
+      if (next.left.length === 0) {
+        this.#line.shift()
+        this.#runtime.runner.deadlines.remove(next)
+      }
+      this.#ask(asked, next.withinMs)
     }
   }
 
-  /** Throws ConnectionLostError for an answer that is none: it may belong to another call, and so its connection is dropped. */
-  #settle(group: readonly Waiting[], reply: Reply): void {
-    const values = valuesOf(group, reply)
+  #ask(all: readonly Waiting[], withinMs: number): void {
+    const { deadlines, driver } = this.#runtime.runner
+    const groups = this.#grouped(all)
+    const replies = driver.read(groups.map(toCall))
+    this.#sizes.asked(countLarge(all))
+    // One timer for all of them.
+    const by = performance.now() + withinMs
+    const open = new Set(groups)
+    const over = (group: readonly Waiting[], bytes: number | null): void => {
+      if (!open.delete(group)) return
+      if (open.size === 0) deadlines.remove(due)
+      this.#sizes.over(countLarge(group), bytes)
+      this.#askNext()
+    }
+    const giveUpLate = (): void => {
+      if (open.size === 0) return
+      for (const each of all) each.reject(late())
+      // No server answers those in the line, either.
+      for (const each of this.#line) each.giveUp(late())
+      for (const group of open) over(group, null)
+    }
+    const due: Due = {
+      by,
+      giveUp: (reason) => {
+        // Not at once where time is over: after a stall of this process the answers may be there, and are only not read yet.
+        if (reason === undefined) setImmediate(giveUpLate)
+        else for (const each of all) each.reject(reason)
+      },
+    }
+    deadlines.add(due)
+    for (const [at, group] of groups.entries()) {
+      void replies[at]
+        ?.then((reply) => this.#settle(group, reply))
+        .catch((error: unknown) => this.#allAgain(group, error, by))
+        .then((bytes) => over(group, bytes))
+    }
+  }
+
+  /** How many bytes came of those that may be large. Throws ConnectionLostError for an answer that is none: it may belong to another call, and so its connection is dropped. */
+  #settle(group: readonly Waiting[], reply: Reply): number {
+    const values = valuesOf(group.length, reply)
     if (values === null) {
       this.#runtime.runner.driver.reconnect?.(group[0]?.key ?? '')
       throw new ConnectionLostError('a read was answered with something else than bytes', true)
     }
     for (const [at, waiting] of group.entries()) waiting.resolve(values[at] ?? null)
+    return group.reduce((sum, { mayBeLarge }, at) => sum + (mayBeLarge ? (values[at]?.length ?? 0) : 0), 0)
   }
 
   /** What goes in one command. In a cluster each key has its own slot, and perhaps its own node. */
@@ -74,8 +147,9 @@ export class Reads {
   }
 
   /** Each by itself: what one of them meets is nothing to the others. */
-  async #allAgain(group: readonly Waiting[], error: unknown, by: number): Promise<void> {
+  async #allAgain(group: readonly Waiting[], error: unknown, by: number): Promise<null> {
     await Promise.all(group.map((each) => this.#again(each, error, by)))
+    return null
   }
 
   /** A connection that broke, or a server that cannot answer just now, is asked again. */
@@ -91,7 +165,8 @@ export class Reads {
       if (this.#runtime.runner.closed) return waiting.reject(closed())
       const [reply = null] = this.#runtime.runner.driver.read([toCall([waiting])])
       try {
-        return this.#settle([waiting], await reply)
+        this.#settle([waiting], await reply)
+        return
       } catch (failure) {
         error = failure
       }
@@ -100,52 +175,16 @@ export class Reads {
   }
 }
 
-class Waiting {
-  readonly key: string
-  readonly promise: Promise<Buffer | null>
-  resolve!: (bytes: Buffer | null) => void
-  reject!: (error: unknown) => void
-
-  constructor(key: string) {
-    this.key = key
-    this.promise = new Promise((resolve, reject) => {
-      this.resolve = resolve
-      this.reject = reject
-    })
-  }
+/** Reads of one tick that were not sent. */
+interface InLine extends Due {
+  left: readonly Waiting[]
+  readonly withinMs: number
 }
 
-/** Not at once where time is over: after a stall of this process the answers may be there, and are only not read yet. */
-function giveUp(all: readonly Waiting[], reason?: Error): void {
-  if (reason === undefined) setImmediate(() => all.forEach((each) => each.reject(late())))
-  else for (const each of all) each.reject(reason)
+function countLarge(group: readonly Waiting[]): number {
+  return group.reduce((count, { mayBeLarge }) => count + (mayBeLarge ? 1 : 0), 0)
 }
 
 function toCall(group: readonly Waiting[]): ReadCall {
   return { command: group.length === 1 ? 'GET' : 'MGET', args: group.map(({ key }) => key) }
-}
-
-/** Of a GET the value, of an MGET those of its keys; null when the reply is that of neither. */
-function valuesOf(group: readonly Waiting[], reply: Reply): (Buffer | null)[] | null {
-  const values = group.length === 1 ? [reply] : reply
-  const isWhole = Array.isArray(values) && values.length === group.length
-  return isWhole && values.every(isBytes) ? values : null
-}
-
-function isBytes(reply: Reply): reply is Buffer | null {
-  return reply === null || Buffer.isBuffer(reply)
-}
-
-function isWorthAnother(error: unknown): boolean {
-  return error instanceof ConnectionLostError || (error instanceof ServerReplyError && isPassing(error))
-}
-
-function toError(error: unknown): unknown {
-  if (isWorthAnother(error)) return late(error)
-  return error instanceof ServerReplyError ? toPeriluneError(error, READ) : error
-}
-
-/** No server answered. */
-export function late(cause?: unknown): DriverError {
-  return new DriverError('unreachable', 'cache read: no server answered in time', { cause })
 }

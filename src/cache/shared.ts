@@ -11,12 +11,13 @@ import type { Joinable } from './outcome.ts'
 import { Reads } from './reads.ts'
 import { unitIn } from './units.ts'
 import { ValueReads } from './value-reads.ts'
+import { WhileUsed } from './while-used.ts'
 
 const MOST_QUIET = 10_000
 /** After Redis did not answer, loaders answer for so long without asking it. */
 const AWAY_MS = 1000
 
-const known = new WeakMap<Runtime, Map<string, unknown>>()
+const known = new WeakMap<Runtime, WhileUsed<Shared<unknown>>>()
 
 export class Shared<Value> {
   readonly reads: Reads
@@ -30,9 +31,11 @@ export class Shared<Value> {
   readonly #quiet = new Map<string, { token: number; until: number }>()
   #awayUntil = 0
   readonly #unitOf: (key: string) => Unit
+  readonly #among: WhileUsed<Shared<unknown>>
   #level: Level | null = null
 
-  private constructor(runtime: Runtime, name: string) {
+  private constructor(runtime: Runtime, name: string, among: WhileUsed<Shared<unknown>>) {
+    this.#among = among
     this.reads = new Reads(runtime)
     this.#unitOf = (key) => unitIn(runtime, name, key)
     const place = runtime.prefix('cache', name)
@@ -42,12 +45,12 @@ export class Shared<Value> {
   }
 
   static of<Value>(runtime: Runtime, name: string): Shared<Value> {
-    const ofRuntime = known.get(runtime) ?? new Map<string, unknown>()
+    const ofRuntime = known.get(runtime) ?? new WhileUsed<Shared<unknown>>()
     known.set(runtime, ofRuntime)
-    const before = ofRuntime.get(name)
+    const before = ofRuntime.find(name)
     if (before !== undefined) return before as Shared<Value>
-    const shared = new Shared<Value>(runtime, name)
-    ofRuntime.set(name, shared)
+    const shared = new Shared<Value>(runtime, name, ofRuntime)
+    ofRuntime.add(name, shared as Shared<unknown>)
     return shared
   }
 
@@ -61,6 +64,7 @@ export class Shared<Value> {
     const limited = this.#level?.limits
     if (limited === undefined) {
       this.#level = new Level(limits, this.#unitOf, (key) => tell?.({ kind: 'evicted', key }))
+      this.#among.keep(this as Shared<unknown>)
     } else if (!sameLimits(limited, limits)) {
       throw new InvalidArgumentError('inProcess', 'must be the same for all handles of one cache')
     }

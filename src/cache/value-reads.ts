@@ -3,10 +3,11 @@
 
 import type { Asking } from '../runtime/answers-due.ts'
 import type { Due } from '../runtime/deadlines.ts'
-import { DriverError } from '../runtime/errors.ts'
+import type { DriverError } from '../runtime/errors.ts'
 import { closed, type Runner } from '../runtime/runner.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { late, type Reads } from './reads.ts'
+import { late, overloaded } from './read-answers.ts'
+import type { Reads } from './reads.ts'
 
 export class ValueReads {
   readonly #runner: Runner
@@ -22,7 +23,7 @@ export class ValueReads {
 
   /** As `Reads.get`; the wait for room is bounded by the deadline of calls. */
   get(key: string, withinMs: number): Promise<Buffer | null> {
-    const read = (): Promise<Buffer | null> => this.#reads.get(key, withinMs)
+    const read = (): Promise<Buffer | null> => this.#reads.getLarge(key, withinMs)
     if (!this.#runner.answersDue.isShared) return read()
     if (this.#runner.closed) return Promise.reject(closed())
     return new Promise((resolve, reject) => {
@@ -86,11 +87,4 @@ class ReadInTurn implements Asking, Due {
     answersDue.leave(this)
     this.#settle.reject(reason ?? (isMoving ? overloaded() : late()))
   }
-}
-
-function overloaded(): DriverError {
-  return new DriverError(
-    'overloaded',
-    'cache read: the deadline was over before there was room for its answer',
-  )
 }

@@ -32,7 +32,7 @@ export type CollectionRead<Item> =
   | CollectionPage<Item>
   /** There is nothing, or no more: it was never stored, has expired or was evicted. */
   | { readonly status: 'absent' }
-  /** `after` is of items that have been replaced; read from the beginning. */
+  /** `after` is of items that have been replaced, or of a scan before Redis was restarted or failed over; read from the beginning. */
   | { readonly status: 'replaced'; readonly version: number | null }
 
 /** A picture of a collection; for people, for it may be old when it arrives. */
@@ -70,7 +70,7 @@ export async function readItems<Item, Key>(
 }
 
 function parseMarker(after: unknown): { copy: number; place: string } {
-  const [, copy, place] = /^([1-9]\d{0,15})-(\d{1,20})$/.exec(String(after)) ?? []
+  const [, copy, place] = /^([1-9]\d{0,15})-(\d{1,20}(?:\.[0-9a-f]{8})?)$/.exec(String(after)) ?? []
   if (copy === undefined || place === undefined) {
     throw new InvalidArgumentError('after', 'must be the next of a page')
   }

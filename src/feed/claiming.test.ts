@@ -187,6 +187,18 @@ describe('claiming', () => {
     expect(bodies((await target.read()).messages)).toEqual(['poison'])
   })
 
+  test('dead letters of a feed with a long name can be moved, too', async () => {
+    const { redis } = await setup<string>({ clock: 'real' })
+    const feed = redis.feed<string>('é'.repeat(230) + randomUUID(), { maxClaims: 1 })
+    await feed.append('poison')
+    await (await feed.claim())?.release()
+    await feed.claim()
+    const target = redis.feed<string>(randomUUID())
+
+    expect(await feed.moveDeadLetters(target)).toBe(1)
+    expect(await feed.moveDeadLetters(target)).toBe(0)
+  })
+
   test('take removes what it returns', async () => {
     const { feed } = await setup<number>()
     await feed.appendMany([{ body: 1 }, { body: 2 }, { body: 3 }])

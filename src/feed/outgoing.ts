@@ -3,6 +3,7 @@
 import { checkOptions, checkText } from '../runtime/arguments.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
+import { fitName } from '../runtime/fit-name.ts'
 import type { Message, Source } from './message.ts'
 
 export interface AppendOptions {
@@ -67,7 +68,7 @@ export function toNewMessage<Body>(
   feed: string,
   { id, body, ageMs, createdAtMs, expiresAtMs }: Message<Body>,
 ): NewMessage<Body> {
-  const idempotencyKey = `dead ${id} of ${feed}`.slice(0, 512)
+  const idempotencyKey = fitName(`dead ${id} of ${feed}`, MAX_KEY_BYTES)
   if (expiresAtMs === null) return { body, idempotencyKey }
   const leftMs = Math.max(1, expiresAtMs - createdAtMs - ageMs)
   return { body, idempotencyKey, expireAfter: `${leftMs}ms` }

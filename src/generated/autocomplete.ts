@@ -29,7 +29,7 @@ export type AddAnswer =
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'autocomplete/add',
-    sha1: '32efe7ecdcaa63eb93852821b184105dea5f6f9c',
+    sha1: '78f4f21ef67e3260e8d1778fbb65c7cc97665b7b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -245,6 +245,8 @@ end
 local MOST_WORK = 6000
 local WORK_OF_WORD = 30
 local WORK_OF_FRONT = 30
+-- Of a letter that goes on where a top is filled up; each place that is looked at is a unit.
+local WORK_OF_CHILD = 10
 -- So many bytes that are stored are a unit.
 local BYTES_OF_WORK = 128
 
@@ -257,8 +259,18 @@ local function work_of(suffixes, record)
 end
 -- Collects places in any order and keeps the first of them, each entry once.
 -- Numbers are compared, not packed places: the order of strings depends on the server's locale.
+-- \`looked\`: how many were offered.
 local function new_best(most)
-  return { most = most, ranks = {}, refs = {}, size = 0, rank = math.huge, ref = math.huge, cut = false }
+  return {
+    most = most,
+    ranks = {},
+    refs = {},
+    size = 0,
+    rank = math.huge,
+    ref = math.huge,
+    cut = false,
+    looked = 0,
+  }
 end
 
 local function is_before(rank, ref, other_rank, other_ref)
@@ -282,20 +294,23 @@ local function sort_best(best)
   end
 end
 
+-- False where it is none of the first, and so nothing behind it is.
 local function offer(best, rank, ref)
+  best.looked = best.looked + 1
   if best.ranks[ref] then
-    return
+    return true
   end
   if not is_before(rank, ref, best.rank, best.ref) then
     best.cut = true
-    return
+    return false
   end
   best.size = best.size + 1
   best.ranks[ref] = rank
   best.refs[best.size] = ref
-  if best.size >= best.most + 64 then
+  if best.size >= 2 * best.most then
     sort_best(best)
   end
+  return true
 end
 
 -- Offers the entries of members of \`words\`.
@@ -305,11 +320,22 @@ local function offer_members(best, members)
   end
 end
 
--- Offers places that are packed one behind the other.
+-- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
 local function offer_places(best, places)
   for byte = 1, #places, PLACE_BYTES do
-    offer(best, place_at(places, byte))
+    if not offer(best, place_at(places, byte)) then
+      return false
+    end
   end
+  return true
+end
+
+-- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
+-- the first that has none of the best have none either.
+local function sort_lists(lists)
+  table.sort(lists, function(one, other)
+    return is_before(one.rank, one.ref, other.rank, other.ref)
+  end)
 end
 -- More words of a prefix are never read where it begins no fork, and it never has as many (shared/autocomplete/hot).
 local MOST_READ = 1000
@@ -1057,50 +1083,73 @@ end
 -- So many it has then, at most.
 local MOST_COLLECTED = 160
 
--- Offers the places of one longer prefix, and returns the place from which on there may be more.
-local function offer_child(keys, known, best, child)
-  if string.byte(child, -1) == 0 then
-    -- The same text again and again: these are in the order of their places.
-    local from, to = from_prefix(child), to_prefix(child)
-    local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_COLLECTED)
-    offer_members(best, members)
-    known.work = known.work + #members
-    if #members == MOST_COLLECTED then
-      local last = members[MOST_COLLECTED]
-      return place_at(last, #last - PLACE_BYTES + 1)
+-- Offers the words of one longer prefix that begins no fork, and returns the place from which on there may be more.
+local function offer_words(keys, known, best, child)
+  local from, to = from_prefix(child), to_prefix(child)
+  -- The same text again and again: these are in the order of their places.
+  local is_text = string.byte(child, -1) == 0
+  local most = is_text and MOST_COLLECTED or MOST_READ
+  local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', most)
+  offer_members(best, members)
+  if is_text and #members == most then
+    local last = members[most]
+    return place_at(last, #last - PLACE_BYTES + 1)
+  end
+  return math.huge, math.huge
+end
+
+-- Offers the places of tops that are open, of each as long as they are among the first.
+local function offer_open_tops(fields, best, tops)
+  local firsts, lists = {}, {}
+  for at, top in ipairs(tops) do
+    firsts[at] = leaf_of(top, 'A')
+  end
+  read_leaves(fields, tops, firsts)
+  for at, top in ipairs(tops) do
+    local rank, ref = place_at(firsts[at].places, 1)
+    lists[at] = { top = top, rank = rank, ref = ref }
+  end
+  sort_lists(lists)
+  for _, list in ipairs(lists) do
+    if not is_before(list.rank, list.ref, best.rank, best.ref) then
+      best.cut = true
+      return
     end
-    return math.huge, math.huge
+    local leaves = leaves_of(list.top)
+    read_leaves(fields, { list.top }, leaves)
+    for _, leaf in ipairs(leaves) do
+      if not offer_places(best, leaf.places) then
+        break
+      end
+    end
   end
-  local fork = fork_behind(keys, known, child)
-  if not fork then
-    local from, to = from_prefix(child), to_prefix(child)
-    local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ)
-    offer_members(best, members)
-    known.work = known.work + #members
-    return math.huge, math.huge
-  end
-  local top = get_top(keys.tops, known, fork.id)
-  read_leaves(keys.tops, { top }, leaves_of(top))
-  for _, leaf in ipairs(top.leaves) do
-    offer_places(best, leaf.places)
-  end
-  return top.rank, top.ref
 end
 
 -- All that a prefix has to offer, and the place from which on it may be more.
 local function offer_children(keys, known, prefix)
-  local best, limit = new_best(MOST_COLLECTED), { rank = math.huge, ref = math.huge }
+  local best, limit, tops = new_best(MOST_COLLECTED), { rank = math.huge, ref = math.huge }, {}
   local from, to = from_prefix(prefix), to_prefix(prefix)
   local found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
   while found[1] do
     local child = string.sub(found[1], 1, #prefix + 1)
-    local rank, ref = offer_child(keys, known, best, child)
+    local fork = string.byte(child, -1) > 0 and fork_behind(keys, known, child)
+    local rank, ref
+    if fork then
+      local top = get_top(keys.tops, known, fork.id)
+      tops[#tops + 1] = top
+      rank, ref = top.rank, top.ref
+    else
+      rank, ref = offer_words(keys, known, best, child)
+    end
     if is_before(rank, ref, limit.rank, limit.ref) then
       limit.rank, limit.ref = rank, ref
     end
+    known.work = known.work + WORK_OF_CHILD
     from = '[' .. prefix .. string.char(string.byte(child, -1) + 1)
     found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
   end
+  offer_open_tops(keys.tops, best, tops)
+  known.work = known.work + best.looked
   sort_best(best)
   if best.cut and is_before(best.rank, best.ref, limit.rank, limit.ref) then
     limit.rank, limit.ref = best.rank, best.ref
@@ -1399,18 +1448,18 @@ return { 'added', new, replaced, taken }
     [152, 'lua/shared/autocomplete/record.lua', 1],
     [181, 'lua/shared/autocomplete/suffixes.lua', 1],
     [208, 'lua/shared/autocomplete/work.lua', 1],
-    [224, 'lua/shared/autocomplete/best.lua', 1],
-    [280, 'lua/shared/autocomplete/ranges.lua', 1],
-    [293, 'lua/shared/autocomplete/forks.lua', 1],
-    [305, 'lua/shared/autocomplete/top.lua', 1],
-    [569, 'lua/shared/autocomplete/tops.lua', 1],
-    [735, 'lua/shared/autocomplete/hot.lua', 1],
-    [892, 'lua/shared/autocomplete/fronts.lua', 1],
-    [1021, 'lua/shared/autocomplete/refill.lua', 1],
-    [1118, 'lua/shared/autocomplete/cool.lua', 1],
-    [1195, 'lua/shared/autocomplete/leave.lua', 1],
-    [1230, 'lua/shared/autocomplete/enter.lua', 1],
-    [1295, 'lua/autocomplete/add.lua', 46],
+    [226, 'lua/shared/autocomplete/best.lua', 1],
+    [306, 'lua/shared/autocomplete/ranges.lua', 1],
+    [319, 'lua/shared/autocomplete/forks.lua', 1],
+    [331, 'lua/shared/autocomplete/top.lua', 1],
+    [595, 'lua/shared/autocomplete/tops.lua', 1],
+    [761, 'lua/shared/autocomplete/hot.lua', 1],
+    [918, 'lua/shared/autocomplete/fronts.lua', 1],
+    [1047, 'lua/shared/autocomplete/refill.lua', 1],
+    [1167, 'lua/shared/autocomplete/cool.lua', 1],
+    [1244, 'lua/shared/autocomplete/leave.lua', 1],
+    [1279, 'lua/shared/autocomplete/enter.lua', 1],
+    [1344, 'lua/autocomplete/add.lua', 46],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
@@ -1534,7 +1583,7 @@ function readRecordsOfFindFound(part: Reply | undefined): (Buffer)[] {
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'autocomplete/find',
-    sha1: '4393bfffd262167c349cc40258d91d0aab7290c3',
+    sha1: 'e4e42267750a1553fcc61c519e1e643a285f0ba4',
     reads: true,
     bytes: true,
     source: `--[[
@@ -1733,8 +1782,18 @@ local exact = #found
 if fuzzy and not is_short and exact < limit then
 -- Collects places in any order and keeps the first of them, each entry once.
 -- Numbers are compared, not packed places: the order of strings depends on the server's locale.
+-- \`looked\`: how many were offered.
 local function new_best(most)
-  return { most = most, ranks = {}, refs = {}, size = 0, rank = math.huge, ref = math.huge, cut = false }
+  return {
+    most = most,
+    ranks = {},
+    refs = {},
+    size = 0,
+    rank = math.huge,
+    ref = math.huge,
+    cut = false,
+    looked = 0,
+  }
 end
 
 local function is_before(rank, ref, other_rank, other_ref)
@@ -1758,20 +1817,23 @@ local function sort_best(best)
   end
 end
 
+-- False where it is none of the first, and so nothing behind it is.
 local function offer(best, rank, ref)
+  best.looked = best.looked + 1
   if best.ranks[ref] then
-    return
+    return true
   end
   if not is_before(rank, ref, best.rank, best.ref) then
     best.cut = true
-    return
+    return false
   end
   best.size = best.size + 1
   best.ranks[ref] = rank
   best.refs[best.size] = ref
-  if best.size >= best.most + 64 then
+  if best.size >= 2 * best.most then
     sort_best(best)
   end
+  return true
 end
 
 -- Offers the entries of members of \`words\`.
@@ -1781,11 +1843,22 @@ local function offer_members(best, members)
   end
 end
 
--- Offers places that are packed one behind the other.
+-- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
 local function offer_places(best, places)
   for byte = 1, #places, PLACE_BYTES do
-    offer(best, place_at(places, byte))
+    if not offer(best, place_at(places, byte)) then
+      return false
+    end
   end
+  return true
+end
+
+-- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
+-- the first that has none of the best have none either.
+local function sort_lists(lists)
+  table.sort(lists, function(one, other)
+    return is_before(one.rank, one.ref, other.rank, other.ref)
+  end)
 end
 -- More words of a prefix are never read where it begins no fork, and it never has as many (shared/autocomplete/hot).
 local MOST_READ = 1000
@@ -1821,32 +1894,73 @@ local function fields_of_best(best)
   return fields, best.cut
 end
 
--- Offers the places of a top.
-local function offer_top(best, tops, id)
-  local head = redis.call('HGET', tops, id)
-  local names = {}
-  for at = 18, #head do
-    names[at - 17] = id .. ':' .. string.sub(head, at, at)
+-- So many words are looked at of prefixes that begin no fork: what has more of them would keep all others waiting.
+local MOST_LOOKED = 4000
+-- So many tops are read at once.
+local MOST_TOPS = 100
+
+-- Offers the first entries that match a prefix where few words do; else it notes the top that has them in \`hot\`. Most of those
+-- that somebody may have meant are of no words.
+local function offer_matches(best, keys, prefix, hot)
+  local from, to = from_prefix(prefix), to_prefix(prefix)
+  if not redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1] then
+    return
   end
-  for _, leaf in ipairs(redis.call('HMGET', tops, unpack(names))) do
-    offer_places(best, leaf)
+  local fork, id = first_fork(keys.forks, prefix)
+  if not fork and best.looked < MOST_LOOKED then
+    offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ))
+  elseif fork and not hot.known[id] then
+    hot.known[id] = true
+    hot.ids[#hot.ids + 1] = id
   end
-  best.cut = best.cut or struct.unpack('>d', head) < math.huge
 end
 
--- Offers the first entries that match a prefix, at least as many as are collected. Most of those that somebody may have meant
--- are of few words, or of none.
-local function offer_matches(best, keys, prefix)
-  local from, to = from_prefix(prefix), to_prefix(prefix)
-  local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_COLD + 1)
-  if #members > MOST_COLD then
-    local fork, id = first_fork(keys.forks, prefix)
-    if fork then
-      return offer_top(best, keys.tops, id)
-    end
-    members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ)
+-- Heads and first leaves of the tops from this one on.
+local function read_firsts(lists, tops, ids, from)
+  local names = {}
+  for at = from, math.min(from + MOST_TOPS - 1, #ids) do
+    names[#names + 1] = ids[at]
+    names[#names + 1] = ids[at] .. ':A'
   end
-  offer_members(best, members)
+  local stored = redis.call('HMGET', tops, unpack(names))
+  for at = 1, #stored, 2 do
+    local rank, ref = place_at(stored[at + 1], 1)
+    lists[#lists + 1] = { id = names[at], head = stored[at], first = stored[at + 1], rank = rank, ref = ref }
+  end
+end
+
+-- Offers the places of a top, as long as they are among the first.
+local function offer_top(best, tops, list)
+  local names = {}
+  for at = 19, #list.head do
+    names[at - 18] = list.id .. ':' .. string.sub(list.head, at, at)
+  end
+  if not offer_places(best, list.first) then
+    return
+  end
+  local leaves = names[1] and redis.call('HMGET', tops, unpack(names)) or names
+  for _, leaf in ipairs(leaves) do
+    if not offer_places(best, leaf) then
+      return
+    end
+  end
+  best.cut = best.cut or struct.unpack('>d', list.head) < math.huge
+end
+
+-- Offers the places of these tops.
+local function offer_tops(best, tops, ids)
+  local lists = {}
+  for from = 1, #ids, MOST_TOPS do
+    read_firsts(lists, tops, ids, from)
+  end
+  sort_lists(lists)
+  for _, list in ipairs(lists) do
+    if not is_before(list.rank, list.ref, best.rank, best.ref) then
+      best.cut = true
+      return
+    end
+    offer_top(best, tops, list)
+  end
 end
 -- Prefixes that are one edit away from a query and that some word begins with: a character left out, put in,
 -- replaced, or two neighbours swapped.
@@ -1917,9 +2031,11 @@ local function match_nearby(keys, query)
   for at = #characters, MOST_CHARACTERS + 1, -1 do
     characters[at] = nil
   end
+  local hot = { ids = {}, known = {} }
   for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
-    offer_matches(best, keys, string.sub(beginning .. rest, 1, MOST_BYTES))
+    offer_matches(best, keys, string.sub(beginning .. rest, 1, MOST_BYTES), hot)
   end
+  offer_tops(best, keys.tops, hot.ids)
   return fields_of_best(best)
 end
   local others = {}
@@ -1947,11 +2063,11 @@ return { 'found', is_short and 1 or 0, exact, front, found }
     [143, 'lua/shared/autocomplete/search.lua', 1],
     [182, 'lua/autocomplete/find.lua', 26],
     [195, 'lua/shared/autocomplete/best.lua', 1],
-    [251, 'lua/shared/autocomplete/ranges.lua', 1],
-    [264, 'lua/shared/autocomplete/forks.lua', 1],
-    [276, 'lua/shared/autocomplete/offer-matches.lua', 1],
-    [312, 'lua/shared/autocomplete/nearby.lua', 1],
-    [386, 'lua/autocomplete/find.lua', 44],
+    [275, 'lua/shared/autocomplete/ranges.lua', 1],
+    [288, 'lua/shared/autocomplete/forks.lua', 1],
+    [300, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [377, 'lua/shared/autocomplete/nearby.lua', 1],
+    [453, 'lua/autocomplete/find.lua', 44],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2089,6 +2205,8 @@ return {
 export interface ReapArguments {
   /** the folded query that asks for others; empty: those that expired first go first */
   readonly query: string
+  /** whether it asks for those with one edit, too */
+  readonly fuzzy: boolean
 }
 
 export type ReapAnswer =
@@ -2098,12 +2216,12 @@ export type ReapAnswer =
 /**
  * Removes up to 100 entries that have expired. Every call that writes removes some; this is for a query that cannot see past all of them, and for an index that is read only. Of a query those go first that hide what it asks for. `more`: there may be others.
  *
- * Cost: as `remove` for 100 entries, for a query 200, and for as many units of work.
+ * Cost: as `remove` for 100 entries, for a query 200, and for as many units of work; with `fuzzy` as `suggest`, too.
  */
 export const reap: Operation<ReapArguments, ReapAnswer> = {
   script: {
     name: 'autocomplete/reap',
-    sha1: '50838a837fd3a5e2d7eb2b8ea61b950693907cc9',
+    sha1: '9c3460d166f1a7f509270cf8eaaf475e52782310',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2112,7 +2230,7 @@ cannot see past all of them, and for an index that is read only. Of a query thos
 may be others.
 
 @returns reaped  more:flag
-@cost    as \`remove\` for 100 entries, for a query 200, and for as many units of work
+@cost    as \`remove\` for 100 entries, for a query 200, and for as many units of work; with \`fuzzy\` as \`suggest\`, too
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
 -- KEYS[2] entries: hash: number of an entry -> all that is stored of it
@@ -2123,6 +2241,7 @@ local tops = KEYS[5] -- hash: number of a top -> its head, and of each of its le
 -- KEYS[7] fronts: hash: number of a top -> what its first entries are answered as
 -- KEYS[8] forks: sorted set: prefix of many words up to where they part, zero byte, number of its top
 local query = ARGV[1] -- text: the folded query that asks for others; empty: those that expired first go first
+local fuzzy = ARGV[2] == '1' -- flag: whether it asks for those with one edit, too
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -2170,6 +2289,10 @@ local function place_at(packed, byte)
   return struct.unpack('>dd', packed, byte)
 end
 
+-- An entry's field in \`entries\`.
+local function field_of(ref)
+  return struct.pack('>d', ref)
+end
 -- What is stored of an entry:
 --   expires_at_ms, rank, length of id, of marked and of text, id, marked, text, payload
 -- \`id\` is empty where it is the text; \`marked\` is the folded text with \\1 before each word start but the first.
@@ -2226,6 +2349,8 @@ end
 local MOST_WORK = 6000
 local WORK_OF_WORD = 30
 local WORK_OF_FRONT = 30
+-- Of a letter that goes on where a top is filled up; each place that is looked at is a unit.
+local WORK_OF_CHILD = 10
 -- So many bytes that are stored are a unit.
 local BYTES_OF_WORK = 128
 
@@ -2238,8 +2363,18 @@ local function work_of(suffixes, record)
 end
 -- Collects places in any order and keeps the first of them, each entry once.
 -- Numbers are compared, not packed places: the order of strings depends on the server's locale.
+-- \`looked\`: how many were offered.
 local function new_best(most)
-  return { most = most, ranks = {}, refs = {}, size = 0, rank = math.huge, ref = math.huge, cut = false }
+  return {
+    most = most,
+    ranks = {},
+    refs = {},
+    size = 0,
+    rank = math.huge,
+    ref = math.huge,
+    cut = false,
+    looked = 0,
+  }
 end
 
 local function is_before(rank, ref, other_rank, other_ref)
@@ -2263,20 +2398,23 @@ local function sort_best(best)
   end
 end
 
+-- False where it is none of the first, and so nothing behind it is.
 local function offer(best, rank, ref)
+  best.looked = best.looked + 1
   if best.ranks[ref] then
-    return
+    return true
   end
   if not is_before(rank, ref, best.rank, best.ref) then
     best.cut = true
-    return
+    return false
   end
   best.size = best.size + 1
   best.ranks[ref] = rank
   best.refs[best.size] = ref
-  if best.size >= best.most + 64 then
+  if best.size >= 2 * best.most then
     sort_best(best)
   end
+  return true
 end
 
 -- Offers the entries of members of \`words\`.
@@ -2286,11 +2424,22 @@ local function offer_members(best, members)
   end
 end
 
--- Offers places that are packed one behind the other.
+-- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
 local function offer_places(best, places)
   for byte = 1, #places, PLACE_BYTES do
-    offer(best, place_at(places, byte))
+    if not offer(best, place_at(places, byte)) then
+      return false
+    end
   end
+  return true
+end
+
+-- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
+-- the first that has none of the best have none either.
+local function sort_lists(lists)
+  table.sort(lists, function(one, other)
+    return is_before(one.rank, one.ref, other.rank, other.ref)
+  end)
 end
 -- More words of a prefix are never read where it begins no fork, and it never has as many (shared/autocomplete/hot).
 local MOST_READ = 1000
@@ -2868,50 +3017,73 @@ end
 -- So many it has then, at most.
 local MOST_COLLECTED = 160
 
--- Offers the places of one longer prefix, and returns the place from which on there may be more.
-local function offer_child(keys, known, best, child)
-  if string.byte(child, -1) == 0 then
-    -- The same text again and again: these are in the order of their places.
-    local from, to = from_prefix(child), to_prefix(child)
-    local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_COLLECTED)
-    offer_members(best, members)
-    known.work = known.work + #members
-    if #members == MOST_COLLECTED then
-      local last = members[MOST_COLLECTED]
-      return place_at(last, #last - PLACE_BYTES + 1)
+-- Offers the words of one longer prefix that begins no fork, and returns the place from which on there may be more.
+local function offer_words(keys, known, best, child)
+  local from, to = from_prefix(child), to_prefix(child)
+  -- The same text again and again: these are in the order of their places.
+  local is_text = string.byte(child, -1) == 0
+  local most = is_text and MOST_COLLECTED or MOST_READ
+  local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', most)
+  offer_members(best, members)
+  if is_text and #members == most then
+    local last = members[most]
+    return place_at(last, #last - PLACE_BYTES + 1)
+  end
+  return math.huge, math.huge
+end
+
+-- Offers the places of tops that are open, of each as long as they are among the first.
+local function offer_open_tops(fields, best, tops)
+  local firsts, lists = {}, {}
+  for at, top in ipairs(tops) do
+    firsts[at] = leaf_of(top, 'A')
+  end
+  read_leaves(fields, tops, firsts)
+  for at, top in ipairs(tops) do
+    local rank, ref = place_at(firsts[at].places, 1)
+    lists[at] = { top = top, rank = rank, ref = ref }
+  end
+  sort_lists(lists)
+  for _, list in ipairs(lists) do
+    if not is_before(list.rank, list.ref, best.rank, best.ref) then
+      best.cut = true
+      return
     end
-    return math.huge, math.huge
+    local leaves = leaves_of(list.top)
+    read_leaves(fields, { list.top }, leaves)
+    for _, leaf in ipairs(leaves) do
+      if not offer_places(best, leaf.places) then
+        break
+      end
+    end
   end
-  local fork = fork_behind(keys, known, child)
-  if not fork then
-    local from, to = from_prefix(child), to_prefix(child)
-    local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ)
-    offer_members(best, members)
-    known.work = known.work + #members
-    return math.huge, math.huge
-  end
-  local top = get_top(keys.tops, known, fork.id)
-  read_leaves(keys.tops, { top }, leaves_of(top))
-  for _, leaf in ipairs(top.leaves) do
-    offer_places(best, leaf.places)
-  end
-  return top.rank, top.ref
 end
 
 -- All that a prefix has to offer, and the place from which on it may be more.
 local function offer_children(keys, known, prefix)
-  local best, limit = new_best(MOST_COLLECTED), { rank = math.huge, ref = math.huge }
+  local best, limit, tops = new_best(MOST_COLLECTED), { rank = math.huge, ref = math.huge }, {}
   local from, to = from_prefix(prefix), to_prefix(prefix)
   local found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
   while found[1] do
     local child = string.sub(found[1], 1, #prefix + 1)
-    local rank, ref = offer_child(keys, known, best, child)
+    local fork = string.byte(child, -1) > 0 and fork_behind(keys, known, child)
+    local rank, ref
+    if fork then
+      local top = get_top(keys.tops, known, fork.id)
+      tops[#tops + 1] = top
+      rank, ref = top.rank, top.ref
+    else
+      rank, ref = offer_words(keys, known, best, child)
+    end
     if is_before(rank, ref, limit.rank, limit.ref) then
       limit.rank, limit.ref = rank, ref
     end
+    known.work = known.work + WORK_OF_CHILD
     from = '[' .. prefix .. string.char(string.byte(child, -1) + 1)
     found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
   end
+  offer_open_tops(keys.tops, best, tops)
+  known.work = known.work + best.looked
   sort_best(best)
   if best.cut and is_before(best.rank, best.ref, limit.rank, limit.ref) then
     limit.rank, limit.ref = best.rank, best.ref
@@ -3167,10 +3339,10 @@ end
   end
   return fields, more, ''
 end
--- Removes what has expired among the first entries that match, one at least and no more than a call does. True when there was one.
-local function unhide(keys, known, prefix, now_ms)
+-- Removes what has expired among these entries, one at least and no more than a call does. True when there was one.
+local function unhide(keys, known, fields, now_ms)
   local found = false
-  for _, field in ipairs((match_exactly(keys, prefix, 200))) do
+  for _, field in ipairs(fields) do
     local record = redis.call('HGET', keys.entries, field)
     if has_expired(struct.unpack('>d', record), now_ms) then
       remove_entry(keys, known, field, record)
@@ -3198,7 +3370,164 @@ local keys = {
 }
 local known = open_tops(index.last_top)
 local now_ms = math.floor(clock_us() / 1000)
-local more = query ~= '' and unhide(keys, known, string.sub(query, 1, MOST_BYTES), now_ms)
+local prefix = string.sub(query, 1, MOST_BYTES)
+local more = query ~= '' and unhide(keys, known, (match_exactly(keys, prefix, 200)), now_ms)
+if fuzzy and not more then
+local function fields_of_best(best)
+  sort_best(best)
+  local fields = {}
+  for at, ref in ipairs(best.refs) do
+    fields[at] = field_of(ref)
+  end
+  return fields, best.cut
+end
+
+-- So many words are looked at of prefixes that begin no fork: what has more of them would keep all others waiting.
+local MOST_LOOKED = 4000
+-- So many tops are read at once.
+local MOST_TOPS = 100
+
+-- Offers the first entries that match a prefix where few words do; else it notes the top that has them in \`hot\`. Most of those
+-- that somebody may have meant are of no words.
+local function offer_matches(best, keys, prefix, hot)
+  local from, to = from_prefix(prefix), to_prefix(prefix)
+  if not redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1] then
+    return
+  end
+  local fork, id = first_fork(keys.forks, prefix)
+  if not fork and best.looked < MOST_LOOKED then
+    offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ))
+  elseif fork and not hot.known[id] then
+    hot.known[id] = true
+    hot.ids[#hot.ids + 1] = id
+  end
+end
+
+-- Heads and first leaves of the tops from this one on.
+local function read_firsts(lists, tops, ids, from)
+  local names = {}
+  for at = from, math.min(from + MOST_TOPS - 1, #ids) do
+    names[#names + 1] = ids[at]
+    names[#names + 1] = ids[at] .. ':A'
+  end
+  local stored = redis.call('HMGET', tops, unpack(names))
+  for at = 1, #stored, 2 do
+    local rank, ref = place_at(stored[at + 1], 1)
+    lists[#lists + 1] = { id = names[at], head = stored[at], first = stored[at + 1], rank = rank, ref = ref }
+  end
+end
+
+-- Offers the places of a top, as long as they are among the first.
+local function offer_top(best, tops, list)
+  local names = {}
+  for at = 19, #list.head do
+    names[at - 18] = list.id .. ':' .. string.sub(list.head, at, at)
+  end
+  if not offer_places(best, list.first) then
+    return
+  end
+  local leaves = names[1] and redis.call('HMGET', tops, unpack(names)) or names
+  for _, leaf in ipairs(leaves) do
+    if not offer_places(best, leaf) then
+      return
+    end
+  end
+  best.cut = best.cut or struct.unpack('>d', list.head) < math.huge
+end
+
+-- Offers the places of these tops.
+local function offer_tops(best, tops, ids)
+  local lists = {}
+  for from = 1, #ids, MOST_TOPS do
+    read_firsts(lists, tops, ids, from)
+  end
+  sort_lists(lists)
+  for _, list in ipairs(lists) do
+    if not is_before(list.rank, list.ref, best.rank, best.ref) then
+      best.cut = true
+      return
+    end
+    offer_top(best, tops, list)
+  end
+end
+-- Prefixes that are one edit away from a query and that some word begins with: a character left out, put in,
+-- replaced, or two neighbours swapped.
+
+-- So many characters are tried in each place, in the order of their bytes.
+local MOST_TRIED = 64
+-- A shorter query is taken as it is, and so is what follows so many characters.
+local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
+-- So many entries are collected.
+local MOST_NEAR = 200
+
+local function characters_of(query)
+  local characters = {}
+  for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
+    characters[#characters + 1] = character
+  end
+  return characters
+end
+
+-- The characters that follow a beginning in the index.
+local function following(words, beginning)
+  local characters = {}
+  local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
+  while #characters < MOST_TRIED do
+    local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
+    if not found[1] then
+      break
+    end
+    local character = string.match(found[1], '^[^\\128-\\191][\\128-\\191]*', #beginning + 1)
+    characters[#characters + 1] = character
+    from = '(' .. beginning .. character .. '\\255'
+  end
+  return characters
+end
+
+local function nearby_prefixes(words, characters)
+  local prefixes, seen = {}, {}
+  local function try(prefix)
+    if not seen[prefix] then
+      seen[prefix] = true
+      prefixes[#prefixes + 1] = prefix
+    end
+  end
+  local size = #characters
+  for at = 1, size do
+    local beginning = table.concat(characters, '', 1, at - 1)
+    local rest = table.concat(characters, '', at + 1)
+    try(beginning .. rest)
+    if at < size then
+      try(beginning .. characters[at + 1] .. characters[at] .. table.concat(characters, '', at + 2))
+      for _, character in ipairs(following(words, beginning)) do
+        try(beginning .. character .. rest)
+        try(beginning .. character .. characters[at] .. rest)
+      end
+    end
+  end
+  return prefixes
+end
+
+-- As match_exactly, for what is one edit away from the query.
+local function match_nearby(keys, query)
+  local best = new_best(MOST_NEAR)
+  local characters = characters_of(query)
+  if #characters < LEAST_CHARACTERS then
+    return {}, false
+  end
+  local rest = table.concat(characters, '', math.min(#characters, MOST_CHARACTERS) + 1)
+  for at = #characters, MOST_CHARACTERS + 1, -1 do
+    characters[at] = nil
+  end
+  local hot = { ids = {}, known = {} }
+  for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
+    offer_matches(best, keys, string.sub(beginning .. rest, 1, MOST_BYTES), hot)
+  end
+  offer_tops(best, keys.tops, hot.ids)
+  return fields_of_best(best)
+end
+  more = unhide(keys, known, (match_nearby(keys, prefix)), now_ms)
+end
 if not more then
   more = reap(keys, known, now_ms, 100)
 end
@@ -3210,39 +3539,43 @@ return { 'reaped', more and 1 or 0 }
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   lines: [
     [1, 'lua/autocomplete/reap.lua', 1],
-    [19, 'lua/shared/exact.lua', 1],
-    [29, 'lua/shared/clock.lua', 1],
-    [35, 'lua/shared/autocomplete/index.lua', 1],
-    [50, 'lua/shared/autocomplete/place.lua', 1],
-    [56, 'lua/shared/autocomplete/place.lua', 12],
-    [65, 'lua/shared/autocomplete/record.lua', 1],
-    [70, 'lua/shared/autocomplete/record.lua', 12],
-    [88, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [115, 'lua/shared/autocomplete/work.lua', 1],
-    [131, 'lua/shared/autocomplete/best.lua', 1],
-    [187, 'lua/shared/autocomplete/ranges.lua', 1],
-    [200, 'lua/shared/autocomplete/forks.lua', 1],
-    [212, 'lua/shared/autocomplete/top.lua', 1],
-    [422, 'lua/shared/autocomplete/top.lua', 232],
-    [455, 'lua/shared/autocomplete/tops.lua', 1],
-    [498, 'lua/shared/autocomplete/tops.lua', 67],
-    [537, 'lua/shared/autocomplete/tops.lua', 110],
-    [594, 'lua/shared/autocomplete/hot.lua', 1],
-    [632, 'lua/shared/autocomplete/hot.lua', 102],
-    [645, 'lua/shared/autocomplete/fronts.lua', 1],
-    [758, 'lua/shared/autocomplete/refill.lua', 1],
-    [855, 'lua/shared/autocomplete/cool.lua', 1],
-    [932, 'lua/shared/autocomplete/leave.lua', 1],
-    [967, 'lua/shared/autocomplete/match.lua', 1],
-    [1013, 'lua/shared/autocomplete/read-top.lua', 1],
-    [1050, 'lua/shared/autocomplete/match.lua', 48],
-    [1062, 'lua/shared/autocomplete/unhide.lua', 1],
-    [1077, 'lua/autocomplete/reap.lua', 38],
+    [20, 'lua/shared/exact.lua', 1],
+    [30, 'lua/shared/clock.lua', 1],
+    [36, 'lua/shared/autocomplete/index.lua', 1],
+    [51, 'lua/shared/autocomplete/place.lua', 1],
+    [57, 'lua/shared/autocomplete/place.lua', 12],
+    [70, 'lua/shared/autocomplete/record.lua', 1],
+    [75, 'lua/shared/autocomplete/record.lua', 12],
+    [93, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [120, 'lua/shared/autocomplete/work.lua', 1],
+    [138, 'lua/shared/autocomplete/best.lua', 1],
+    [218, 'lua/shared/autocomplete/ranges.lua', 1],
+    [231, 'lua/shared/autocomplete/forks.lua', 1],
+    [243, 'lua/shared/autocomplete/top.lua', 1],
+    [453, 'lua/shared/autocomplete/top.lua', 232],
+    [486, 'lua/shared/autocomplete/tops.lua', 1],
+    [529, 'lua/shared/autocomplete/tops.lua', 67],
+    [568, 'lua/shared/autocomplete/tops.lua', 110],
+    [625, 'lua/shared/autocomplete/hot.lua', 1],
+    [663, 'lua/shared/autocomplete/hot.lua', 102],
+    [676, 'lua/shared/autocomplete/fronts.lua', 1],
+    [789, 'lua/shared/autocomplete/refill.lua', 1],
+    [909, 'lua/shared/autocomplete/cool.lua', 1],
+    [986, 'lua/shared/autocomplete/leave.lua', 1],
+    [1021, 'lua/shared/autocomplete/match.lua', 1],
+    [1067, 'lua/shared/autocomplete/read-top.lua', 1],
+    [1104, 'lua/shared/autocomplete/match.lua', 48],
+    [1116, 'lua/shared/autocomplete/unhide.lua', 1],
+    [1131, 'lua/autocomplete/reap.lua', 39],
+    [1150, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [1227, 'lua/shared/autocomplete/nearby.lua', 1],
+    [1303, 'lua/autocomplete/reap.lua', 60],
   ],
   encode(args) {
-    return [
+    return withoutDefaults([
       args.query,
-    ]
+      args.fuzzy ? 1 : 0,
+    ], [0])
   },
   decode(reply) {
     const parts = asList(reply)
@@ -3274,12 +3607,12 @@ export type RemoveAnswer =
 /**
  * Removes entries by their ids. A repeated call changes nothing and is answered alike. `removed`: those that were there, and had not expired. `taken`: so many of the ids, the first ones, were as much work as one call does; the others belong into another one.
  *
- * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front where one of the first ten has gone. A top that falls under 100 places gets up to 60 from the forks behind it; of a prefix one byte longer without a fork up to 200 words are read. A call takes entries for 6,000 units of work, as `add`. To the file and the replicas go the same as in `add`, and 1.5 kB for each top that is filled up.
+ * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of their tops a leaf of 18 places, and once a call the front where one of the first ten has gone. A top that falls under 100 places gets up to 60 from the forks behind it, which costs a first place of each; of a prefix one byte longer without a fork up to 200 words are read. A call takes entries for 6,000 units of work, as `add`. To the file and the replicas go the same as in `add`, and 1.5 kB for each top that is filled up.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'autocomplete/remove',
-    sha1: 'fd60793e9d15ccf873a08de1d27d43a0d06b17bf',
+    sha1: 'a17c5a51d8d87cc770c4eb843e5a67447cb9f1df',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3290,7 +3623,7 @@ others belong into another one.
 @returns removed  removed:integer taken:integer
 @cost    O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes: of each of
          their tops a leaf of 18 places, and once a call the front where one of the first ten has gone. A top that
-         falls under 100 places gets up to 60 from the forks behind it; of a prefix one byte longer without a fork up
+         falls under 100 places gets up to 60 from the forks behind it, which costs a first place of each; of a prefix one byte longer without a fork up
          to 200 words are read. A call takes entries for 6,000 units of work, as \`add\`. To the file and the replicas go
          the same as in \`add\`, and 1.5 kB for each top that is filled up
 ]]
@@ -3478,6 +3811,8 @@ end
 local MOST_WORK = 6000
 local WORK_OF_WORD = 30
 local WORK_OF_FRONT = 30
+-- Of a letter that goes on where a top is filled up; each place that is looked at is a unit.
+local WORK_OF_CHILD = 10
 -- So many bytes that are stored are a unit.
 local BYTES_OF_WORK = 128
 
@@ -3490,8 +3825,18 @@ local function work_of(suffixes, record)
 end
 -- Collects places in any order and keeps the first of them, each entry once.
 -- Numbers are compared, not packed places: the order of strings depends on the server's locale.
+-- \`looked\`: how many were offered.
 local function new_best(most)
-  return { most = most, ranks = {}, refs = {}, size = 0, rank = math.huge, ref = math.huge, cut = false }
+  return {
+    most = most,
+    ranks = {},
+    refs = {},
+    size = 0,
+    rank = math.huge,
+    ref = math.huge,
+    cut = false,
+    looked = 0,
+  }
 end
 
 local function is_before(rank, ref, other_rank, other_ref)
@@ -3515,20 +3860,23 @@ local function sort_best(best)
   end
 end
 
+-- False where it is none of the first, and so nothing behind it is.
 local function offer(best, rank, ref)
+  best.looked = best.looked + 1
   if best.ranks[ref] then
-    return
+    return true
   end
   if not is_before(rank, ref, best.rank, best.ref) then
     best.cut = true
-    return
+    return false
   end
   best.size = best.size + 1
   best.ranks[ref] = rank
   best.refs[best.size] = ref
-  if best.size >= best.most + 64 then
+  if best.size >= 2 * best.most then
     sort_best(best)
   end
+  return true
 end
 
 -- Offers the entries of members of \`words\`.
@@ -3538,11 +3886,22 @@ local function offer_members(best, members)
   end
 end
 
--- Offers places that are packed one behind the other.
+-- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
 local function offer_places(best, places)
   for byte = 1, #places, PLACE_BYTES do
-    offer(best, place_at(places, byte))
+    if not offer(best, place_at(places, byte)) then
+      return false
+    end
   end
+  return true
+end
+
+-- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
+-- the first that has none of the best have none either.
+local function sort_lists(lists)
+  table.sort(lists, function(one, other)
+    return is_before(one.rank, one.ref, other.rank, other.ref)
+  end)
 end
 -- More words of a prefix are never read where it begins no fork, and it never has as many (shared/autocomplete/hot).
 local MOST_READ = 1000
@@ -4120,50 +4479,73 @@ end
 -- So many it has then, at most.
 local MOST_COLLECTED = 160
 
--- Offers the places of one longer prefix, and returns the place from which on there may be more.
-local function offer_child(keys, known, best, child)
-  if string.byte(child, -1) == 0 then
-    -- The same text again and again: these are in the order of their places.
-    local from, to = from_prefix(child), to_prefix(child)
-    local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_COLLECTED)
-    offer_members(best, members)
-    known.work = known.work + #members
-    if #members == MOST_COLLECTED then
-      local last = members[MOST_COLLECTED]
-      return place_at(last, #last - PLACE_BYTES + 1)
+-- Offers the words of one longer prefix that begins no fork, and returns the place from which on there may be more.
+local function offer_words(keys, known, best, child)
+  local from, to = from_prefix(child), to_prefix(child)
+  -- The same text again and again: these are in the order of their places.
+  local is_text = string.byte(child, -1) == 0
+  local most = is_text and MOST_COLLECTED or MOST_READ
+  local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', most)
+  offer_members(best, members)
+  if is_text and #members == most then
+    local last = members[most]
+    return place_at(last, #last - PLACE_BYTES + 1)
+  end
+  return math.huge, math.huge
+end
+
+-- Offers the places of tops that are open, of each as long as they are among the first.
+local function offer_open_tops(fields, best, tops)
+  local firsts, lists = {}, {}
+  for at, top in ipairs(tops) do
+    firsts[at] = leaf_of(top, 'A')
+  end
+  read_leaves(fields, tops, firsts)
+  for at, top in ipairs(tops) do
+    local rank, ref = place_at(firsts[at].places, 1)
+    lists[at] = { top = top, rank = rank, ref = ref }
+  end
+  sort_lists(lists)
+  for _, list in ipairs(lists) do
+    if not is_before(list.rank, list.ref, best.rank, best.ref) then
+      best.cut = true
+      return
     end
-    return math.huge, math.huge
+    local leaves = leaves_of(list.top)
+    read_leaves(fields, { list.top }, leaves)
+    for _, leaf in ipairs(leaves) do
+      if not offer_places(best, leaf.places) then
+        break
+      end
+    end
   end
-  local fork = fork_behind(keys, known, child)
-  if not fork then
-    local from, to = from_prefix(child), to_prefix(child)
-    local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ)
-    offer_members(best, members)
-    known.work = known.work + #members
-    return math.huge, math.huge
-  end
-  local top = get_top(keys.tops, known, fork.id)
-  read_leaves(keys.tops, { top }, leaves_of(top))
-  for _, leaf in ipairs(top.leaves) do
-    offer_places(best, leaf.places)
-  end
-  return top.rank, top.ref
 end
 
 -- All that a prefix has to offer, and the place from which on it may be more.
 local function offer_children(keys, known, prefix)
-  local best, limit = new_best(MOST_COLLECTED), { rank = math.huge, ref = math.huge }
+  local best, limit, tops = new_best(MOST_COLLECTED), { rank = math.huge, ref = math.huge }, {}
   local from, to = from_prefix(prefix), to_prefix(prefix)
   local found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
   while found[1] do
     local child = string.sub(found[1], 1, #prefix + 1)
-    local rank, ref = offer_child(keys, known, best, child)
+    local fork = string.byte(child, -1) > 0 and fork_behind(keys, known, child)
+    local rank, ref
+    if fork then
+      local top = get_top(keys.tops, known, fork.id)
+      tops[#tops + 1] = top
+      rank, ref = top.rank, top.ref
+    else
+      rank, ref = offer_words(keys, known, best, child)
+    end
     if is_before(rank, ref, limit.rank, limit.ref) then
       limit.rank, limit.ref = rank, ref
     end
+    known.work = known.work + WORK_OF_CHILD
     from = '[' .. prefix .. string.char(string.byte(child, -1) + 1)
     found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
   end
+  offer_open_tops(keys.tops, best, tops)
+  known.work = known.work + best.looked
   sort_best(best)
   if best.cut and is_before(best.rank, best.ref, limit.rank, limit.ref) then
     limit.rank, limit.ref = best.rank, best.ref
@@ -4391,21 +4773,21 @@ return { 'removed', removed, taken }
     [146, 'lua/shared/autocomplete/record.lua', 12],
     [164, 'lua/shared/autocomplete/suffixes.lua', 1],
     [191, 'lua/shared/autocomplete/work.lua', 1],
-    [207, 'lua/shared/autocomplete/best.lua', 1],
-    [263, 'lua/shared/autocomplete/ranges.lua', 1],
-    [276, 'lua/shared/autocomplete/forks.lua', 1],
-    [288, 'lua/shared/autocomplete/top.lua', 1],
-    [498, 'lua/shared/autocomplete/top.lua', 232],
-    [531, 'lua/shared/autocomplete/tops.lua', 1],
-    [574, 'lua/shared/autocomplete/tops.lua', 67],
-    [613, 'lua/shared/autocomplete/tops.lua', 110],
-    [670, 'lua/shared/autocomplete/hot.lua', 1],
-    [708, 'lua/shared/autocomplete/hot.lua', 102],
-    [721, 'lua/shared/autocomplete/fronts.lua', 1],
-    [834, 'lua/shared/autocomplete/refill.lua', 1],
-    [931, 'lua/shared/autocomplete/cool.lua', 1],
-    [1008, 'lua/shared/autocomplete/leave.lua', 1],
-    [1043, 'lua/autocomplete/remove.lua', 43],
+    [209, 'lua/shared/autocomplete/best.lua', 1],
+    [289, 'lua/shared/autocomplete/ranges.lua', 1],
+    [302, 'lua/shared/autocomplete/forks.lua', 1],
+    [314, 'lua/shared/autocomplete/top.lua', 1],
+    [524, 'lua/shared/autocomplete/top.lua', 232],
+    [557, 'lua/shared/autocomplete/tops.lua', 1],
+    [600, 'lua/shared/autocomplete/tops.lua', 67],
+    [639, 'lua/shared/autocomplete/tops.lua', 110],
+    [696, 'lua/shared/autocomplete/hot.lua', 1],
+    [734, 'lua/shared/autocomplete/hot.lua', 102],
+    [747, 'lua/shared/autocomplete/fronts.lua', 1],
+    [860, 'lua/shared/autocomplete/refill.lua', 1],
+    [980, 'lua/shared/autocomplete/cool.lua', 1],
+    [1057, 'lua/shared/autocomplete/leave.lua', 1],
+    [1092, 'lua/autocomplete/remove.lua', 43],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)
@@ -4458,12 +4840,12 @@ function readSuggestionsOfSuggestSuggested(part: Reply | undefined): ({ readonly
 /**
  * The first entries that match a query: some word start of theirs goes on as it does. They come in the order of their scores, the greatest first, and of the same score the oldest first. With `fuzzy` those follow, in the same order, that match with one edit: they are `edited`. `short`: expired entries hide some; reap, then ask again. `front`: as `find` tells it.
  *
- * Cost: O(log words + limit) where more than 32 words match, else up to 200 words are read. With `fuzzy` and too few others the same for each character of the query and each of the 64 first that may follow.
+ * Cost: O(log words + limit) where more than 32 words match, else up to 200 words are read. With `fuzzy` and too few others as much as finding the first place for each character of the query and each of the 64 first that may follow, 4,000 words of prefixes of few words, and 200 places.
  */
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
   script: {
     name: 'autocomplete/suggest',
-    sha1: '5e059256384aa151404e1aa39099e60dc656f37e',
+    sha1: '11fed2332e46b755f9e7470ab0c494d23378e452',
     reads: true,
     bytes: true,
     source: `--[[
@@ -4474,7 +4856,8 @@ order, that match with one edit: they are \`edited\`. \`short\`: expired entries
 
 @returns suggested  short:flag front:text suggestions:[id:text text:text score:integer payload:bytes edited:flag]
 @cost    O(log words + limit) where more than 32 words match, else up to 200 words are read. With \`fuzzy\` and
-         too few others the same for each character of the query and each of the 64 first that may follow
+         too few others as much as finding the first place for each character of the query and each of the 64 first that
+         may follow, 4,000 words of prefixes of few words, and 200 places
 @reads
 ]]
 local meta = KEYS[1] -- hash: the state of the index, and the last call of every slot
@@ -4683,8 +5066,18 @@ local exact = #found
 if fuzzy and not is_short and exact < limit then
 -- Collects places in any order and keeps the first of them, each entry once.
 -- Numbers are compared, not packed places: the order of strings depends on the server's locale.
+-- \`looked\`: how many were offered.
 local function new_best(most)
-  return { most = most, ranks = {}, refs = {}, size = 0, rank = math.huge, ref = math.huge, cut = false }
+  return {
+    most = most,
+    ranks = {},
+    refs = {},
+    size = 0,
+    rank = math.huge,
+    ref = math.huge,
+    cut = false,
+    looked = 0,
+  }
 end
 
 local function is_before(rank, ref, other_rank, other_ref)
@@ -4708,20 +5101,23 @@ local function sort_best(best)
   end
 end
 
+-- False where it is none of the first, and so nothing behind it is.
 local function offer(best, rank, ref)
+  best.looked = best.looked + 1
   if best.ranks[ref] then
-    return
+    return true
   end
   if not is_before(rank, ref, best.rank, best.ref) then
     best.cut = true
-    return
+    return false
   end
   best.size = best.size + 1
   best.ranks[ref] = rank
   best.refs[best.size] = ref
-  if best.size >= best.most + 64 then
+  if best.size >= 2 * best.most then
     sort_best(best)
   end
+  return true
 end
 
 -- Offers the entries of members of \`words\`.
@@ -4731,11 +5127,22 @@ local function offer_members(best, members)
   end
 end
 
--- Offers places that are packed one behind the other.
+-- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
 local function offer_places(best, places)
   for byte = 1, #places, PLACE_BYTES do
-    offer(best, place_at(places, byte))
+    if not offer(best, place_at(places, byte)) then
+      return false
+    end
   end
+  return true
+end
+
+-- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
+-- the first that has none of the best have none either.
+local function sort_lists(lists)
+  table.sort(lists, function(one, other)
+    return is_before(one.rank, one.ref, other.rank, other.ref)
+  end)
 end
 -- More words of a prefix are never read where it begins no fork, and it never has as many (shared/autocomplete/hot).
 local MOST_READ = 1000
@@ -4771,32 +5178,73 @@ local function fields_of_best(best)
   return fields, best.cut
 end
 
--- Offers the places of a top.
-local function offer_top(best, tops, id)
-  local head = redis.call('HGET', tops, id)
-  local names = {}
-  for at = 18, #head do
-    names[at - 17] = id .. ':' .. string.sub(head, at, at)
+-- So many words are looked at of prefixes that begin no fork: what has more of them would keep all others waiting.
+local MOST_LOOKED = 4000
+-- So many tops are read at once.
+local MOST_TOPS = 100
+
+-- Offers the first entries that match a prefix where few words do; else it notes the top that has them in \`hot\`. Most of those
+-- that somebody may have meant are of no words.
+local function offer_matches(best, keys, prefix, hot)
+  local from, to = from_prefix(prefix), to_prefix(prefix)
+  if not redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1] then
+    return
   end
-  for _, leaf in ipairs(redis.call('HMGET', tops, unpack(names))) do
-    offer_places(best, leaf)
+  local fork, id = first_fork(keys.forks, prefix)
+  if not fork and best.looked < MOST_LOOKED then
+    offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ))
+  elseif fork and not hot.known[id] then
+    hot.known[id] = true
+    hot.ids[#hot.ids + 1] = id
   end
-  best.cut = best.cut or struct.unpack('>d', head) < math.huge
 end
 
--- Offers the first entries that match a prefix, at least as many as are collected. Most of those that somebody may have meant
--- are of few words, or of none.
-local function offer_matches(best, keys, prefix)
-  local from, to = from_prefix(prefix), to_prefix(prefix)
-  local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_COLD + 1)
-  if #members > MOST_COLD then
-    local fork, id = first_fork(keys.forks, prefix)
-    if fork then
-      return offer_top(best, keys.tops, id)
-    end
-    members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ)
+-- Heads and first leaves of the tops from this one on.
+local function read_firsts(lists, tops, ids, from)
+  local names = {}
+  for at = from, math.min(from + MOST_TOPS - 1, #ids) do
+    names[#names + 1] = ids[at]
+    names[#names + 1] = ids[at] .. ':A'
   end
-  offer_members(best, members)
+  local stored = redis.call('HMGET', tops, unpack(names))
+  for at = 1, #stored, 2 do
+    local rank, ref = place_at(stored[at + 1], 1)
+    lists[#lists + 1] = { id = names[at], head = stored[at], first = stored[at + 1], rank = rank, ref = ref }
+  end
+end
+
+-- Offers the places of a top, as long as they are among the first.
+local function offer_top(best, tops, list)
+  local names = {}
+  for at = 19, #list.head do
+    names[at - 18] = list.id .. ':' .. string.sub(list.head, at, at)
+  end
+  if not offer_places(best, list.first) then
+    return
+  end
+  local leaves = names[1] and redis.call('HMGET', tops, unpack(names)) or names
+  for _, leaf in ipairs(leaves) do
+    if not offer_places(best, leaf) then
+      return
+    end
+  end
+  best.cut = best.cut or struct.unpack('>d', list.head) < math.huge
+end
+
+-- Offers the places of these tops.
+local function offer_tops(best, tops, ids)
+  local lists = {}
+  for from = 1, #ids, MOST_TOPS do
+    read_firsts(lists, tops, ids, from)
+  end
+  sort_lists(lists)
+  for _, list in ipairs(lists) do
+    if not is_before(list.rank, list.ref, best.rank, best.ref) then
+      best.cut = true
+      return
+    end
+    offer_top(best, tops, list)
+  end
 end
 -- Prefixes that are one edit away from a query and that some word begins with: a character left out, put in,
 -- replaced, or two neighbours swapped.
@@ -4867,9 +5315,11 @@ local function match_nearby(keys, query)
   for at = #characters, MOST_CHARACTERS + 1, -1 do
     characters[at] = nil
   end
+  local hot = { ids = {}, known = {} }
   for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
-    offer_matches(best, keys, string.sub(beginning .. rest, 1, MOST_BYTES))
+    offer_matches(best, keys, string.sub(beginning .. rest, 1, MOST_BYTES), hot)
   end
+  offer_tops(best, keys.tops, hot.ids)
   return fields_of_best(best)
 end
   local others = {}
@@ -4886,23 +5336,23 @@ return { 'suggested', is_short and 1 or 0, front, show(found, exact) }
   parts: ['meta', 'entries', 'words', 'tops', 'forks'],
   lines: [
     [1, 'lua/autocomplete/suggest.lua', 1],
-    [22, 'lua/shared/clock.lua', 1],
-    [28, 'lua/shared/autocomplete/place.lua', 1],
-    [34, 'lua/shared/autocomplete/place.lua', 16],
-    [43, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [46, 'lua/shared/autocomplete/index.lua', 1],
-    [50, 'lua/shared/autocomplete/match.lua', 1],
-    [96, 'lua/shared/autocomplete/read-top.lua', 1],
-    [133, 'lua/shared/autocomplete/match.lua', 48],
-    [145, 'lua/shared/autocomplete/search.lua', 1],
-    [184, 'lua/shared/autocomplete/show.lua', 1],
-    [203, 'lua/autocomplete/suggest.lua', 29],
-    [216, 'lua/shared/autocomplete/best.lua', 1],
-    [272, 'lua/shared/autocomplete/ranges.lua', 1],
-    [285, 'lua/shared/autocomplete/forks.lua', 1],
-    [297, 'lua/shared/autocomplete/offer-matches.lua', 1],
-    [333, 'lua/shared/autocomplete/nearby.lua', 1],
-    [407, 'lua/autocomplete/suggest.lua', 47],
+    [23, 'lua/shared/clock.lua', 1],
+    [29, 'lua/shared/autocomplete/place.lua', 1],
+    [35, 'lua/shared/autocomplete/place.lua', 16],
+    [44, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [47, 'lua/shared/autocomplete/index.lua', 1],
+    [51, 'lua/shared/autocomplete/match.lua', 1],
+    [97, 'lua/shared/autocomplete/read-top.lua', 1],
+    [134, 'lua/shared/autocomplete/match.lua', 48],
+    [146, 'lua/shared/autocomplete/search.lua', 1],
+    [185, 'lua/shared/autocomplete/show.lua', 1],
+    [204, 'lua/autocomplete/suggest.lua', 30],
+    [217, 'lua/shared/autocomplete/best.lua', 1],
+    [297, 'lua/shared/autocomplete/ranges.lua', 1],
+    [310, 'lua/shared/autocomplete/forks.lua', 1],
+    [322, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [399, 'lua/shared/autocomplete/nearby.lua', 1],
+    [475, 'lua/autocomplete/suggest.lua', 48],
   ],
   encode(args) {
     return withoutDefaults([

@@ -796,19 +796,19 @@ function readPartsOfReadPage(part: Reply | undefined): (Buffer)[] {
 }
 
 /**
- * Reads a page of items. `place` and `copy` come from the page before; `replaced`: the collection has been replaced since, so that another page would mix two. `gap`: items of a list have left at its head before they were read. A set and a hash may give some more than the limit, and an item twice where they change meanwhile; a sorted set is read by rank.
+ * Reads a page of items. `place` and `copy` come from the page before; `replaced`: the collection has been replaced since, so that another page would mix two, or a set or a hash is on another process of Redis, which scans it in another order. `gap`: items of a list have left at its head before they were read. A set and a hash may give some more than the limit, and an item twice where they change meanwhile; a sorted set is read by rank.
  *
  * Cost: O(log items + limit), at most 4 MiB.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
   script: {
     name: 'collection/read',
-    sha1: '504385dee036e0f3588c16f30d069008f4a5e77a',
+    sha1: '5d39c33fe3a4649f93dba0ba630d374a7a572178',
     reads: true,
     bytes: true,
     source: `--[[
 Reads a page of items. \`place\` and \`copy\` come from the page before; \`replaced\`: the collection has been replaced
-since, so that another page would mix two. \`gap\`: items of a list have left at its head before they were read. A set
+since, so that another page would mix two, or a set or a hash is on another process of Redis, which scans it in another order. \`gap\`: items of a list have left at its head before they were read. A set
 and a hash may give some more than the limit, and an item twice where they change meanwhile; a sorted set is read by
 rank.
 
@@ -900,6 +900,35 @@ end
 local function is_live(known, items, now_ms)
   return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
 end
+-- Places in a scan. The order of what Redis scans comes of a number that each of its processes draws anew: to one that has started
+-- since, to a replica that has taken over, and to a node that a slot has come to, the cursor of another one means nothing, and whoever
+-- went on with it would miss items. So a place is '<cursor>.<process>'.
+
+-- What tells this process of Redis from others; empty where that cannot be asked.
+local process_read
+local function scanning_process()
+  if not process_read then
+    local info = redis.pcall('INFO', 'server')
+    process_read = type(info) == 'string' and string.match(info, 'run_id:(%x%x%x%x%x%x%x%x)') or ''
+  end
+  return process_read
+end
+
+-- Nil for what is no place, false for one of another process.
+local function cursor_of(place)
+  local cursor, process = string.match(place, '^(%d+)%.?(%x*)$')
+  if not cursor or #cursor > 20 then
+    return nil
+  end
+  return (process == '' or process == scanning_process()) and cursor
+end
+
+-- '0' is the end, as it is the beginning.
+local function place_of(cursor)
+  local process = cursor ~= '0' and scanning_process() or ''
+  return process == '' and cursor or cursor .. '.' .. process
+end
+
 -- What a page may hold, as the largest item tells.
 local MAX_PAGE_BYTES = 4194304
 
@@ -912,10 +941,10 @@ end
 local function read_items(items, known, place, limit)
   if known.kind == 'set' then
     local scan = redis.call('SSCAN', items, place, 'COUNT', limit)
-    return scan[2], scan[1], scan[1] ~= '0'
+    return scan[2], place_of(scan[1]), scan[1] ~= '0'
   elseif known.kind == 'hash' then
     local scan = redis.call('HSCAN', items, place, 'COUNT', limit)
-    return scan[2], scan[1], scan[1] ~= '0'
+    return scan[2], place_of(scan[1]), scan[1] ~= '0'
   elseif known.kind == 'list' then
     local from = math.min(math.max(tonumber(place) - known.first, 0), known.size)
     local parts = redis.call('LRANGE', items, exact(from), exact(from + limit - 1))
@@ -932,7 +961,9 @@ local known = open_collection(meta, '')
 if known.layout ~= COLLECTION_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)
 end
-if #place > 20 or not string.match(place, '^%d+$') then
+local is_scanned = kind == 'set' or kind == 'hash'
+local cursor = cursor_of(place)
+if cursor == nil or (not is_scanned and cursor ~= place) then
   return redis.error_reply('INVALID after: must be a marker of this collection')
 end
 local now_ms = math.floor(clock_us() / 1000)
@@ -945,11 +976,11 @@ end
 if known.codec ~= codec then
   return redis.error_reply('CODEC ' .. known.codec)
 end
-if copy ~= 0 and copy ~= known.copy then
+if cursor == false or (copy ~= 0 and copy ~= known.copy) then
   return { 'replaced', known.copy, known.version }
 end
-local gap = copy ~= 0 and kind == 'list' and tonumber(place) < known.first
-local parts, next_place, more = read_items(items, known, place, page_size(known, limit))
+local gap = copy ~= 0 and kind == 'list' and tonumber(cursor) < known.first
+local parts, next_place, more = read_items(items, known, cursor, page_size(known, limit))
 return {
   'page',
   known.copy,
@@ -970,8 +1001,9 @@ return {
     [31, 'lua/shared/clock.lua', 1],
     [37, 'lua/shared/collection/state.lua', 1],
     [77, 'lua/shared/collection/items.lua', 1],
-    [95, 'lua/shared/collection/page.lua', 1],
-    [122, 'lua/collection/read.lua', 26],
+    [95, 'lua/shared/scan-place.lua', 1],
+    [123, 'lua/shared/collection/page.lua', 2],
+    [151, 'lua/collection/read.lua', 26],
   ],
   encode(args) {
     return [

@@ -2029,7 +2029,7 @@ function readCountersOfNotedAhead(part: Reply | undefined): ({ readonly id: stri
 export const noted: Operation<NotedArguments, NotedAnswer> = {
   script: {
     name: 'counters/noted',
-    sha1: '0055b04e786c563d82174a0608ca235179cb77be',
+    sha1: 'd09e597c8cc47210585f861202aa40d6079eee1c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2068,6 +2068,34 @@ end
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
+end
+-- Places in a scan. The order of what Redis scans comes of a number that each of its processes draws anew: to one that has started
+-- since, to a replica that has taken over, and to a node that a slot has come to, the cursor of another one means nothing, and whoever
+-- went on with it would miss items. So a place is '<cursor>.<process>'.
+
+-- What tells this process of Redis from others; empty where that cannot be asked.
+local process_read
+local function scanning_process()
+  if not process_read then
+    local info = redis.pcall('INFO', 'server')
+    process_read = type(info) == 'string' and string.match(info, 'run_id:(%x%x%x%x%x%x%x%x)') or ''
+  end
+  return process_read
+end
+
+-- Nil for what is no place, false for one of another process.
+local function cursor_of(place)
+  local cursor, process = string.match(place, '^(%d+)%.?(%x*)$')
+  if not cursor or #cursor > 20 then
+    return nil
+  end
+  return (process == '' or process == scanning_process()) and cursor
+end
+
+-- '0' is the end, as it is the beginning.
+local function place_of(cursor)
+  local process = cursor ~= '0' and scanning_process() or ''
+  return process == '' and cursor or cursor .. '.' .. process
 end
 -- What is known of a partition whose counts are in SQL and shown here: one hash, read once a call.
 --   layout         the form of the stored data
@@ -2122,11 +2150,13 @@ if other then
   return { 'elsewhere', other }
 end
 evict_due(shown, idle, math.floor(clock_us() / 1000))
-local page = redis.call('HSCAN', noted, cursor, 'COUNT', exact(limit))
+-- Behind a restart or a failover it begins anew.
+local page = redis.call('HSCAN', noted, cursor_of(cursor) or '0', 'COUNT', exact(limit))
+local next_cursor = place_of(page[1])
 if state.newest > 0 then
-  return { 'ahead', state.newest, state.turn, state.version, page[1], page[2] }
+  return { 'ahead', state.newest, state.turn, state.version, next_cursor, page[2] }
 end
-return { 'noted', state.turn, state.version, page[1], page[2] }
+return { 'noted', state.turn, state.version, next_cursor, page[2] }
 `,
   },
   parts: ['board', 'shown', 'noted', 'idle'],
@@ -2134,11 +2164,12 @@ return { 'noted', state.turn, state.version, page[1], page[2] }
     [1, 'lua/counters/noted.lua', 1],
     [22, 'lua/shared/exact.lua', 1],
     [32, 'lua/shared/clock.lua', 1],
-    [38, 'lua/shared/counters/board.lua', 1],
-    [58, 'lua/shared/counters/place.lua', 1],
-    [63, 'lua/shared/counters/retention.lua', 1],
-    [69, 'lua/shared/counters/retention.lua', 15],
-    [79, 'lua/counters/noted.lua', 28],
+    [38, 'lua/shared/scan-place.lua', 1],
+    [66, 'lua/shared/counters/board.lua', 1],
+    [86, 'lua/shared/counters/place.lua', 1],
+    [91, 'lua/shared/counters/retention.lua', 1],
+    [97, 'lua/shared/counters/retention.lua', 15],
+    [107, 'lua/counters/noted.lua', 29],
   ],
   encode(args) {
     return [

@@ -40480,7 +40480,7 @@ function readJobsOfSearchPage(part: Reply | undefined): ({ readonly number: numb
 export const search: Operation<SearchArguments, SearchAnswer> = {
   script: {
     name: 'queue/search',
-    sha1: 'eedf0beb7024ffe22bdd1bfd7cbece211aa13995',
+    sha1: 'c22172c1107dcd495cb3c566879025c787b20ab3',
     reads: true,
     bytes: true,
     source: `--[[
@@ -40504,6 +40504,34 @@ local state = ARGV[5] -- text: as in find
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
+end
+-- Places in a scan. The order of what Redis scans comes of a number that each of its processes draws anew: to one that has started
+-- since, to a replica that has taken over, and to a node that a slot has come to, the cursor of another one means nothing, and whoever
+-- went on with it would miss items. So a place is '<cursor>.<process>'.
+
+-- What tells this process of Redis from others; empty where that cannot be asked.
+local process_read
+local function scanning_process()
+  if not process_read then
+    local info = redis.pcall('INFO', 'server')
+    process_read = type(info) == 'string' and string.match(info, 'run_id:(%x%x%x%x%x%x%x%x)') or ''
+  end
+  return process_read
+end
+
+-- Nil for what is no place, false for one of another process.
+local function cursor_of(place)
+  local cursor, process = string.match(place, '^(%d+)%.?(%x*)$')
+  if not cursor or #cursor > 20 then
+    return nil
+  end
+  return (process == '' or process == scanning_process()) and cursor
+end
+
+-- '0' is the end, as it is the beginning.
+local function place_of(cursor)
+  local process = cursor ~= '0' and scanning_process() or ''
+  return process == '' and cursor or cursor .. '.' .. process
 end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
@@ -40806,7 +40834,8 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
-local told, cursor, bytes, left = {}, after, 0, looked
+-- Behind a restart or a failover it begins anew: a job may be found twice.
+local told, cursor, bytes, left = {}, cursor_of(after) or '0', 0, looked
 
 -- How many entries to look at next: few at first, for how large they are is known only when the server has read them.
 local function next_step(step)
@@ -40838,32 +40867,33 @@ while step > 0 do
   cursor, left = scanned[1], left - math.max(step, #fields / 2)
   step = cursor ~= '0' and next_step(step) or 0
 end
-return { 'page', math.floor(clock_us() / 1000), cursor, told }
+return { 'page', math.floor(clock_us() / 1000), place_of(cursor), told }
 `,
   },
   parts: ['meta', 'jobs'],
   lines: [
     [1, 'lua/queue/search.lua', 1],
     [17, 'lua/shared/clock.lua', 1],
-    [23, 'lua/shared/queue/state.lua', 1],
-    [109, 'lua/shared/queue/job.lua', 1],
-    [121, 'lua/shared/queue/plain-head.lua', 1],
-    [124, 'lua/shared/queue/plain-head.lua', 8],
-    [132, 'lua/shared/queue/job.lua', 14],
-    [133, 'lua/shared/queue/job.lua', 45],
-    [179, 'lua/shared/queue/body.lua', 1],
-    [182, 'lua/shared/bytes.lua', 1],
-    [188, 'lua/shared/queue/flags.lua', 1],
-    [214, 'lua/shared/queue/marks.lua', 1],
-    [221, 'lua/shared/queue/body.lua', 23],
-    [232, 'lua/shared/queue/run.lua', 1],
-    [244, 'lua/shared/queue/run.lua', 17],
-    [257, 'lua/shared/queue/failure.lua', 1],
-    [259, 'lua/shared/queue/failure.lua', 7],
-    [263, 'lua/shared/queue/find.lua', 1],
-    [265, 'lua/shared/queue/find.lua', 16],
-    [279, 'lua/shared/queue/tell-job.lua', 1],
-    [316, 'lua/queue/search.lua', 26],
+    [23, 'lua/shared/scan-place.lua', 1],
+    [51, 'lua/shared/queue/state.lua', 1],
+    [137, 'lua/shared/queue/job.lua', 1],
+    [149, 'lua/shared/queue/plain-head.lua', 1],
+    [152, 'lua/shared/queue/plain-head.lua', 8],
+    [160, 'lua/shared/queue/job.lua', 14],
+    [161, 'lua/shared/queue/job.lua', 45],
+    [207, 'lua/shared/queue/body.lua', 1],
+    [210, 'lua/shared/bytes.lua', 1],
+    [216, 'lua/shared/queue/flags.lua', 1],
+    [242, 'lua/shared/queue/marks.lua', 1],
+    [249, 'lua/shared/queue/body.lua', 23],
+    [260, 'lua/shared/queue/run.lua', 1],
+    [272, 'lua/shared/queue/run.lua', 17],
+    [285, 'lua/shared/queue/failure.lua', 1],
+    [287, 'lua/shared/queue/failure.lua', 7],
+    [291, 'lua/shared/queue/find.lua', 1],
+    [293, 'lua/shared/queue/find.lua', 16],
+    [307, 'lua/shared/queue/tell-job.lua', 1],
+    [344, 'lua/queue/search.lua', 27],
   ],
   encode(args) {
     return [

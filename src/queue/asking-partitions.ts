@@ -108,9 +108,9 @@ function readMarker(
   count: number,
 ): { partition: number; own: { after?: string } } {
   if (after === undefined) return { partition: 0, own: {} }
-  const place = typeof after === 'string' ? placeOf(after) : null
-  if (place === null || place.partition >= count) {
+  const [, partition, own] = /^(0|[1-9]\d?)-(\d.*)$/.exec(String(after)) ?? []
+  if (own === undefined || Number(partition) >= count) {
     throw new InvalidArgumentError('after', 'must be the next of a page')
   }
-  return { partition: place.partition, own: { after: place.number } }
+  return { partition: Number(partition), own: { after: own } }
 }

@@ -174,7 +174,8 @@ export class Jobs {
     checkOptions('options', options, ['after', 'limit', 'name', 'tag', 'state'])
     const { after = '0', limit, name = '', tag, state = '' } = options
     if (state !== '') checkOneOf('state', state, STATES)
-    const terms = { after: checkMarker(after), limit: checkLimit(limit), name, state }
+    const place = tag === undefined ? checkPlace(after) : checkMarker(after)
+    const terms = { after: place, limit: checkLimit(limit), name, state }
     if (tag !== undefined) return searchTagged(this.#source, checkText('tag', tag, 100), terms)
     const { unit, codec } = this.#source
     const answer = await unit.run(search, { codec: codec.name, ...terms, looked: terms.limit })
@@ -358,6 +359,12 @@ function checkIds(ids: unknown): string[] {
 
 export function checkLimit(limit: number | undefined): number {
   return limit === undefined ? 50 : checkInteger('limit', limit, 1, 1000)
+}
+
+/** Of a scan: behind the cursor stands whose it is. */
+function checkPlace(after: unknown): string {
+  const [, cursor, process = ''] = /^(\d+)(\.[0-9a-f]{8})?$/.exec(String(after)) ?? []
+  return checkMarker(cursor) + process
 }
 
 function checkMarker(after: unknown): string {

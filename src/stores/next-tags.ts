@@ -10,7 +10,7 @@ import type { FoundValue } from '../cache/cache.ts'
 import { fitName } from '../runtime/fit-name.ts'
 import { keptFor, LONGEST } from './keeping.ts'
 import type { NextCache } from './next-context.ts'
-import { isLater, nextTurn, type Turn, turnOf } from './next-turns.ts'
+import { isLater, keepUpWith, nextTurn, type Turn, turnOf } from './next-turns.ts'
 
 export type Verdict = 'fresh' | 'stale' | 'expired'
 
@@ -51,13 +51,21 @@ async function judgeTag(cache: NextCache, tag: string, stored: StoredAt): Promis
     cache.find(fitName(`hard:${tag}`)),
     cache.find(fitName(`soft:${tag}`)),
   ])
-  if (hard !== null && cameAfter(hard, stored)) return 'expired'
-  if (soft === null || !cameAfter(soft, stored)) return 'fresh'
+  if (hard !== null && (await cameAfter(cache, hard, stored))) return 'expired'
+  if (soft === null || !(await cameAfter(cache, soft, stored))) return 'fresh'
   return soft.fresh ? 'stale' : 'expired'
 }
 
 /** Whether a tag was revalidated after an entry was stored. */
-function cameAfter(note: FoundValue<unknown>, { createdAtMs, turn }: StoredAt): boolean {
+async function cameAfter(
+  cache: NextCache,
+  note: FoundValue<unknown>,
+  { createdAtMs, turn }: StoredAt,
+): Promise<boolean> {
   // Within one millisecond nobody knows which came first.
-  return note.createdAtMs >= createdAtMs || isLater(turnOf(note.value), turn)
+  if (note.createdAtMs >= createdAtMs) return true
+  const noted = turnOf(note.value)
+  if (noted === null || !isLater(noted, turn)) return false
+  await keepUpWith(cache, noted)
+  return true
 }

@@ -2,6 +2,7 @@
 // it. So it is known which came first whatever clocks say.
 
 import { randomUUID } from 'node:crypto'
+import type { WasSet } from '../cache/cache.ts'
 import { LONGEST } from './keeping.ts'
 import type { NextCache } from './next-context.ts'
 
@@ -27,10 +28,18 @@ export async function nextTurn(cache: NextCache): Promise<Turn> {
     const number = Math.max(newest?.number ?? 0, least) + 1
     const turn = { line: newest?.line ?? randomUUID(), number }
     // A version that is not greater is refused: somebody else was faster.
-    const set = await cache.set(KEY, turn as never, { version: number, freshFor: LONGEST, staleFor: LONGEST })
+    const set = await putTurn(cache, turn)
     if (set.stored) return turn
     least = set.version
   }
+}
+
+/**
+ * Sees to it that what is stored from now on is not older than this turn. Where turns are on a node that has lost its newest ones, and
+ * notes of revalidations on others that have lost none, nothing would be new any more.
+ */
+export async function keepUpWith(cache: NextCache, turn: Turn): Promise<void> {
+  if (isLater(turn, await readTurn(cache))) await putTurn(cache, turn)
 }
 
 /** False where one of them is not known, or nobody can tell. */
@@ -42,6 +51,10 @@ export function isLater(one: Turn | null, other: Turn | null | undefined): boole
 /** The turn in what is kept of a revalidation; versions before this one have kept none. */
 export function turnOf(value: unknown): Turn | null {
   return (Object(value) as { turn?: Turn }).turn ?? null
+}
+
+function putTurn(cache: NextCache, turn: Turn): Promise<WasSet> {
+  return cache.set(KEY, turn as never, { version: turn.number, freshFor: LONGEST, staleFor: LONGEST })
 }
 
 async function readTurn(cache: NextCache): Promise<Turn | null> {

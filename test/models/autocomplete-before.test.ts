@@ -171,7 +171,7 @@ class Scripted {
   async reapAll(): Promise<void> {
     // The last release knew of no query, for which what hides others goes first.
     const declared = this.#contract.operations['autocomplete/reap']?.arguments ?? []
-    const args = Object.fromEntries(declared.map(({ name }) => [name, 't']))
+    const args = declared.length === 0 ? {} : { query: 't', fuzzy: false }
     while ((await this.#run('reap', args)).at(-1) === true);
   }
 

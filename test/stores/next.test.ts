@@ -289,6 +289,30 @@ test('after the cache was cleared revalidations go on', async () => {
   expect(await next().get('/blog', PAGE)).toBe(null)
 })
 
+test('pages are kept again where the server has lost the newest turns, and not the revalidations that took them', async () => {
+  const { redis, name } = setup()
+  const [notes, after] = [redis.cache(name), redis.cache(`${name} after`)]
+  let turns = redis.cache(`${name} before`)
+  const placeOf = (key: string): typeof notes => (key === 'turns' ? turns : notes)
+  const find: NextCache['find'] = (key) => placeOf(key).find(key)
+  const set: NextCache['set'] = (key, value, options) => placeOf(key).set(key, value, options)
+  const next = processOf(nextCacheHandler<IncrementalCacheValue>({ find, set }))
+  await next().revalidateTag('other')
+  const replica = await turns.find('turns')
+  await next().revalidateTag('a')
+  await after.set('turns', replica?.value, { version: 1, freshFor: '1d' })
+  turns = after
+  await nextMillisecond()
+
+  await storePage(next(), '/blog', 'a')
+  expect(await next().get('/blog', PAGE)).toBe(null)
+  await storePage(next(), '/blog', 'a')
+  expect(await next().get('/blog', PAGE)).not.toBe(null)
+
+  await next().revalidateTag('a')
+  expect(await next().get('/blog', PAGE)).toBe(null)
+})
+
 test('an entry and a revalidation of a version before this one are judged by the clock', async () => {
   const { redis, name } = setup()
   const cache = redis.cache(name)

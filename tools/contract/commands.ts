@@ -127,7 +127,7 @@ const GROUPS: readonly Group[] = [
   { names: 'PFADD', keys: ONE, writes: true },
   { names: 'PFMERGE', keys: ALL, writes: true },
   // No key
-  { names: 'TIME', keys: 'none' },
+  { names: 'TIME INFO', keys: 'none' },
   { names: 'PUBLISH', keys: 'none', writes: true },
   { names: 'SPUBLISH', keys: 'none', writes: true, since: '7.0.0' },
   // Only the node's own subscribers are counted, so no replica may answer for it.

@@ -67,8 +67,10 @@ local function match_nearby(keys, query)
   for at = #characters, MOST_CHARACTERS + 1, -1 do
     characters[at] = nil
   end
+  local hot = { ids = {}, known = {} }
   for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
-    offer_matches(best, keys, string.sub(beginning .. rest, 1, MOST_BYTES))
+    offer_matches(best, keys, string.sub(beginning .. rest, 1, MOST_BYTES), hot)
   end
+  offer_tops(best, keys.tops, hot.ids)
   return fields_of_best(best)
 end

@@ -3,50 +3,73 @@
 -- So many it has then, at most.
 local MOST_COLLECTED = 160
 
--- Offers the places of one longer prefix, and returns the place from which on there may be more.
-local function offer_child(keys, known, best, child)
-  if string.byte(child, -1) == 0 then
-    -- The same text again and again: these are in the order of their places.
-    local from, to = from_prefix(child), to_prefix(child)
-    local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_COLLECTED)
-    offer_members(best, members)
-    known.work = known.work + #members
-    if #members == MOST_COLLECTED then
-      local last = members[MOST_COLLECTED]
-      return place_at(last, #last - PLACE_BYTES + 1)
+-- Offers the words of one longer prefix that begins no fork, and returns the place from which on there may be more.
+local function offer_words(keys, known, best, child)
+  local from, to = from_prefix(child), to_prefix(child)
+  -- The same text again and again: these are in the order of their places.
+  local is_text = string.byte(child, -1) == 0
+  local most = is_text and MOST_COLLECTED or MOST_READ
+  local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', most)
+  offer_members(best, members)
+  if is_text and #members == most then
+    local last = members[most]
+    return place_at(last, #last - PLACE_BYTES + 1)
+  end
+  return math.huge, math.huge
+end
+
+-- Offers the places of tops that are open, of each as long as they are among the first.
+local function offer_open_tops(fields, best, tops)
+  local firsts, lists = {}, {}
+  for at, top in ipairs(tops) do
+    firsts[at] = leaf_of(top, 'A')
+  end
+  read_leaves(fields, tops, firsts)
+  for at, top in ipairs(tops) do
+    local rank, ref = place_at(firsts[at].places, 1)
+    lists[at] = { top = top, rank = rank, ref = ref }
+  end
+  sort_lists(lists)
+  for _, list in ipairs(lists) do
+    if not is_before(list.rank, list.ref, best.rank, best.ref) then
+      best.cut = true
+      return
     end
-    return math.huge, math.huge
+    local leaves = leaves_of(list.top)
+    read_leaves(fields, { list.top }, leaves)
+    for _, leaf in ipairs(leaves) do
+      if not offer_places(best, leaf.places) then
+        break
+      end
+    end
   end
-  local fork = fork_behind(keys, known, child)
-  if not fork then
-    local from, to = from_prefix(child), to_prefix(child)
-    local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ)
-    offer_members(best, members)
-    known.work = known.work + #members
-    return math.huge, math.huge
-  end
-  local top = get_top(keys.tops, known, fork.id)
-  read_leaves(keys.tops, { top }, leaves_of(top))
-  for _, leaf in ipairs(top.leaves) do
-    offer_places(best, leaf.places)
-  end
-  return top.rank, top.ref
 end
 
 -- All that a prefix has to offer, and the place from which on it may be more.
 local function offer_children(keys, known, prefix)
-  local best, limit = new_best(MOST_COLLECTED), { rank = math.huge, ref = math.huge }
+  local best, limit, tops = new_best(MOST_COLLECTED), { rank = math.huge, ref = math.huge }, {}
   local from, to = from_prefix(prefix), to_prefix(prefix)
   local found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
   while found[1] do
     local child = string.sub(found[1], 1, #prefix + 1)
-    local rank, ref = offer_child(keys, known, best, child)
+    local fork = string.byte(child, -1) > 0 and fork_behind(keys, known, child)
+    local rank, ref
+    if fork then
+      local top = get_top(keys.tops, known, fork.id)
+      tops[#tops + 1] = top
+      rank, ref = top.rank, top.ref
+    else
+      rank, ref = offer_words(keys, known, best, child)
+    end
     if is_before(rank, ref, limit.rank, limit.ref) then
       limit.rank, limit.ref = rank, ref
     end
+    known.work = known.work + WORK_OF_CHILD
     from = '[' .. prefix .. string.char(string.byte(child, -1) + 1)
     found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
   end
+  offer_open_tops(keys.tops, best, tops)
+  known.work = known.work + best.looked
   sort_best(best)
   if best.cut and is_before(best.rank, best.ref, limit.rank, limit.ref) then
     limit.rank, limit.ref = best.rank, best.ref

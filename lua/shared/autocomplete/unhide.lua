@@ -1,7 +1,7 @@
--- Removes what has expired among the first entries that match, one at least and no more than a call does. True when there was one.
-local function unhide(keys, known, prefix, now_ms)
+-- Removes what has expired among these entries, one at least and no more than a call does. True when there was one.
+local function unhide(keys, known, fields, now_ms)
   local found = false
-  for _, field in ipairs((match_exactly(keys, prefix, 200))) do
+  for _, field in ipairs(fields) do
     local record = redis.call('HGET', keys.entries, field)
     if has_expired(struct.unpack('>d', record), now_ms) then
       remove_entry(keys, known, field, record)

@@ -4,6 +4,8 @@
 local MOST_WORK = 6000
 local WORK_OF_WORD = 30
 local WORK_OF_FRONT = 30
+-- Of a letter that goes on where a top is filled up; each place that is looked at is a unit.
+local WORK_OF_CHILD = 10
 -- So many bytes that are stored are a unit.
 local BYTES_OF_WORK = 128
 

@@ -1,3 +1,5 @@
+-- @include shared/scan-place
+
 -- What a page may hold, as the largest item tells.
 local MAX_PAGE_BYTES = 4194304
 
@@ -10,10 +12,10 @@ end
 local function read_items(items, known, place, limit)
   if known.kind == 'set' then
     local scan = redis.call('SSCAN', items, place, 'COUNT', limit)
-    return scan[2], scan[1], scan[1] ~= '0'
+    return scan[2], place_of(scan[1]), scan[1] ~= '0'
   elseif known.kind == 'hash' then
     local scan = redis.call('HSCAN', items, place, 'COUNT', limit)
-    return scan[2], scan[1], scan[1] ~= '0'
+    return scan[2], place_of(scan[1]), scan[1] ~= '0'
   elseif known.kind == 'list' then
     local from = math.min(math.max(tonumber(place) - known.first, 0), known.size)
     local parts = redis.call('LRANGE', items, exact(from), exact(from + limit - 1))

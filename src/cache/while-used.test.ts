@@ -1,0 +1,31 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, test } from 'vitest'
+import { WhileUsed } from './while-used.ts'
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+test('names that nobody has any more are forgotten, but for the newest, and what is to stay', async () => {
+  const named = new WhileUsed<{ readonly name: string }>()
+  const open = (name: string): { readonly name: string } => {
+    const value = { name }
+    named.add(name, value)
+    return value
+  }
+  const mine = open('mine')
+  named.keep(open('kept'))
+  for (let at = 0; at < 5000; at++) open(`${at}`)
+
+  await expect
+    .poll(() => {
+      collect()
+      return named.size
+    })
+    .toBe(1002)
+
+  expect(named.find('mine')).toBe(mine)
+  expect(named.find('kept')).toEqual({ name: 'kept' })
+  expect(named.find('4999')).toEqual({ name: '4999' })
+  expect(named.find('0')).toBeUndefined()
+})
