@@ -986,7 +986,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
 export const refund: Operation<RefundArguments, RefundAnswer> = {
   script: {
     name: 'rate-limit/refund',
-    sha1: '5dd7e78f66cda165fc31685a380d662e86d18061',
+    sha1: 'ceaf9634b5e5af49f2d921141788544bf3417441',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1014,7 +1014,7 @@ local function clock_us()
 end
 -- Makes a call safe to repeat, as shared/calls does, with records of a form that costs less: the call's
 -- number and its token as doubles, or the time in microseconds where a call gives no token. Fields with
--- a dot are those of callers.
+-- a dot are those of callers. What was refunded is forgotten with them; see shared/rate-limit/refunded.
 local CALL_MEMORY_US = 600000000
 
 -- The token of this very call, if it was carried out before. The second value is true for a call whose
@@ -1027,7 +1027,7 @@ local function recall_token(record, call)
   return number == call and token or nil, number > call
 end
 
-local function forget_old_calls(state, now_us)
+local function forget_old_fields(state, now_us)
 -- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
 -- of all are over, as many go as come, and they never add up, whoever comes.
 
@@ -1055,7 +1055,9 @@ local function drop_over(hash, looked_at, is_over)
 end
   -- Two records, and some other fields.
   drop_over(state, 5, function(record, field)
-    if not string.find(field, '.', 1, true) then
+    if string.find(field, '^refunded:') then
+      return struct.unpack('>d', record) <= now_us
+    elseif not string.find(field, '.', 1, true) then
       return false
     end
     local _, at_us = struct.unpack('>dd', record)
@@ -1372,30 +1374,57 @@ local function refund_meters(meters, units, at_us)
     end
   end
 end
--- Tokens that were refunded, oldest first, as doubles: a take is given back once. The list is short; what
--- is as old as the ones it has forgotten counts as refunded.
+-- Tokens that were refunded: a take is given back once. The newest stand in a short list, oldest first, as doubles. Each that has left it has
+-- a field of its own, with the time from which on nothing of its take can be given back. Where the subject has too many fields it has none, and
+-- what is as old as such a one counts as refunded.
 local MOST_REFUNDED = 64
+local MOST_FIELDS = 10000
+local OLDER = 'refunded-older'
 
-local function is_refunded(refunded, token)
+local function refunded_field(token)
+  return string.format('refunded:%.0f', token)
+end
+
+local function token_at(list, place)
+  return struct.unpack('>d', list, (place - 1) * 8 + 1)
+end
+
+local function is_refunded(state, refunded, token)
   local places = #refunded / 8
   for place = 1, places do
-    local known = struct.unpack('>d', refunded, (place - 1) * 8 + 1)
-    if known == token or (place == 1 and places == MOST_REFUNDED and token < known) then
+    if token_at(refunded, place) == token then
       return true
     end
   end
-  return false
+  if places < MOST_REFUNDED or token > token_at(refunded, 1) then
+    return false
+  end
+  local known = redis.call('HMGET', state, refunded_field(token), OLDER)
+  return known[1] or known[2] and token <= token_at(known[2], 1)
 end
 
-local function note_refunded(refunded, token)
+-- What is to be written for a token that leaves the list. When the key would go, all that was taken by now has flowed back.
+local function note_older(state, token, now_us)
+  if redis.call('HLEN', state) < MOST_FIELDS then
+    return refunded_field(token), struct.pack('>d', now_us + redis.call('PTTL', state) * 1000)
+  end
+  local known = redis.call('HGET', state, OLDER)
+  return OLDER, struct.pack('>d', math.max(token, known and token_at(known, 1) or 0))
+end
+
+-- The fields to write for a token that is refunded, each with its value behind it.
+local function note_refunded(state, refunded, token, now_us)
   local place = #refunded / 8
-  while place > 0 and struct.unpack('>d', refunded, (place - 1) * 8 + 1) > token do
+  while place > 0 and token_at(refunded, place) > token do
     place = place - 1
   end
   local list = string.sub(refunded, 1, place * 8)
     .. struct.pack('>d', token)
     .. string.sub(refunded, place * 8 + 1)
-  return #list > MOST_REFUNDED * 8 and string.sub(list, 9) or list
+  if #list <= MOST_REFUNDED * 8 then
+    return { 'refunded', list }
+  end
+  return { 'refunded', string.sub(list, 9), note_older(state, token_at(list, 1), now_us) }
 end
 -- Writes what the limits of a subject have counted.
 -- The key outlives what it counts by at least half of this. So it need not be told each time how long to
@@ -1464,7 +1493,7 @@ local function save_subject(state, subject, meters, now_us, caller, call, at_us,
   -- Where a record comes, old ones go: a caller may live for one call.
   local is_first = subject.exists and not subject.record
   if caller ~= '' and (is_first or call % 16 == 0) then
-    forget_old_calls(state, now_us)
+    forget_old_fields(state, now_us)
   end
 end
 
@@ -1484,7 +1513,7 @@ local meters, now_us = read_meters(subject, limits, limits_at, server_us)
 if remembered then
   return { 'refunded', server_us, tell_meters(meters) }
 end
-if token > 0 and is_refunded(subject.refunded, token) then
+if token > 0 and is_refunded(state, subject.refunded, token) then
   return { 'known', server_us, tell_meters(meters) }
 end
 
@@ -1493,9 +1522,13 @@ refund_meters(meters, cost, token > 0 and token or now_us)
 redis.call('HDEL', state, meters[1].field)
 local written = {}
 if token > 0 then
-  written = { 'refunded', note_refunded(subject.refunded, token) }
+  written = note_refunded(state, subject.refunded, token, now_us)
 end
+local is_one_more = written[3] ~= nil
 save_subject(state, subject, meters, now_us, caller, call, now_us, written)
+if is_one_more then
+  forget_old_fields(state, now_us)
+end
 return { 'refunded', server_us, tell_meters(meters) }
 `,
   },
@@ -1506,24 +1539,24 @@ return { 'refunded', server_us, tell_meters(meters) }
     [24, 'lua/shared/rate-limit/calls.lua', 1],
     [40, 'lua/shared/drop-over.lua', 1],
     [65, 'lua/shared/rate-limit/calls.lua', 18],
-    [74, 'lua/shared/rate-limit/own-time.lua', 1],
-    [105, 'lua/shared/rate-limit/subject.lua', 1],
-    [137, 'lua/shared/rate-limit/pairs.lua', 1],
-    [152, 'lua/shared/rate-limit/gcra.lua', 1],
-    [157, 'lua/shared/rate-limit/arrival.lua', 1],
-    [184, 'lua/shared/rate-limit/gcra.lua', 7],
-    [219, 'lua/shared/rate-limit/gcra.lua', 61],
-    [222, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [251, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [254, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [275, 'lua/shared/rate-limit/meters.lua', 1],
-    [325, 'lua/shared/rate-limit/meters.lua', 73],
-    [334, 'lua/shared/rate-limit/refund.lua', 1],
-    [384, 'lua/shared/rate-limit/refunded.lua', 1],
-    [409, 'lua/shared/rate-limit/save.lua', 1],
-    [410, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [420, 'lua/shared/rate-limit/save.lua', 3],
-    [479, 'lua/rate-limit/refund.lua', 30],
+    [76, 'lua/shared/rate-limit/own-time.lua', 1],
+    [107, 'lua/shared/rate-limit/subject.lua', 1],
+    [139, 'lua/shared/rate-limit/pairs.lua', 1],
+    [154, 'lua/shared/rate-limit/gcra.lua', 1],
+    [159, 'lua/shared/rate-limit/arrival.lua', 1],
+    [186, 'lua/shared/rate-limit/gcra.lua', 7],
+    [221, 'lua/shared/rate-limit/gcra.lua', 61],
+    [224, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [253, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [256, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [277, 'lua/shared/rate-limit/meters.lua', 1],
+    [327, 'lua/shared/rate-limit/meters.lua', 73],
+    [336, 'lua/shared/rate-limit/refund.lua', 1],
+    [386, 'lua/shared/rate-limit/refunded.lua', 1],
+    [438, 'lua/shared/rate-limit/save.lua', 1],
+    [439, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [449, 'lua/shared/rate-limit/save.lua', 3],
+    [508, 'lua/rate-limit/refund.lua', 30],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -1588,7 +1621,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'rate-limit/release',
-    sha1: '370a7995b93d31eab4d648fe12b6b9bb38189c50',
+    sha1: '80373f220b8b1bb18d04138e580a305e741385fa',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1613,7 +1646,7 @@ local function clock_us()
 end
 -- Makes a call safe to repeat, as shared/calls does, with records of a form that costs less: the call's
 -- number and its token as doubles, or the time in microseconds where a call gives no token. Fields with
--- a dot are those of callers.
+-- a dot are those of callers. What was refunded is forgotten with them; see shared/rate-limit/refunded.
 local CALL_MEMORY_US = 600000000
 
 -- The token of this very call, if it was carried out before. The second value is true for a call whose
@@ -1626,7 +1659,7 @@ local function recall_token(record, call)
   return number == call and token or nil, number > call
 end
 
-local function forget_old_calls(state, now_us)
+local function forget_old_fields(state, now_us)
 -- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
 -- of all are over, as many go as come, and they never add up, whoever comes.
 
@@ -1654,7 +1687,9 @@ local function drop_over(hash, looked_at, is_over)
 end
   -- Two records, and some other fields.
   drop_over(state, 5, function(record, field)
-    if not string.find(field, '.', 1, true) then
+    if string.find(field, '^refunded:') then
+      return struct.unpack('>d', record) <= now_us
+    elseif not string.find(field, '.', 1, true) then
       return false
     end
     local _, at_us = struct.unpack('>dd', record)
@@ -1991,7 +2026,7 @@ local function save_subject(state, subject, meters, now_us, caller, call, at_us,
   -- Where a record comes, old ones go: a caller may live for one call.
   local is_first = subject.exists and not subject.record
   if caller ~= '' and (is_first or call % 16 == 0) then
-    forget_old_calls(state, now_us)
+    forget_old_fields(state, now_us)
   end
 end
 
@@ -2028,22 +2063,22 @@ return { 'released' }
     [21, 'lua/shared/rate-limit/calls.lua', 1],
     [37, 'lua/shared/drop-over.lua', 1],
     [62, 'lua/shared/rate-limit/calls.lua', 18],
-    [71, 'lua/shared/rate-limit/own-time.lua', 1],
-    [102, 'lua/shared/rate-limit/subject.lua', 1],
-    [134, 'lua/shared/rate-limit/pairs.lua', 1],
-    [149, 'lua/shared/rate-limit/gcra.lua', 1],
-    [154, 'lua/shared/rate-limit/arrival.lua', 1],
-    [181, 'lua/shared/rate-limit/gcra.lua', 7],
-    [216, 'lua/shared/rate-limit/gcra.lua', 61],
-    [219, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [248, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [251, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [272, 'lua/shared/rate-limit/concurrency.lua', 39],
-    [284, 'lua/shared/rate-limit/meters.lua', 1],
-    [334, 'lua/shared/rate-limit/save.lua', 1],
-    [335, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [345, 'lua/shared/rate-limit/save.lua', 3],
-    [404, 'lua/rate-limit/release.lua', 25],
+    [73, 'lua/shared/rate-limit/own-time.lua', 1],
+    [104, 'lua/shared/rate-limit/subject.lua', 1],
+    [136, 'lua/shared/rate-limit/pairs.lua', 1],
+    [151, 'lua/shared/rate-limit/gcra.lua', 1],
+    [156, 'lua/shared/rate-limit/arrival.lua', 1],
+    [183, 'lua/shared/rate-limit/gcra.lua', 7],
+    [218, 'lua/shared/rate-limit/gcra.lua', 61],
+    [221, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [250, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [253, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [274, 'lua/shared/rate-limit/concurrency.lua', 39],
+    [286, 'lua/shared/rate-limit/meters.lua', 1],
+    [336, 'lua/shared/rate-limit/save.lua', 1],
+    [337, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [347, 'lua/shared/rate-limit/save.lua', 3],
+    [406, 'lua/rate-limit/release.lua', 25],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -2119,7 +2154,7 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
   script: {
     name: 'rate-limit/take-each',
-    sha1: '3a971c3922d0188a90c8fd33b7a64c7f5571e7a9',
+    sha1: '862705e8dfdca0470d97154dd0481150e60a85e4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2151,10 +2186,10 @@ local function clock_us()
 end
 -- Makes a call safe to repeat, as shared/calls does, with records of a form that costs less: the call's
 -- number and its token as doubles, or the time in microseconds where a call gives no token. Fields with
--- a dot are those of callers.
+-- a dot are those of callers. What was refunded is forgotten with them; see shared/rate-limit/refunded.
 local CALL_MEMORY_US = 600000000
 
-local function forget_old_calls(state, now_us)
+local function forget_old_fields(state, now_us)
 -- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
 -- of all are over, as many go as come, and they never add up, whoever comes.
 
@@ -2182,7 +2217,9 @@ local function drop_over(hash, looked_at, is_over)
 end
   -- Two records, and some other fields.
   drop_over(state, 5, function(record, field)
-    if not string.find(field, '.', 1, true) then
+    if string.find(field, '^refunded:') then
+      return struct.unpack('>d', record) <= now_us
+    elseif not string.find(field, '.', 1, true) then
       return false
     end
     local _, at_us = struct.unpack('>dd', record)
@@ -2379,7 +2416,7 @@ end
         end
         -- Where a record comes, old ones go, so that they never add up.
         if layout and not record then
-          forget_old_calls(subject, now_us)
+          forget_old_fields(subject, now_us)
         end
       end
       if is_short then
@@ -2402,13 +2439,13 @@ return { 'judged', server_us, told, refused }
     [33, 'lua/shared/rate-limit/calls.lua', 16],
     [34, 'lua/shared/drop-over.lua', 1],
     [59, 'lua/shared/rate-limit/calls.lua', 18],
-    [68, 'lua/shared/rate-limit/own-time.lua', 1],
-    [99, 'lua/shared/rate-limit/arrival.lua', 1],
-    [126, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [136, 'lua/shared/rate-limit/grant-fewer.lua', 1],
-    [159, 'lua/rate-limit/take-each.lua', 28],
-    [202, 'lua/shared/rate-limit/keep-time.lua', 1],
-    [207, 'lua/rate-limit/take-each.lua', 72],
+    [70, 'lua/shared/rate-limit/own-time.lua', 1],
+    [101, 'lua/shared/rate-limit/arrival.lua', 1],
+    [128, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [138, 'lua/shared/rate-limit/grant-fewer.lua', 1],
+    [161, 'lua/rate-limit/take-each.lua', 28],
+    [204, 'lua/shared/rate-limit/keep-time.lua', 1],
+    [209, 'lua/rate-limit/take-each.lua', 72],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.takes.length * 2)
@@ -2482,7 +2519,7 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
 export const take: Operation<TakeArguments, TakeAnswer> = {
   script: {
     name: 'rate-limit/take',
-    sha1: '97d49a7d0442bd8713fbd5ed911317f89b771d9f',
+    sha1: '8fcedff77f25fe565c8e58023d89a15b9b2892a5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2509,7 +2546,7 @@ local function clock_us()
 end
 -- Makes a call safe to repeat, as shared/calls does, with records of a form that costs less: the call's
 -- number and its token as doubles, or the time in microseconds where a call gives no token. Fields with
--- a dot are those of callers.
+-- a dot are those of callers. What was refunded is forgotten with them; see shared/rate-limit/refunded.
 local CALL_MEMORY_US = 600000000
 
 -- The token of this very call, if it was carried out before. The second value is true for a call whose
@@ -2522,7 +2559,7 @@ local function recall_token(record, call)
   return number == call and token or nil, number > call
 end
 
-local function forget_old_calls(state, now_us)
+local function forget_old_fields(state, now_us)
 -- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
 -- of all are over, as many go as come, and they never add up, whoever comes.
 
@@ -2550,7 +2587,9 @@ local function drop_over(hash, looked_at, is_over)
 end
   -- Two records, and some other fields.
   drop_over(state, 5, function(record, field)
-    if not string.find(field, '.', 1, true) then
+    if string.find(field, '^refunded:') then
+      return struct.unpack('>d', record) <= now_us
+    elseif not string.find(field, '.', 1, true) then
       return false
     end
     local _, at_us = struct.unpack('>dd', record)
@@ -2977,7 +3016,7 @@ local function save_subject(state, subject, meters, now_us, caller, call, at_us,
   -- Where a record comes, old ones go: a caller may live for one call.
   local is_first = subject.exists and not subject.record
   if caller ~= '' and (is_first or call % 16 == 0) then
-    forget_old_calls(state, now_us)
+    forget_old_fields(state, now_us)
   end
 end
 
@@ -3033,21 +3072,21 @@ return { 'taken', token, server_us, tell_meters(meters) }
     [23, 'lua/shared/rate-limit/calls.lua', 1],
     [39, 'lua/shared/drop-over.lua', 1],
     [64, 'lua/shared/rate-limit/calls.lua', 18],
-    [73, 'lua/shared/rate-limit/own-time.lua', 1],
-    [104, 'lua/shared/rate-limit/subject.lua', 1],
-    [136, 'lua/shared/rate-limit/pairs.lua', 1],
-    [151, 'lua/shared/rate-limit/gcra.lua', 1],
-    [156, 'lua/shared/rate-limit/arrival.lua', 1],
-    [183, 'lua/shared/rate-limit/gcra.lua', 7],
-    [240, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [298, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [336, 'lua/shared/rate-limit/meters.lua', 1],
-    [426, 'lua/shared/rate-limit/save.lua', 1],
-    [427, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [437, 'lua/shared/rate-limit/save.lua', 3],
-    [496, 'lua/rate-limit/take.lua', 27],
-    [516, 'lua/shared/rate-limit/keep-time.lua', 1],
-    [521, 'lua/rate-limit/take.lua', 48],
+    [75, 'lua/shared/rate-limit/own-time.lua', 1],
+    [106, 'lua/shared/rate-limit/subject.lua', 1],
+    [138, 'lua/shared/rate-limit/pairs.lua', 1],
+    [153, 'lua/shared/rate-limit/gcra.lua', 1],
+    [158, 'lua/shared/rate-limit/arrival.lua', 1],
+    [185, 'lua/shared/rate-limit/gcra.lua', 7],
+    [242, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [300, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [338, 'lua/shared/rate-limit/meters.lua', 1],
+    [428, 'lua/shared/rate-limit/save.lua', 1],
+    [429, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [439, 'lua/shared/rate-limit/save.lua', 3],
+    [498, 'lua/rate-limit/take.lua', 27],
+    [518, 'lua/shared/rate-limit/keep-time.lua', 1],
+    [523, 'lua/rate-limit/take.lua', 48],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
