@@ -44,7 +44,7 @@ local meters, now_us = read_meters(subject, limits, limits_at, server_us)
 if remembered then
   return { 'refunded', server_us, tell_meters(meters) }
 end
-if token > 0 and is_refunded(subject.refunded, token) then
+if token > 0 and is_refunded(state, subject.refunded, token) then
   return { 'known', server_us, tell_meters(meters) }
 end
 
@@ -53,7 +53,11 @@ refund_meters(meters, cost, token > 0 and token or now_us)
 redis.call('HDEL', state, meters[1].field)
 local written = {}
 if token > 0 then
-  written = { 'refunded', note_refunded(subject.refunded, token) }
+  written = note_refunded(state, subject.refunded, token, now_us)
 end
+local is_one_more = written[3] ~= nil
 save_subject(state, subject, meters, now_us, caller, call, now_us, written)
+if is_one_more then
+  forget_old_fields(state, now_us)
+end
 return { 'refunded', server_us, tell_meters(meters) }

@@ -120,7 +120,7 @@ for at = takes_at, #takes, 2 do
         end
         -- Where a record comes, old ones go, so that they never add up.
         if layout and not record then
-          forget_old_calls(subject, now_us)
+          forget_old_fields(subject, now_us)
         end
       end
       if is_short then

@@ -6,6 +6,505 @@ import type { Argument, Reply } from '../driver.ts'
 import type { Operation } from '../runtime/operation.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/reply.ts'
 
+export interface AbandonArguments {
+  /** process and slot */
+  readonly caller: string
+  /** number of the call in that slot */
+  readonly call: number
+  /** number of the take */
+  readonly take: number
+  /** the limits; others than those of takes at work stay as they are */
+  readonly limits: readonly { readonly name: string; readonly algorithm: string; readonly limit: number; readonly windowMs: number; readonly burst: number }[]
+}
+
+export type AbandonAnswer =
+  | { readonly status: 'abandoned' }
+
+
+/**
+ * Ends a take that its caller got no answer to, in the slot of that take: frees the places that it holds, and where its bytes arrive later they are refused, as those of a call that a later one has replaced. Units stay taken. Safe to repeat.
+ *
+ * Cost: O(limits x 64 + places of limits of takes at work).
+ */
+export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
+  script: {
+    name: 'rate-limit/abandon',
+    sha1: 'cf5221042911b630cb20160b26cdab84caa593e7',
+    reads: false,
+    bytes: false,
+    source: `--[[
+Ends a take that its caller got no answer to, in the slot of that take: frees the places that it holds, and where its bytes arrive later
+they are refused, as those of a call that a later one has replaced. Units stay taken. Safe to repeat.
+
+@returns abandoned
+@cost    O(limits x 64 + places of limits of takes at work)
+]]
+local state = KEYS[1] -- hash: what counts for the subject
+local caller = ARGV[1] -- text: process and slot
+local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
+local take = tonumber(ARGV[3]) -- integer: number of the take
+local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; others than those of takes at work stay as they are
+
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- Makes a call safe to repeat, as shared/calls does, with records of a form that costs less: the call's
+-- number and its token as doubles, or the time in microseconds where a call gives no token. Fields with
+-- a dot are those of callers. What was refunded is forgotten with them; see shared/rate-limit/refunded.
+local CALL_MEMORY_US = 600000000
+
+-- The token of this very call, if it was carried out before. The second value is true for a call whose
+-- bytes arrive after a later one has taken its slot: it has settled long ago and must not run again.
+local function recall_token(record, call)
+  if not record then
+    return nil, false
+  end
+  local number, token = struct.unpack('>dd', record)
+  return number == call and token or nil, number > call
+end
+
+local function forget_old_fields(state, now_us)
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
+    end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
+  end
+end
+  -- Two records, and some other fields.
+  drop_over(state, 5, function(record, field)
+    if string.find(field, '^refunded:') then
+      return struct.unpack('>d', record) <= now_us
+    elseif not string.find(field, '.', 1, true) then
+      return false
+    end
+    local _, at_us = struct.unpack('>dd', record)
+    return now_us - at_us > CALL_MEMORY_US
+  end)
+end
+-- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
+-- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
+-- So what was taken counts for as long as it was to, and no longer.
+--
+-- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
+-- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
+--   token      the newest token of the subject
+--   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
+--              than the clock ticks
+--   offset_us  how far its time is ahead of the server's clock
+-- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
+
+-- A smaller step of the clock is waited for.
+local STEP_US = 10000
+
+local function read_time(stored)
+  if not stored then
+    return 0, 0, 0
+  elseif #stored > 8 then
+    return struct.unpack('>ddd', stored)
+  end
+  local token = struct.unpack('>d', stored)
+  return token, token, 0
+end
+
+local function pack_time(token, taken_us, offset_us)
+  if token == taken_us and offset_us == 0 then
+    return struct.pack('>d', token)
+  end
+  return struct.pack('>ddd', token, taken_us, offset_us)
+end
+-- What counts for one subject: one hash, read once and written once a call.
+--   layout              the form of the stored data
+--   <algorithm>:<name>  what a limit has counted: doubles one behind the other
+--     kept_until_ms     the key is kept until then at least
+--     token             its newest token
+--     …                 see the fragment of the algorithm
+--   time                what time it is for the subject; see shared/rate-limit/own-time
+--   refunded            tokens that have been refunded; see shared/rate-limit/refunded
+--   <caller>            the record of a slot; see shared/rate-limit/calls
+local SUBJECT_LAYOUT = '1'
+local FIRST_LIMIT = 5
+
+-- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
+local function open_subject(state, caller, limits, first)
+  local fields = { 'layout', 'refunded', caller, 'time' }
+  for at = first, #limits, 5 do
+    fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
+  end
+  local stored = redis.call('HMGET', state, unpack(fields))
+  local token, taken_us, offset_us = read_time(stored[4])
+  return {
+    exists = stored[1],
+    layout = stored[1] or SUBJECT_LAYOUT,
+    refunded = stored[2] or '',
+    record = stored[3],
+    token = token,
+    taken_us = taken_us,
+    offset_us = offset_us,
+    fields = fields,
+    counts = stored,
+  }
+end
+-- Lists of pairs of doubles, sorted by the first, packed one behind the other.
+local PAIR_BYTES = 16
+
+local function pair_at(list, place)
+  return struct.unpack('>dd', list, (place - 1) * PAIR_BYTES + 1)
+end
+
+local function pack_pair(first, second)
+  return struct.pack('>dd', first, second)
+end
+
+-- The list without its first \`count\` pairs.
+local function without_first(list, count)
+  return count == 0 and list or string.sub(list, count * PAIR_BYTES + 1)
+end
+-- The generic cell rate algorithm, as virtual scheduling of a theoretical arrival time (ITU-T I.371,
+-- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
+-- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
+-- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
+-- Stored: the theoretical arrival time and its rest.
+-- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
+-- \`1 / limit\` of one.
+
+-- What a unit costs, and how far ahead of now the arrival time may lie.
+local function arrival_spans(window_us, limit, burst)
+  local unit_rest = window_us % limit
+  local unit = (window_us - unit_rest) / limit
+  local span_rest = burst * unit_rest % limit
+  local span = burst * unit + (burst * unit_rest - span_rest) / limit
+  return unit, unit_rest, span, span_rest
+end
+
+-- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
+-- name.
+local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+  if arrival < now_us then
+    return 0, 0
+  end
+  local ahead, rest = arrival - now_us, arrival_rest
+  if rest >= limit then
+    ahead, rest = ahead + 1, 0
+  end
+  if ahead > span or (ahead == span and rest > span_rest) then
+    return span, span_rest
+  end
+  return ahead, rest
+end
+
+-- What \`units\` cost.
+local function gcra_cost(meter, units)
+  local rest = units * meter.unit_rest
+  return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
+end
+
+-- Sets what is taken to a span ahead of now.
+local function gcra_set(meter, ahead, rest)
+  meter.ahead, meter.rest = ahead, rest
+  meter.reset_us = ahead + (rest > 0 and 1 or 0)
+  -- The quotient may be rounded either way, so it is tried exactly from one above.
+  local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
+  repeat
+    free = free - 1
+    local used, used_rest = gcra_cost(meter, free)
+    used, used_rest = used + ahead, used_rest + rest
+    if used_rest >= meter.limit then
+      used, used_rest = used + 1, used_rest - meter.limit
+    end
+  until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
+  meter.free = math.max(0, free)
+end
+
+local function read_gcra(meter, stored)
+  local limit = meter.limit
+  local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
+  meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
+  if not stored then
+    return gcra_set(meter, 0, 0)
+  end
+  local arrival, arrival_rest = pair_at(stored, 1)
+  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
+end
+
+local function pack_gcra(meter)
+  return pack_pair(meter.now_us + meter.ahead, meter.rest)
+end
+-- A log of what was taken. Takes of the same 64th of the window share an entry, which counts until its
+-- last one has left the window: never too little counts, and there are at most 65 entries.
+-- Stored: all units in the log, then pairs of last time and units.
+local WINDOW_PARTS = 64
+local NO_LOG = '\\0\\0\\0\\0\\0\\0\\0\\0'
+
+local function sliding_window_set(meter, total, log)
+  meter.total, meter.log = total, log
+  meter.free = math.max(0, meter.limit - total)
+  meter.reset_us = 0
+  if #log > 0 then
+    meter.reset_us = math.max(0, pair_at(log, #log / PAIR_BYTES) + meter.window_us - meter.now_us)
+  end
+end
+
+local function read_sliding_window(meter, stored)
+  local total, start = struct.unpack('>d', stored or NO_LOG)
+  local log = string.sub(stored or NO_LOG, start)
+  local past, entries = 0, #log / PAIR_BYTES
+  while past < entries do
+    local last_us, units = pair_at(log, past + 1)
+    if last_us + meter.window_us > meter.now_us then
+      break
+    end
+    past, total = past + 1, total - units
+  end
+  sliding_window_set(meter, total, without_first(log, past))
+end
+
+local function pack_sliding_window(meter)
+  return struct.pack('>d', meter.total) .. meter.log
+end
+-- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its
+-- lease ends. The window of such a limit is the lease.
+-- Stored: pairs of the lease's end and the take's token.
+
+local function concurrency_set(meter, leases)
+  meter.leases, meter.held = leases, #leases / PAIR_BYTES
+  meter.free = math.max(0, meter.limit - meter.held)
+  meter.reset_us = 0
+  if meter.held > 0 then
+    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
+  end
+end
+
+local function read_concurrency(meter, stored)
+  local leases, lapsed = stored or '', 0
+  while lapsed < #leases / PAIR_BYTES and pair_at(leases, lapsed + 1) <= meter.now_us do
+    lapsed = lapsed + 1
+  end
+  concurrency_set(meter, without_first(leases, lapsed))
+end
+
+-- Frees the place of a take. False when it holds none; meters of other limits have no places.
+local function free_place(meter, token)
+  for place = 1, meter.held or 0 do
+    local _, holder = pair_at(meter.leases, place)
+    if holder == token then
+      local before = string.sub(meter.leases, 1, (place - 1) * PAIR_BYTES)
+      concurrency_set(meter, before .. without_first(meter.leases, place))
+      return true
+    end
+  end
+  return false
+end
+-- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
+
+-- Lets the meter read what its limit has counted.
+local function read_counts(meter, stored)
+  local counts
+  if stored then
+    meter.kept_until_ms, meter.token = pair_at(stored, 1)
+    counts = without_first(stored, 1)
+  end
+  if meter.algorithm == 'gcra' then
+    return read_gcra(meter, counts)
+  elseif meter.algorithm == 'concurrency' then
+    return read_concurrency(meter, counts)
+  end
+  return read_sliding_window(meter, counts)
+end
+
+-- An older release has counted, and knows no time of the subject.
+local function note_token(subject, token)
+  if token > subject.token then
+    subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
+  end
+end
+
+-- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
+local function read_meters(subject, limits, first, server_us)
+  local meters, now_us = {}, server_us + subject.offset_us
+  for at = first, #limits, 5 do
+    local place = #meters
+    local meter = {
+      field = subject.fields[FIRST_LIMIT + place],
+      algorithm = limits[at + 1],
+      limit = tonumber(limits[at + 2]),
+      window_us = limits[at + 3] * 1000,
+      burst = tonumber(limits[at + 4]),
+      now_us = now_us,
+      kept_until_ms = 0,
+      token = 0,
+    }
+    read_counts(meter, subject.counts[FIRST_LIMIT + place])
+    meters[place + 1] = meter
+    note_token(subject, meter.token)
+  end
+  if subject.taken_us > now_us + STEP_US then
+    subject.offset_us, subject.stepped = subject.taken_us - server_us, true
+    return read_meters(subject, limits, first, server_us)
+  end
+  return meters, now_us
+end
+
+-- Writes what the limits of a subject have counted.
+-- The key outlives what it counts by at least half of this. So it need not be told each time how long to
+-- live, and remembers a call for longer than its caller goes on repeating it.
+local KEPT_EXTRA_MS = 20000
+
+-- Sees to it that the key lives so long. Another set of limits may want it for longer.
+local function keep_for(state, life_ms)
+  if redis.call('PTTL', state) < life_ms then
+    redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
+  end
+end
+
+local function pack_counts(meter)
+  local head = pack_pair(meter.kept_until_ms, meter.token)
+  if meter.algorithm == 'gcra' then
+    return head .. pack_gcra(meter)
+  elseif meter.algorithm == 'sliding-window' then
+    return head .. pack_sliding_window(meter)
+  end
+  return head .. meter.leases
+end
+
+-- How long the key has to live for all limits, or nil if it will. Notes that in the meters. It ends by the server's clock,
+-- which has to reach the newest token first, for tokens rise.
+local function plan_life(meters, now_us, offset_us)
+  local needed_us, short = 0, false
+  for _, meter in ipairs(meters) do
+    needed_us = math.max(needed_us, meter.reset_us)
+  end
+  local needed_ms = (now_us + needed_us) / 1000 + KEPT_EXTRA_MS / 2
+  for _, meter in ipairs(meters) do
+    short = short or needed_ms > meter.kept_until_ms
+  end
+  if not short then
+    return nil
+  end
+  for _, meter in ipairs(meters) do
+    meter.kept_until_ms = math.floor(needed_ms) + KEPT_EXTRA_MS / 2
+  end
+  return math.ceil((needed_us + offset_us) / 1000) + KEPT_EXTRA_MS
+end
+
+-- Writes the counts, the record of the call and what else is \`written\`, all at once. The key always has an
+-- end. \`at_us\` is the call's token, or its time.
+local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
+  local life_ms = plan_life(meters, now_us, subject.offset_us)
+  for _, meter in ipairs(meters) do
+    written[#written + 1] = meter.field
+    written[#written + 1] = pack_counts(meter)
+  end
+  if not subject.exists then
+    written[#written + 1] = 'layout'
+    written[#written + 1] = SUBJECT_LAYOUT
+  end
+  written[#written + 1] = 'time'
+  written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
+  if caller ~= '' then
+    written[#written + 1] = caller
+    written[#written + 1] = pack_pair(call, at_us)
+  end
+  redis.call('HSET', state, unpack(written))
+  if life_ms then
+    keep_for(state, life_ms)
+  end
+  -- Where a record comes, old ones go: a caller may live for one call.
+  local is_first = subject.exists and not subject.record
+  if caller ~= '' and (is_first or call % 16 == 0) then
+    forget_old_fields(state, now_us)
+  end
+end
+
+local subject = open_subject(state, caller, limits, limits_at)
+if subject.layout ~= SUBJECT_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. subject.layout)
+end
+local token, superseded = recall_token(subject.record, take)
+if superseded then
+  return { 'abandoned' }
+end
+local meters, now_us = read_meters(subject, limits, limits_at, clock_us())
+for _, meter in ipairs(token and meters or {}) do
+  free_place(meter, token)
+end
+-- A removal first, so that it also works when the server is out of memory.
+redis.call('HDEL', state, meters[1].field)
+save_subject(state, subject, meters, now_us, caller, call, now_us, {})
+return { 'abandoned' }
+`,
+  },
+  parts: ['state'],
+  lines: [
+    [1, 'lua/rate-limit/abandon.lua', 1],
+    [14, 'lua/shared/clock.lua', 1],
+    [20, 'lua/shared/rate-limit/calls.lua', 1],
+    [36, 'lua/shared/drop-over.lua', 1],
+    [61, 'lua/shared/rate-limit/calls.lua', 18],
+    [72, 'lua/shared/rate-limit/own-time.lua', 1],
+    [103, 'lua/shared/rate-limit/subject.lua', 1],
+    [135, 'lua/shared/rate-limit/pairs.lua', 1],
+    [150, 'lua/shared/rate-limit/gcra.lua', 1],
+    [155, 'lua/shared/rate-limit/arrival.lua', 1],
+    [182, 'lua/shared/rate-limit/gcra.lua', 7],
+    [217, 'lua/shared/rate-limit/gcra.lua', 61],
+    [220, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [249, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [252, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [273, 'lua/shared/rate-limit/concurrency.lua', 39],
+    [285, 'lua/shared/rate-limit/meters.lua', 1],
+    [335, 'lua/shared/rate-limit/save.lua', 1],
+    [336, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [346, 'lua/shared/rate-limit/save.lua', 3],
+    [405, 'lua/rate-limit/abandon.lua', 24],
+  ],
+  encode(args) {
+    const encoded = new Array<Argument>(3 + args.limits.length * 5)
+    encoded[0] = args.caller
+    encoded[1] = args.call
+    encoded[2] = args.take
+    let at = 3
+    for (const item of args.limits) {
+      encoded[at++] = item.name
+      encoded[at++] = item.algorithm
+      encoded[at++] = item.limit
+      encoded[at++] = item.windowMs
+      encoded[at++] = item.burst
+    }
+    return encoded
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'abandoned':
+        return { status: 'abandoned' }
+      default:
+        return unexpected('the answer abandoned', parts[0])
+    }
+  },
+}
+
 export type ClearArguments = Readonly<Record<string, never>>
 
 export type ClearAnswer =
@@ -986,7 +1485,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
 export const refund: Operation<RefundArguments, RefundAnswer> = {
   script: {
     name: 'rate-limit/refund',
-    sha1: '5dd7e78f66cda165fc31685a380d662e86d18061',
+    sha1: 'ceaf9634b5e5af49f2d921141788544bf3417441',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1014,7 +1513,7 @@ local function clock_us()
 end
 -- Makes a call safe to repeat, as shared/calls does, with records of a form that costs less: the call's
 -- number and its token as doubles, or the time in microseconds where a call gives no token. Fields with
--- a dot are those of callers.
+-- a dot are those of callers. What was refunded is forgotten with them; see shared/rate-limit/refunded.
 local CALL_MEMORY_US = 600000000
 
 -- The token of this very call, if it was carried out before. The second value is true for a call whose
@@ -1027,7 +1526,7 @@ local function recall_token(record, call)
   return number == call and token or nil, number > call
 end
 
-local function forget_old_calls(state, now_us)
+local function forget_old_fields(state, now_us)
 -- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
 -- of all are over, as many go as come, and they never add up, whoever comes.
 
@@ -1055,7 +1554,9 @@ local function drop_over(hash, looked_at, is_over)
 end
   -- Two records, and some other fields.
   drop_over(state, 5, function(record, field)
-    if not string.find(field, '.', 1, true) then
+    if string.find(field, '^refunded:') then
+      return struct.unpack('>d', record) <= now_us
+    elseif not string.find(field, '.', 1, true) then
       return false
     end
     local _, at_us = struct.unpack('>dd', record)
@@ -1372,30 +1873,57 @@ local function refund_meters(meters, units, at_us)
     end
   end
 end
--- Tokens that were refunded, oldest first, as doubles: a take is given back once. The list is short; what
--- is as old as the ones it has forgotten counts as refunded.
+-- Tokens that were refunded: a take is given back once. The newest stand in a short list, oldest first, as doubles. Each that has left it has
+-- a field of its own, with the time from which on nothing of its take can be given back. Where the subject has too many fields it has none, and
+-- what is as old as such a one counts as refunded.
 local MOST_REFUNDED = 64
+local MOST_FIELDS = 10000
+local OLDER = 'refunded-older'
 
-local function is_refunded(refunded, token)
+local function refunded_field(token)
+  return string.format('refunded:%.0f', token)
+end
+
+local function token_at(list, place)
+  return struct.unpack('>d', list, (place - 1) * 8 + 1)
+end
+
+local function is_refunded(state, refunded, token)
   local places = #refunded / 8
   for place = 1, places do
-    local known = struct.unpack('>d', refunded, (place - 1) * 8 + 1)
-    if known == token or (place == 1 and places == MOST_REFUNDED and token < known) then
+    if token_at(refunded, place) == token then
       return true
     end
   end
-  return false
+  if places < MOST_REFUNDED or token > token_at(refunded, 1) then
+    return false
+  end
+  local known = redis.call('HMGET', state, refunded_field(token), OLDER)
+  return known[1] or known[2] and token <= token_at(known[2], 1)
 end
 
-local function note_refunded(refunded, token)
+-- What is to be written for a token that leaves the list. When the key would go, all that was taken by now has flowed back.
+local function note_older(state, token, now_us)
+  if redis.call('HLEN', state) < MOST_FIELDS then
+    return refunded_field(token), struct.pack('>d', now_us + redis.call('PTTL', state) * 1000)
+  end
+  local known = redis.call('HGET', state, OLDER)
+  return OLDER, struct.pack('>d', math.max(token, known and token_at(known, 1) or 0))
+end
+
+-- The fields to write for a token that is refunded, each with its value behind it.
+local function note_refunded(state, refunded, token, now_us)
   local place = #refunded / 8
-  while place > 0 and struct.unpack('>d', refunded, (place - 1) * 8 + 1) > token do
+  while place > 0 and token_at(refunded, place) > token do
     place = place - 1
   end
   local list = string.sub(refunded, 1, place * 8)
     .. struct.pack('>d', token)
     .. string.sub(refunded, place * 8 + 1)
-  return #list > MOST_REFUNDED * 8 and string.sub(list, 9) or list
+  if #list <= MOST_REFUNDED * 8 then
+    return { 'refunded', list }
+  end
+  return { 'refunded', string.sub(list, 9), note_older(state, token_at(list, 1), now_us) }
 end
 -- Writes what the limits of a subject have counted.
 -- The key outlives what it counts by at least half of this. So it need not be told each time how long to
@@ -1464,7 +1992,7 @@ local function save_subject(state, subject, meters, now_us, caller, call, at_us,
   -- Where a record comes, old ones go: a caller may live for one call.
   local is_first = subject.exists and not subject.record
   if caller ~= '' and (is_first or call % 16 == 0) then
-    forget_old_calls(state, now_us)
+    forget_old_fields(state, now_us)
   end
 end
 
@@ -1484,7 +2012,7 @@ local meters, now_us = read_meters(subject, limits, limits_at, server_us)
 if remembered then
   return { 'refunded', server_us, tell_meters(meters) }
 end
-if token > 0 and is_refunded(subject.refunded, token) then
+if token > 0 and is_refunded(state, subject.refunded, token) then
   return { 'known', server_us, tell_meters(meters) }
 end
 
@@ -1493,9 +2021,13 @@ refund_meters(meters, cost, token > 0 and token or now_us)
 redis.call('HDEL', state, meters[1].field)
 local written = {}
 if token > 0 then
-  written = { 'refunded', note_refunded(subject.refunded, token) }
+  written = note_refunded(state, subject.refunded, token, now_us)
 end
+local is_one_more = written[3] ~= nil
 save_subject(state, subject, meters, now_us, caller, call, now_us, written)
+if is_one_more then
+  forget_old_fields(state, now_us)
+end
 return { 'refunded', server_us, tell_meters(meters) }
 `,
   },
@@ -1506,24 +2038,24 @@ return { 'refunded', server_us, tell_meters(meters) }
     [24, 'lua/shared/rate-limit/calls.lua', 1],
     [40, 'lua/shared/drop-over.lua', 1],
     [65, 'lua/shared/rate-limit/calls.lua', 18],
-    [74, 'lua/shared/rate-limit/own-time.lua', 1],
-    [105, 'lua/shared/rate-limit/subject.lua', 1],
-    [137, 'lua/shared/rate-limit/pairs.lua', 1],
-    [152, 'lua/shared/rate-limit/gcra.lua', 1],
-    [157, 'lua/shared/rate-limit/arrival.lua', 1],
-    [184, 'lua/shared/rate-limit/gcra.lua', 7],
-    [219, 'lua/shared/rate-limit/gcra.lua', 61],
-    [222, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [251, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [254, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [275, 'lua/shared/rate-limit/meters.lua', 1],
-    [325, 'lua/shared/rate-limit/meters.lua', 73],
-    [334, 'lua/shared/rate-limit/refund.lua', 1],
-    [384, 'lua/shared/rate-limit/refunded.lua', 1],
-    [409, 'lua/shared/rate-limit/save.lua', 1],
-    [410, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [420, 'lua/shared/rate-limit/save.lua', 3],
-    [479, 'lua/rate-limit/refund.lua', 30],
+    [76, 'lua/shared/rate-limit/own-time.lua', 1],
+    [107, 'lua/shared/rate-limit/subject.lua', 1],
+    [139, 'lua/shared/rate-limit/pairs.lua', 1],
+    [154, 'lua/shared/rate-limit/gcra.lua', 1],
+    [159, 'lua/shared/rate-limit/arrival.lua', 1],
+    [186, 'lua/shared/rate-limit/gcra.lua', 7],
+    [221, 'lua/shared/rate-limit/gcra.lua', 61],
+    [224, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [253, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [256, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [277, 'lua/shared/rate-limit/meters.lua', 1],
+    [327, 'lua/shared/rate-limit/meters.lua', 73],
+    [336, 'lua/shared/rate-limit/refund.lua', 1],
+    [386, 'lua/shared/rate-limit/refunded.lua', 1],
+    [438, 'lua/shared/rate-limit/save.lua', 1],
+    [439, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [449, 'lua/shared/rate-limit/save.lua', 3],
+    [508, 'lua/rate-limit/refund.lua', 30],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -1588,7 +2120,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'rate-limit/release',
-    sha1: '370a7995b93d31eab4d648fe12b6b9bb38189c50',
+    sha1: '80373f220b8b1bb18d04138e580a305e741385fa',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1613,7 +2145,7 @@ local function clock_us()
 end
 -- Makes a call safe to repeat, as shared/calls does, with records of a form that costs less: the call's
 -- number and its token as doubles, or the time in microseconds where a call gives no token. Fields with
--- a dot are those of callers.
+-- a dot are those of callers. What was refunded is forgotten with them; see shared/rate-limit/refunded.
 local CALL_MEMORY_US = 600000000
 
 -- The token of this very call, if it was carried out before. The second value is true for a call whose
@@ -1626,7 +2158,7 @@ local function recall_token(record, call)
   return number == call and token or nil, number > call
 end
 
-local function forget_old_calls(state, now_us)
+local function forget_old_fields(state, now_us)
 -- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
 -- of all are over, as many go as come, and they never add up, whoever comes.
 
@@ -1654,7 +2186,9 @@ local function drop_over(hash, looked_at, is_over)
 end
   -- Two records, and some other fields.
   drop_over(state, 5, function(record, field)
-    if not string.find(field, '.', 1, true) then
+    if string.find(field, '^refunded:') then
+      return struct.unpack('>d', record) <= now_us
+    elseif not string.find(field, '.', 1, true) then
       return false
     end
     local _, at_us = struct.unpack('>dd', record)
@@ -1991,7 +2525,7 @@ local function save_subject(state, subject, meters, now_us, caller, call, at_us,
   -- Where a record comes, old ones go: a caller may live for one call.
   local is_first = subject.exists and not subject.record
   if caller ~= '' and (is_first or call % 16 == 0) then
-    forget_old_calls(state, now_us)
+    forget_old_fields(state, now_us)
   end
 end
 
@@ -2028,22 +2562,22 @@ return { 'released' }
     [21, 'lua/shared/rate-limit/calls.lua', 1],
     [37, 'lua/shared/drop-over.lua', 1],
     [62, 'lua/shared/rate-limit/calls.lua', 18],
-    [71, 'lua/shared/rate-limit/own-time.lua', 1],
-    [102, 'lua/shared/rate-limit/subject.lua', 1],
-    [134, 'lua/shared/rate-limit/pairs.lua', 1],
-    [149, 'lua/shared/rate-limit/gcra.lua', 1],
-    [154, 'lua/shared/rate-limit/arrival.lua', 1],
-    [181, 'lua/shared/rate-limit/gcra.lua', 7],
-    [216, 'lua/shared/rate-limit/gcra.lua', 61],
-    [219, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [248, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [251, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [272, 'lua/shared/rate-limit/concurrency.lua', 39],
-    [284, 'lua/shared/rate-limit/meters.lua', 1],
-    [334, 'lua/shared/rate-limit/save.lua', 1],
-    [335, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [345, 'lua/shared/rate-limit/save.lua', 3],
-    [404, 'lua/rate-limit/release.lua', 25],
+    [73, 'lua/shared/rate-limit/own-time.lua', 1],
+    [104, 'lua/shared/rate-limit/subject.lua', 1],
+    [136, 'lua/shared/rate-limit/pairs.lua', 1],
+    [151, 'lua/shared/rate-limit/gcra.lua', 1],
+    [156, 'lua/shared/rate-limit/arrival.lua', 1],
+    [183, 'lua/shared/rate-limit/gcra.lua', 7],
+    [218, 'lua/shared/rate-limit/gcra.lua', 61],
+    [221, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [250, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [253, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [274, 'lua/shared/rate-limit/concurrency.lua', 39],
+    [286, 'lua/shared/rate-limit/meters.lua', 1],
+    [336, 'lua/shared/rate-limit/save.lua', 1],
+    [337, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [347, 'lua/shared/rate-limit/save.lua', 3],
+    [406, 'lua/rate-limit/release.lua', 25],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -2119,7 +2653,7 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
   script: {
     name: 'rate-limit/take-each',
-    sha1: '3a971c3922d0188a90c8fd33b7a64c7f5571e7a9',
+    sha1: '862705e8dfdca0470d97154dd0481150e60a85e4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2151,10 +2685,10 @@ local function clock_us()
 end
 -- Makes a call safe to repeat, as shared/calls does, with records of a form that costs less: the call's
 -- number and its token as doubles, or the time in microseconds where a call gives no token. Fields with
--- a dot are those of callers.
+-- a dot are those of callers. What was refunded is forgotten with them; see shared/rate-limit/refunded.
 local CALL_MEMORY_US = 600000000
 
-local function forget_old_calls(state, now_us)
+local function forget_old_fields(state, now_us)
 -- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
 -- of all are over, as many go as come, and they never add up, whoever comes.
 
@@ -2182,7 +2716,9 @@ local function drop_over(hash, looked_at, is_over)
 end
   -- Two records, and some other fields.
   drop_over(state, 5, function(record, field)
-    if not string.find(field, '.', 1, true) then
+    if string.find(field, '^refunded:') then
+      return struct.unpack('>d', record) <= now_us
+    elseif not string.find(field, '.', 1, true) then
       return false
     end
     local _, at_us = struct.unpack('>dd', record)
@@ -2379,7 +2915,7 @@ end
         end
         -- Where a record comes, old ones go, so that they never add up.
         if layout and not record then
-          forget_old_calls(subject, now_us)
+          forget_old_fields(subject, now_us)
         end
       end
       if is_short then
@@ -2402,13 +2938,13 @@ return { 'judged', server_us, told, refused }
     [33, 'lua/shared/rate-limit/calls.lua', 16],
     [34, 'lua/shared/drop-over.lua', 1],
     [59, 'lua/shared/rate-limit/calls.lua', 18],
-    [68, 'lua/shared/rate-limit/own-time.lua', 1],
-    [99, 'lua/shared/rate-limit/arrival.lua', 1],
-    [126, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [136, 'lua/shared/rate-limit/grant-fewer.lua', 1],
-    [159, 'lua/rate-limit/take-each.lua', 28],
-    [202, 'lua/shared/rate-limit/keep-time.lua', 1],
-    [207, 'lua/rate-limit/take-each.lua', 72],
+    [70, 'lua/shared/rate-limit/own-time.lua', 1],
+    [101, 'lua/shared/rate-limit/arrival.lua', 1],
+    [128, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [138, 'lua/shared/rate-limit/grant-fewer.lua', 1],
+    [161, 'lua/rate-limit/take-each.lua', 28],
+    [204, 'lua/shared/rate-limit/keep-time.lua', 1],
+    [209, 'lua/rate-limit/take-each.lua', 72],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.takes.length * 2)
@@ -2482,7 +3018,7 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
 export const take: Operation<TakeArguments, TakeAnswer> = {
   script: {
     name: 'rate-limit/take',
-    sha1: '97d49a7d0442bd8713fbd5ed911317f89b771d9f',
+    sha1: '8fcedff77f25fe565c8e58023d89a15b9b2892a5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2509,7 +3045,7 @@ local function clock_us()
 end
 -- Makes a call safe to repeat, as shared/calls does, with records of a form that costs less: the call's
 -- number and its token as doubles, or the time in microseconds where a call gives no token. Fields with
--- a dot are those of callers.
+-- a dot are those of callers. What was refunded is forgotten with them; see shared/rate-limit/refunded.
 local CALL_MEMORY_US = 600000000
 
 -- The token of this very call, if it was carried out before. The second value is true for a call whose
@@ -2522,7 +3058,7 @@ local function recall_token(record, call)
   return number == call and token or nil, number > call
 end
 
-local function forget_old_calls(state, now_us)
+local function forget_old_fields(state, now_us)
 -- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
 -- of all are over, as many go as come, and they never add up, whoever comes.
 
@@ -2550,7 +3086,9 @@ local function drop_over(hash, looked_at, is_over)
 end
   -- Two records, and some other fields.
   drop_over(state, 5, function(record, field)
-    if not string.find(field, '.', 1, true) then
+    if string.find(field, '^refunded:') then
+      return struct.unpack('>d', record) <= now_us
+    elseif not string.find(field, '.', 1, true) then
       return false
     end
     local _, at_us = struct.unpack('>dd', record)
@@ -2977,7 +3515,7 @@ local function save_subject(state, subject, meters, now_us, caller, call, at_us,
   -- Where a record comes, old ones go: a caller may live for one call.
   local is_first = subject.exists and not subject.record
   if caller ~= '' and (is_first or call % 16 == 0) then
-    forget_old_calls(state, now_us)
+    forget_old_fields(state, now_us)
   end
 end
 
@@ -3033,21 +3571,21 @@ return { 'taken', token, server_us, tell_meters(meters) }
     [23, 'lua/shared/rate-limit/calls.lua', 1],
     [39, 'lua/shared/drop-over.lua', 1],
     [64, 'lua/shared/rate-limit/calls.lua', 18],
-    [73, 'lua/shared/rate-limit/own-time.lua', 1],
-    [104, 'lua/shared/rate-limit/subject.lua', 1],
-    [136, 'lua/shared/rate-limit/pairs.lua', 1],
-    [151, 'lua/shared/rate-limit/gcra.lua', 1],
-    [156, 'lua/shared/rate-limit/arrival.lua', 1],
-    [183, 'lua/shared/rate-limit/gcra.lua', 7],
-    [240, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [298, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [336, 'lua/shared/rate-limit/meters.lua', 1],
-    [426, 'lua/shared/rate-limit/save.lua', 1],
-    [427, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [437, 'lua/shared/rate-limit/save.lua', 3],
-    [496, 'lua/rate-limit/take.lua', 27],
-    [516, 'lua/shared/rate-limit/keep-time.lua', 1],
-    [521, 'lua/rate-limit/take.lua', 48],
+    [75, 'lua/shared/rate-limit/own-time.lua', 1],
+    [106, 'lua/shared/rate-limit/subject.lua', 1],
+    [138, 'lua/shared/rate-limit/pairs.lua', 1],
+    [153, 'lua/shared/rate-limit/gcra.lua', 1],
+    [158, 'lua/shared/rate-limit/arrival.lua', 1],
+    [185, 'lua/shared/rate-limit/gcra.lua', 7],
+    [242, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [300, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [338, 'lua/shared/rate-limit/meters.lua', 1],
+    [428, 'lua/shared/rate-limit/save.lua', 1],
+    [429, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [439, 'lua/shared/rate-limit/save.lua', 3],
+    [498, 'lua/rate-limit/take.lua', 27],
+    [518, 'lua/shared/rate-limit/keep-time.lua', 1],
+    [523, 'lua/rate-limit/take.lua', 48],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)

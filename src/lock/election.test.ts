@@ -35,6 +35,13 @@ test('of many candidates one leads', async () => {
   expect((await election.leader())?.token).toBe(terms[0]?.token)
 })
 
+test('who reads under the lock of its name does not lead', async () => {
+  const { redis, name } = instance()
+  await using _ = await redis.lock(name).shared.acquire()
+
+  expect(await redis.election(name).leader()).toBeNull()
+})
+
 test('when the leader steps down another follows, with a greater token', async () => {
   const { redis, name } = instance()
   const { campaigns, terms } = stand(redis.election(name), 2)

@@ -77,8 +77,8 @@ export class Election {
 
   /** Who leads, or null. */
   async leader(): Promise<{ holder: string; token: number; expiresAtMs: number } | null> {
-    const { holders } = await this.#lock.inspect()
-    return holders[0] ?? null
+    const { mode, holders } = await this.#lock.inspect()
+    return mode === 'held' ? (holders[0] ?? null) : null
   }
 }
 

@@ -1,6 +1,10 @@
-import { InvalidArgumentError, LeaseLostError, type RateLimitOptions } from 'perilune'
+import { type Decision, InvalidArgumentError, LeaseLostError, type RateLimitOptions } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { setup } from '../../test/rate-limit-fixture.ts'
+
+function tokenOf(decision: Decision): number {
+  return 'token' in decision ? decision.token : 0
+}
 
 const START_MS = 1_800_000_000_000
 
@@ -168,6 +172,32 @@ describe('giving back', () => {
       await clock.advance(60_000)
       expect(await limiter.peek('ada')).toMatchObject({ remaining: 10 })
     }
+  })
+
+  test('what was refunded is forgotten once nothing of it can be given back any more', async () => {
+    const { redis, client, name, clock, keyOf } = await setup()
+    const limiter = redis.rateLimit(name, { limit: 10, window: '1s' })
+    for (let n = 0; n < 600; n++) {
+      const taken = await limiter.take('ada')
+      expect(await limiter.refund('ada', { token: tokenOf(taken) })).toBe(true)
+      await clock.advance(1000)
+    }
+    expect(await client.hlen(keyOf('ada'))).toBeLessThan(300)
+  })
+
+  test('where too many refunds are to be remembered, what is older counts as refunded', async () => {
+    const { redis, client, name, keyOf } = await setup()
+    const limiter = redis.rateLimit(name, { limit: 100, window: '1h' })
+    const takes = []
+    for (let n = 0; n < 67; n++) takes.push(tokenOf(await limiter.take('ada')))
+    const fill = "for at = 1, 10000 do redis.call('HSET', KEYS[1], 'field ' .. at, '') end"
+    await client.eval(fill, 1, keyOf('ada'))
+    const [oldest, second, third, ...others] = takes as [number, number, number, ...number[]]
+
+    for (const token of others) expect(await limiter.refund('ada', { token })).toBe(true)
+    expect(await limiter.refund('ada', { token: second })).toBe(true)
+    for (const token of [second, oldest]) expect(await limiter.refund('ada', { token })).toBe(false)
+    expect(await limiter.refund('ada', { token: third })).toBe(true)
   })
 
   test('a released place is free at once, and a second release frees nothing', async () => {

@@ -16,6 +16,7 @@ import {
 } from './decision.ts'
 import { type Limit, maxCost, type Terms, toManyTerms, toOnlyTerms } from './limits.ts'
 import { checkOnOutage, decideWithout, type OnOutage } from './outage.ts'
+import { holdsPlaces, takePlaces } from './places.ts'
 import { Taker } from './taking.ts'
 
 export interface OutageOptions {
@@ -117,7 +118,7 @@ export class RateLimit<Outcome extends Decision = Decision> {
    */
   async release(subject: string, token: number): Promise<void> {
     checkToken(token)
-    const limits = this.#terms.filter(({ algorithm }) => algorithm === 'concurrency')
+    const limits = this.#terms.filter(holdsPlaces)
     if (limits.length === 0) {
       throw new InvalidArgumentError('token', "holds no place: no limit here has the algorithm 'concurrency'")
     }
@@ -145,12 +146,9 @@ export class RateLimit<Outcome extends Decision = Decision> {
 
   async #takeAll(unit: Unit, cost: number): Promise<Decision> {
     const limits = this.#terms
-    const answer = await unit.runOnce(take, ({ caller, call }) => ({
-      caller,
-      call: Number(call),
-      cost,
-      limits,
-    }))
+    const answer = await (limits.some(holdsPlaces)
+      ? takePlaces(unit, cost, limits)
+      : unit.runOnce(take, ({ caller, call }) => ({ caller, call: Number(call), cost, limits })))
     return answer.status === 'taken' ? toAllowed(limits, answer, answer.token) : toDenied(limits, answer)
   }
 

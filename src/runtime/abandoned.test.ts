@@ -110,22 +110,68 @@ test('nothing is said once it is closed, or the instance is', async () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('of more than ten thousand that a store cannot hear the oldest are forgotten', async () => {
+/** So many that end while the store is away. */
+function endedInOutage(count: number): {
+  abandoned: Abandoned
+  heard: Set<number>
+  goOn: () => Promise<unknown>
+} {
   let isAway = true
   const heard = new Set<number>()
   const abandoned = new Abandoned()
-  for (let n = 0; n < 10_100; n++) {
+  for (let n = 0; n < count; n++) {
     const say = async (): Promise<void> => {
       if (isAway) throw away
       heard.add(n)
     }
     abandoned.add(String(n), say, false)
   }
-  await vi.advanceTimersByTimeAsync(130_000)
-  isAway = false
-  await vi.advanceTimersByTimeAsync(1000)
+  const goOn = (): Promise<unknown> => {
+    isAway = false
+    return vi.advanceTimersByTimeAsync(1000)
+  }
+  return { abandoned, heard, goOn }
+}
 
-  expect(heard.size).toBeGreaterThan(9900)
-  expect(heard.has(0)).toBe(false)
-  expect(heard.has(10_099)).toBe(true)
+test('of those that a store cannot hear none is forgotten, however many end after them', async () => {
+  const { abandoned, heard, goOn } = endedInOutage(20_000)
+  await vi.advanceTimersByTimeAsync(130_000)
+  for (let n = 0; n < 20_000; n++) abandoned.add(`heard ${n}`, async () => undefined, false)
+  await vi.advanceTimersByTimeAsync(0)
+
+  await goOn()
+
+  expect(heard.size).toBe(20_000)
+})
+
+test('of more than a hundred thousand that a store cannot hear the newest are not kept', async () => {
+  const { heard, goOn } = endedInOutage(100_100)
+  await vi.advanceTimersByTimeAsync(0)
+
+  await goOn()
+
+  expect([heard.size, heard.has(0), heard.has(100_099)]).toEqual([100_000, true, false])
+})
+
+test('what a late copy may undo is said five times more, however many end meanwhile', async () => {
+  const say = vi.fn(async () => undefined)
+  const abandoned = new Abandoned()
+  abandoned.add('a', say, true)
+  await vi.advanceTimersByTimeAsync(1)
+  for (let n = 0; n < 20_000; n++) abandoned.add(`b${n}`, async () => undefined, false)
+
+  await vi.advanceTimersByTimeAsync(60_000)
+  abandoned.add('c', async () => undefined, false)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(say).toHaveBeenCalledTimes(6)
+})
+
+test('those that are known are the newest ten thousand', async () => {
+  const abandoned = new Abandoned()
+  const says = Array.from({ length: 10_100 }, () => vi.fn(async () => undefined))
+  for (const [n, say] of says.entries()) abandoned.add(String(n), say, false)
+  await vi.advanceTimersByTimeAsync(0)
+
+  for (const n of says.keys()) abandoned.heard(String(n))
+  expect(says.map(({ mock }) => mock.calls.length)).toEqual(says.map((_, n) => (n < 100 ? 1 : 2)))
 })

@@ -33,3 +33,25 @@ test.each(['lock', 'semaphore'] as const)(
     expect(lease.remainingMs).toBeGreaterThan(500_000)
   },
 )
+
+test('what a server that stood still reads of takes that nobody has keeps no place of a limit', {
+  timeout: 60_000,
+}, async () => {
+  const server = await startRedis()
+  const client = new Redis(server.port)
+  const redis = perilune(ioredis(client), { deadline: '300ms' })
+  onTestFinished(async () => {
+    await redis.close()
+    client.disconnect()
+    await server.stop()
+  })
+  const limit = redis.rateLimit('a', { algorithm: 'concurrency', limit: 2, lease: '10m' })
+  await limit.take('ada')
+  process.kill(server.pid, 'SIGSTOP')
+  const takes = Array.from({ length: 5 }, () => limit.take('ada'))
+  for (const take of takes) await expect(take).rejects.toMatchObject({ code: 'ambiguous' })
+
+  process.kill(server.pid, 'SIGCONT')
+
+  await expect.poll(async () => (await limit.take('ada')).allowed).toBe(true)
+})

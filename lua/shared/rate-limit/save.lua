@@ -56,6 +56,6 @@ local function save_subject(state, subject, meters, now_us, caller, call, at_us,
   -- Where a record comes, old ones go: a caller may live for one call.
   local is_first = subject.exists and not subject.record
   if caller ~= '' and (is_first or call % 16 == 0) then
-    forget_old_calls(state, now_us)
+    forget_old_fields(state, now_us)
   end
 end

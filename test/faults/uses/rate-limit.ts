@@ -1,4 +1,7 @@
 import type { RateLimit, RateLimitOptions } from 'perilune'
+import { abandon } from '../../../src/generated/rate-limit.ts'
+import { toOnlyTerms } from '../../../src/rate-limit/limits.ts'
+import { Unit } from '../../../src/runtime/unit.ts'
 import type { Place, Step, Use, Work } from './use.ts'
 
 const KINDS: Record<string, RateLimitOptions> = {
@@ -15,9 +18,17 @@ const KINDS: Record<string, RateLimitOptions> = {
 }
 
 function steps({ redis, name }: Place): readonly Step[] {
-  return Object.entries(KINDS).flatMap(([kind, options]) =>
+  const usual = Object.entries(KINDS).flatMap(([kind, options]) =>
     stepsOf(redis.rateLimit(`${name} ${kind}`, options), kind),
   )
+  return [...usual, ['abandon', 'serves', () => leave({ redis, name })]]
+}
+
+/** As of one who has taken a place, and got no answer. */
+function leave({ redis, name }: Pick<Place, 'redis' | 'name'>): Promise<unknown> {
+  const place = { structure: 'rate-limit', name: `${name} places`, unit: 'left', since: '6.2.0' }
+  const limits = toOnlyTerms({ algorithm: 'concurrency', limit: 1 })
+  return new Unit(redis.runtime, place).run(abandon, { caller: 'left.0', call: 2, take: 1, limits })
 }
 
 function stepsOf(limiter: RateLimit, kind: string): readonly Step[] {

@@ -1,0 +1,40 @@
+--[[
+Ends a take that its caller got no answer to, in the slot of that take: frees the places that it holds, and where its bytes arrive later
+they are refused, as those of a call that a later one has replaced. Units stay taken. Safe to repeat.
+
+@returns abandoned
+@cost    O(limits x 64 + places of limits of takes at work)
+]]
+local state = KEYS[1] -- hash: what counts for the subject
+local caller = ARGV[1] -- text: process and slot
+local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
+local take = tonumber(ARGV[3]) -- integer: number of the take
+local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; others than those of takes at work stay as they are
+
+-- @include shared/clock
+-- @include shared/rate-limit/calls
+-- @include shared/rate-limit/own-time
+-- @include shared/rate-limit/subject
+-- @include shared/rate-limit/pairs
+-- @include shared/rate-limit/gcra
+-- @include shared/rate-limit/sliding-window
+-- @include shared/rate-limit/concurrency
+-- @include shared/rate-limit/meters
+-- @include shared/rate-limit/save
+
+local subject = open_subject(state, caller, limits, limits_at)
+if subject.layout ~= SUBJECT_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. subject.layout)
+end
+local token, superseded = recall_token(subject.record, take)
+if superseded then
+  return { 'abandoned' }
+end
+local meters, now_us = read_meters(subject, limits, limits_at, clock_us())
+for _, meter in ipairs(token and meters or {}) do
+  free_place(meter, token)
+end
+-- A removal first, so that it also works when the server is out of memory.
+redis.call('HDEL', state, meters[1].field)
+save_subject(state, subject, meters, now_us, caller, call, now_us, {})
+return { 'abandoned' }

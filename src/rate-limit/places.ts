@@ -1,0 +1,46 @@
+// Takes that hold places. Of one without an answer nobody has the token, so nobody could release it: it is abandoned, in its own slot, which
+// no other call takes until the server has heard that. What of the take arrives later is refused then.
+
+import { abandon, take, type TakeAnswer } from '../generated/rate-limit.ts'
+import type { CallId } from '../runtime/call-ids.ts'
+import { didNotHappen } from '../runtime/outage.ts'
+import type { Unit } from '../runtime/unit.ts'
+import type { Terms } from './limits.ts'
+
+/** Rejects as a call does. */
+export async function takePlaces(unit: Unit, cost: number, limits: readonly Terms[]): Promise<TakeAnswer> {
+  const { callIds } = unit.runtime
+  const slot = callIds.takeSlot(unit.channel)
+  const giveBack = (): void => callIds.giveBack(unit.channel, slot)
+  const { caller, call } = callIds.next(slot)
+  try {
+    const answer = await unit.run(take, { caller, call: Number(call), cost, limits })
+    giveBack()
+    return answer
+  } catch (error) {
+    if (didNotHappen(error)) giveBack()
+    else abandonTake(unit, { take: Number(call), later: callIds.next(slot), limits, giveBack })
+    throw error
+  }
+}
+
+interface Given {
+  /** The number of its call. */
+  readonly take: number
+  readonly later: CallId
+  readonly limits: readonly Terms[]
+  giveBack(): void
+}
+
+function abandonTake(unit: Unit, { take: number, later: { caller, call }, limits, giveBack }: Given): void {
+  const args = { caller, call: Number(call), take: number, limits: limits.filter(holdsPlaces) }
+  const say = async (): Promise<void> => {
+    await unit.run(abandon, args, { atClose: 'gives back' })
+    giveBack()
+  }
+  unit.runtime.mailbox.abandoned.add(`${caller} ${call}`, say, false)
+}
+
+export function holdsPlaces({ algorithm }: Terms): boolean {
+  return algorithm === 'concurrency'
+}
