@@ -97,7 +97,9 @@ class IoredisDriver implements Driver {
   }
 
   async load(script: Script): Promise<void> {
-    await Promise.all(await this.#onMasters((master) => master.call('script', ['load', script.source])))
+    await Promise.all(
+      await this.#onMasters((master) => senderOf(master)('script', ['load', script.source], false)),
+    )
   }
 
   subscribe(channel: string, listener: Listener): Promise<Subscription> {
@@ -105,7 +107,7 @@ class IoredisDriver implements Driver {
   }
 
   async info(): Promise<ServerInfo> {
-    const asked = await this.#onMasters((master) => master.call('info', ['server']))
+    const asked = await this.#onMasters((master) => senderOf(master)('info', ['server'], false))
     const texts = await thoseThatAnswer(asked)
     if (isInfo(texts.map(String)))
       return serverInfo(texts.map(String), this.#cluster !== undefined, databaseOf(this.#client))
@@ -116,7 +118,9 @@ class IoredisDriver implements Driver {
   async wait(key: string, replicas: number, timeoutMs: number): Promise<number> {
     const node = this.#cluster ? nodeAt(this.#cluster, ownerOf(this.#cluster, key)) : this.#client
     if (node === undefined) throw new ConnectionLostError('no connection to the node of the key', false)
-    const answer = this.#follow(key, () => node.call('wait', [replicas, timeoutMs]))
+    const answer = this.#follow(key, () =>
+      senderOf(node)('wait', [String(replicas), String(timeoutMs)], false),
+    )
     return Number(await this.#silence.during(answer))
   }
 
