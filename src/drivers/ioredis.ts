@@ -235,6 +235,8 @@ class IoredisDriver implements Driver {
     // Until a cluster has answered once, ioredis knows only the nodes it was given, of any role.
     const cluster = this.#cluster
     if (cluster !== undefined && cluster.status !== 'ready') await this.#follow('', () => readiness(cluster))
-    return this.#masters().map((master) => this.#follow('', () => ask(master), master))
+    const masters = this.#masters()
+    if (masters.length === 0) throw new ConnectionLostError('the cluster has no node', false)
+    return masters.map((master) => this.#follow('', () => ask(master), master))
   }
 }

@@ -68,6 +68,8 @@ export class ClusterConnections implements Connections {
   masters(): Promise<NodeClient>[] {
     if (!this.#client.isReady)
       return [Promise.reject(new ConnectionLostError('the cluster client is not connected', false))]
+    // A node that was asked for the others may not have been one of them.
+    if (this.#client.masters.length === 0) return [Promise.reject(new ConnectionLostError(NO_NODE, false))]
     return this.#client.masters.map((node) => this.#connect(node))
   }
 

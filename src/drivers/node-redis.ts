@@ -190,7 +190,9 @@ class NodeRedisDriver implements Driver {
     if (refusal !== undefined) return [Promise.reject(new ConnectionLostError(refusal, false))]
     return this.#connections.masters().map(async (connecting) => {
       const master = await connecting.catch((error: unknown) => {
-        throw explain(error)
+        const explained = explain(error)
+        this.#search.note(explained)
+        throw explained
       })
       return this.#pending.follow(ask(master), { key: '', written: false, node: master })
     })
