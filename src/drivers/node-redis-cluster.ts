@@ -85,6 +85,10 @@ export class ClusterConnections implements Connections {
     return this.#connect(node)
   }
 
+  placeOf(key: string): object | undefined {
+    return key === '' ? undefined : this.#client.slots[slotOf(key)]?.master
+  }
+
   async nodeOf(key: string): Promise<NodeClient> {
     const owner = this.#client.slots[slotOf(key)]?.master
     if (owner === undefined) throw new ConnectionLostError(NO_NODE, false)
