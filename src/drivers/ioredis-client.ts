@@ -11,9 +11,10 @@ import type { WireArgument } from './wire.ts'
 export type Send = (command: string, args: WireArgument[], bytes: boolean) => Promise<unknown>
 
 /**
- * Past two habits of ioredis. With auto-pipelining on, a cluster would send our calls in pipelines, and those do not follow
- * MOVED. And it copies the arguments of every call by `flat`, which of a hundred takes longer than all else it does to a
- * command: texts, of which it makes nothing else, come into the command when that is sent.
+ * Past three habits of ioredis. With auto-pipelining on, a cluster would send our calls in pipelines, and those do not follow
+ * MOVED. With a `commandTimeout` it rejects a call whose answer is still due: so nobody would see that its connection has fallen
+ * silent, and calls have deadlines of their own. And it copies the arguments of every call by `flat`, which of a hundred takes
+ * longer than all else it does to a command: texts, of which it makes nothing else, come into the command when that is sent.
  */
 export function senderOf(client: Redis | Cluster): Send {
   let texts: string[] = []
@@ -21,6 +22,7 @@ export function senderOf(client: Redis | Cluster): Send {
     options: { ...client.options, enableAutoPipelining: false },
     sendCommand(command: Command): unknown {
       if (texts.length > 0) command.args = texts
+      command.setTimeout = () => undefined
       return client.sendCommand(command)
     },
   }

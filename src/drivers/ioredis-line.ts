@@ -17,6 +17,8 @@ export async function openLine(
     ...place,
     lazyConnect: true,
     connectTimeout: LIMIT_MS,
+    // Who asks has a limit of his own, and an answer that does not come would look like a refusal.
+    commandTimeout: undefined,
     retryStrategy: () => null,
     sentinelRetryStrategy: () => null,
     enableOfflineQueue: true,

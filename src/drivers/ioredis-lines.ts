@@ -1,6 +1,6 @@
 import type { Cluster, Redis } from 'ioredis'
 import { ConnectionLostError, type Driver, type Reply } from '../driver.ts'
-import { addressOf, isCluster, nodeAt, ownerOf, peerOf, straightTo } from './ioredis-client.ts'
+import { addressOf, isCluster, nodeAt, ownerOf, peerOf, senderOf, straightTo } from './ioredis-client.ts'
 import { openLine } from './ioredis-line.ts'
 import { type Line, type LineEvents, type Lines, type Place, touchOf } from './line.ts'
 import { isSameProcess } from './same-process.ts'
@@ -53,7 +53,10 @@ export class IoredisLines implements Lines {
     if (!(await this.#sharding.isOn())) return true
     const node = nodeAt(this.#client, address)
     if (node === undefined) throw new ConnectionLostError(`no connection to ${address}`, false)
-    const answer = await this.#commands.follow(() => node.call('PUBSUB', ['SHARDNUMSUB', channel]), node)
+    const answer = await this.#commands.follow(
+      () => senderOf(node)('PUBSUB', ['SHARDNUMSUB', channel], false),
+      node,
+    )
     return countsSomebody(answer)
   }
 }

@@ -3,8 +3,8 @@
 import type { Cluster, Redis } from 'ioredis'
 import { isCluster, nodeAt, ownerOf } from './ioredis-client.ts'
 import { openLine } from './ioredis-line.ts'
+import { type Listening, NO_EVENTS } from './listening.ts'
 import type { PendingRun } from './pending.ts'
-import { type Listening, NO_EVENTS } from './silence.ts'
 import { bytesOf } from './wire.ts'
 
 /** Two seconds with the round in which it is looked at again. */
@@ -17,9 +17,13 @@ const WAITING =
 export function listenTo(client: Redis | Cluster): Listening<Redis> {
   return {
     patience: PATIENCE,
+    placeOf: ({ key, node }) => {
+      if (!isCluster(client)) return client
+      return node ?? (key === '' ? undefined : ownerOf(client, key))
+    },
     over: (run) => {
       const node = nodeOf(client, run)
-      return node !== undefined && isConnected(node) && isDue(node) ? node : undefined
+      return node !== undefined && isConnected(node) && isDue(node, run) ? node : undefined
     },
     patienceWith: () => PATIENCE,
     // That of the user, too.
@@ -47,9 +51,11 @@ function isConnected({ status, stream }: Redis): boolean {
 }
 
 /** What was sent elsewhere is not due here, nor soon what waits behind a command that waits. */
-function isDue(node: Redis): boolean {
+function isDue(node: Redis, { waitsMs }: PendingRun<Redis>): boolean {
   const first = firstOf(node)
-  return first !== undefined && !WAITING.test(first.name)
+  if (first === undefined) return false
+  // How long ours waits is known.
+  return !WAITING.test(first.name) || (waitsMs !== undefined && first.name === 'wait')
 }
 
 function firstOf({

@@ -19,8 +19,8 @@ import {
   nodeAt,
   ownerOf,
   readiness,
-  searchOf,
   type Send,
+  searchOf,
   senderOf,
   watch,
   writesAtOnce,
@@ -51,7 +51,7 @@ class IoredisDriver implements Driver {
   readonly #client: Redis | Cluster
   readonly #cluster: Cluster | undefined
   readonly #callClient: Send
-  readonly #pending = new PendingRuns<Redis>(explain, (error) => this.#failed(error))
+  readonly #pending: PendingRuns<Redis>
   readonly #search: PrimarySearch | null
   readonly #channels: Channels
   readonly #silence: Silence<Redis>
@@ -63,6 +63,7 @@ class IoredisDriver implements Driver {
 
   constructor(client: Redis | Cluster) {
     this.#client = client
+    this.#pending = new PendingRuns(client, explain, (error) => this.#failed(error))
     this.#cluster = isCluster(client) ? client : undefined
     this.#callClient = senderOf(client)
     const lines = new IoredisLines(client, {
@@ -97,7 +98,9 @@ class IoredisDriver implements Driver {
   }
 
   async load(script: Script): Promise<void> {
-    await Promise.all(await this.#onMasters((master) => master.call('script', ['load', script.source])))
+    await Promise.all(
+      await this.#onMasters((master) => senderOf(master)('script', ['load', script.source], false)),
+    )
   }
 
   subscribe(channel: string, listener: Listener): Promise<Subscription> {
@@ -105,7 +108,7 @@ class IoredisDriver implements Driver {
   }
 
   async info(): Promise<ServerInfo> {
-    const asked = await this.#onMasters((master) => master.call('info', ['server']))
+    const asked = await this.#onMasters((master) => senderOf(master)('info', ['server'], false))
     const texts = await thoseThatAnswer(asked)
     if (isInfo(texts.map(String)))
       return serverInfo(texts.map(String), this.#cluster !== undefined, databaseOf(this.#client))
@@ -116,8 +119,9 @@ class IoredisDriver implements Driver {
   async wait(key: string, replicas: number, timeoutMs: number): Promise<number> {
     const node = this.#cluster ? nodeAt(this.#cluster, ownerOf(this.#cluster, key)) : this.#client
     if (node === undefined) throw new ConnectionLostError('no connection to the node of the key', false)
-    const answer = this.#follow(key, () => node.call('wait', [replicas, timeoutMs]))
-    return Number(await this.#silence.during(answer))
+    const args = [String(replicas), String(timeoutMs)]
+    const waitsMs = timeoutMs === 0 ? Infinity : timeoutMs
+    return Number(await this.#follow(key, () => senderOf(node)('wait', args, false), undefined, waitsMs))
   }
 
   /** Bound, so that a driver made of this one has it too. */
@@ -157,10 +161,10 @@ class IoredisDriver implements Driver {
     return this.#follow(key, () => this.#callClient(command, args, bytes))
   }
 
-  #follow(key: string, send: () => Promise<unknown>, node?: Redis): Promise<Reply> {
+  #follow(key: string, send: () => Promise<unknown>, node?: Redis, waitsMs?: number): Promise<Reply> {
     // Before it is sent: to write to a connection that is broken may end it.
     const written = isCluster(this.#client) || writesAtOnce(this.#client)
-    return this.#pending.follow(send(), { key, written, node })
+    return this.#pending.follow(send(), { key, written, node, waitsMs })
   }
 
   #failed(error: Error): void {
@@ -231,6 +235,8 @@ class IoredisDriver implements Driver {
     // Until a cluster has answered once, ioredis knows only the nodes it was given, of any role.
     const cluster = this.#cluster
     if (cluster !== undefined && cluster.status !== 'ready') await this.#follow('', () => readiness(cluster))
-    return this.#masters().map((master) => this.#follow('', () => ask(master), master))
+    const masters = this.#masters()
+    if (masters.length === 0) throw new ConnectionLostError('the cluster has no node', false)
+    return masters.map((master) => this.#follow('', () => ask(master), master))
   }
 }

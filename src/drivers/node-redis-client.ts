@@ -1,6 +1,7 @@
 // The parts of the three kinds of node-redis clients that the driver uses. The real types carry the
 // user's modules, scripts and RESP version in their parameters, none of which matters here.
 
+import { inTime } from './time-limit.ts'
 import type { WireArgument } from './wire.ts'
 
 export interface SendOptions {
@@ -87,7 +88,10 @@ export function quit(node: NodeClient): Promise<void> {
   if (!node.isReady) return Promise.resolve()
   const before = quitting.get(node)
   if (before !== undefined) return before
-  const gone = quitOnce(node).finally(() => quitting.delete(node))
+  // A server that is gone hears nothing of it.
+  const gone = inTime(quitOnce(node), 'QUIT')
+    .catch(() => replace(node))
+    .finally(() => quitting.delete(node))
   quitting.set(node, gone)
   return gone
 }

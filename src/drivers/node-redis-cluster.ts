@@ -68,6 +68,8 @@ export class ClusterConnections implements Connections {
   masters(): Promise<NodeClient>[] {
     if (!this.#client.isReady)
       return [Promise.reject(new ConnectionLostError('the cluster client is not connected', false))]
+    // A node that was asked for the others may not have been one of them.
+    if (this.#client.masters.length === 0) return [Promise.reject(new ConnectionLostError(NO_NODE, false))]
     return this.#client.masters.map((node) => this.#connect(node))
   }
 
@@ -81,6 +83,10 @@ export class ClusterConnections implements Connections {
     const node = this.#client.masters.find((master) => master.address === address) ?? this.#client.masters[0]
     if (node === undefined) throw new ConnectionLostError('the cluster client is not connected', false)
     return this.#connect(node)
+  }
+
+  placeOf(key: string): object | undefined {
+    return key === '' ? undefined : this.#client.slots[slotOf(key)]?.master
   }
 
   async nodeOf(key: string): Promise<NodeClient> {

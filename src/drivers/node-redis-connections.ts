@@ -25,6 +25,8 @@ export interface Connections {
   addresses(key?: string): string[]
   /** A client for the node, or for any node when this one is not known. */
   nodeAt(address: string): Promise<NodeClient>
+  /** The same for all keys that are served over one connection; undefined: nobody knows that. */
+  placeOf(key: string): object | undefined
   /** A client for the node that serves the key. */
   nodeOf(key: string): Promise<NodeClient>
   /** `onChange` is called when the client has connected, or uses other nodes. Returns how to stop watching. */

@@ -74,6 +74,10 @@ class SingleConnection implements Connections {
     return this.#client
   }
 
+  placeOf(): object {
+    return this.#client
+  }
+
   nodeOf(): Promise<NodeClient> {
     return this.nodeAt()
   }
@@ -140,6 +144,10 @@ class SentinelConnections implements Connections {
 
   async nodeAt(): Promise<NodeClient> {
     return this.#client._execute(false, async (client) => client)
+  }
+
+  placeOf(): object {
+    return this.#client
   }
 
   nodeOf(): Promise<NodeClient> {

@@ -1,10 +1,10 @@
 // How a connection of node-redis that has fallen silent is known, and ended.
 
+import { type Listening, NO_EVENTS } from './listening.ts'
 import { connectsAgain, type NodeClient, replace } from './node-redis-client.ts'
 import type { Connections } from './node-redis-connections.ts'
 import { openLine } from './node-redis-line.ts'
 import type { PendingRun } from './pending.ts'
-import { type Listening, NO_EVENTS } from './silence.ts'
 import { inTime } from './time-limit.ts'
 
 /** Two seconds with the round in which it is looked at again: what answers a client that connects is small, and comes at once. */
@@ -16,6 +16,7 @@ const PATIENCE_WHERE_LARGE = 60
 export function listenTo(connections: Connections): Listening<NodeClient> {
   return {
     patience: PATIENCE_WITH_GREETING,
+    placeOf: ({ key, node }) => node ?? connections.placeOf(key),
     over: async (run) => {
       const node = await nodeOf(connections, run)
       const isConnected = node?.isReady === true || (node !== undefined && connections.isGreeting(node))

@@ -34,13 +34,13 @@ import { bytesOf, scriptArguments, type WireArgument, wireArgument } from './wir
  */
 export function nodeRedis(client: NodeClient | ClusterClient | SentinelClient): Driver {
   checkSuitable(client)
-  return new NodeRedisDriver(connectionsOf(client))
+  return new NodeRedisDriver(client, connectionsOf(client))
 }
 
 class NodeRedisDriver implements Driver {
   readonly name = 'node-redis'
   readonly #connections: Connections
-  readonly #pending = new PendingRuns<NodeClient>(explain, (error) => this.#failed(error))
+  readonly #pending: PendingRuns<NodeClient>
   readonly #search: PrimarySearch
   readonly #channels: Channels
   readonly #silence: Silence<NodeClient>
@@ -49,7 +49,8 @@ class NodeRedisDriver implements Driver {
   #holding = 0
   #closed = false
 
-  constructor(connections: Connections) {
+  constructor(client: object, connections: Connections) {
+    this.#pending = new PendingRuns(client, explain, (error) => this.#failed(error))
     this.#connections = connections
     const isAstray = (error: Error): boolean => connections.isAstray(error)
     this.#search = new PrimarySearch(isAstray, () => this.#holdUntil(connections.findPrimary()))
@@ -122,7 +123,8 @@ class NodeRedisDriver implements Driver {
       throw explain(error)
     })
     const answer = node.sendCommand(['WAIT', String(replicas), String(timeoutMs)], QUEUED.text)
-    return Number(await this.#silence.during(this.#pending.follow(answer, { key, written: false })))
+    const waitsMs = timeoutMs === 0 ? Infinity : timeoutMs
+    return Number(await this.#pending.follow(answer, { key, written: false, waitsMs }))
   }
 
   /** Bound, so that a driver made of this one has it too. */
@@ -190,7 +192,9 @@ class NodeRedisDriver implements Driver {
     if (refusal !== undefined) return [Promise.reject(new ConnectionLostError(refusal, false))]
     return this.#connections.masters().map(async (connecting) => {
       const master = await connecting.catch((error: unknown) => {
-        throw explain(error)
+        const explained = explain(error)
+        this.#search.note(explained)
+        throw explained
       })
       return this.#pending.follow(ask(master), { key: '', written: false, node: master })
     })

@@ -14,13 +14,11 @@
 // at which it was that.
 
 import { ServerReplyError } from '../driver.ts'
-import type { Line, LineEvents } from './line.ts'
+import type { Listening, Signs } from './listening.ts'
 import { Pauses } from './pauses.ts'
-import type { PendingRun, PendingRuns } from './pending.ts'
+import { type PendingRun, type PendingRuns, ROUND_MS } from './pending.ts'
 import { inTime } from './time-limit.ts'
 
-/** Old runs that are looked at in a round. */
-const MOST_RUNS = 100
 /** What has come by the time of the answer of the new connection is read within this. */
 const READ_MS = 250
 /** After a server did not answer on a new connection either, so many rounds at first, and at last, pass until it is asked again. */
@@ -31,37 +29,6 @@ const BYTES_A_ROUND = 32 * 1024
 /** A server that answers so is slow. */
 const SLOW = new Set(['BUSY', 'LOADING'])
 
-export const NO_EVENTS: LineEvents = {
-  onMessage: () => undefined,
-  onLeft: () => undefined,
-  onLost: () => undefined,
-}
-
-/** `Spot`: a connection, as the client library has it. */
-export interface Listening<Spot extends object> {
-  /** No connection is doubted before so many rounds. */
-  readonly patience: number
-  /** The connection over which an answer is due; undefined: there is none just now, or it must not be dropped. */
-  over(run: PendingRun<Spot>): Spot | undefined | Promise<Spot | undefined>
-  /** After so many rounds without a sign it is doubted, besides the time that it may take for what was sent to go out. */
-  patienceWith(run: PendingRun<Spot>, spot: Spot): number
-  /** How many bytes go out before it is answered. */
-  sent(run: PendingRun<Spot>, spot: Spot): number
-  /** Others whenever it is another one, or something was read over it, where the library tells. */
-  signs(spot: Spot): Signs
-  /** Opens another one like it. */
-  open(spot: Spot): Promise<Line>
-  /** Ends it; the client connects again. */
-  drop(spot: Spot): void
-  /** Its server does not answer on a new connection either. */
-  away(spot: Spot): void
-}
-
-export interface Signs {
-  readonly of: object
-  readonly read: number
-}
-
 /** The oldest run of a connection. */
 interface Watched<Spot extends object> {
   readonly run: PendingRun<Spot>
@@ -71,22 +38,28 @@ interface Watched<Spot extends object> {
   readonly isDoubted: boolean
 }
 
+/** How long a connection is not asked about whose server did not answer. */
+interface Rest {
+  readonly until: number
+  readonly rounds: number
+}
+
 export class Silence<Spot extends object> {
   readonly #pending: PendingRuns<Spot>
   readonly #listening: Listening<Spot>
   readonly #pauses = new Pauses()
+  readonly #stopRounds: () => void
   #watched = new Map<Spot, Watched<Spot>>()
   #isLooking = false
-  /** Something is due for which the connection waits on purpose. */
-  #blocked = 0
-  #rest = 0
-  #longestRest = FIRST_REST
+  /** Each is asked about by itself: none waits for the server of another. */
+  readonly #asking = new Set<Spot>()
+  readonly #rests = new WeakMap<Spot, Rest>()
   #closed = false
 
   constructor(pending: PendingRuns<Spot>, listening: Listening<Spot>) {
     this.#pending = pending
     this.#listening = listening
-    pending.onRound = () => void this.#round()
+    this.#stopRounds = pending.onRound(() => void this.#round())
   }
 
   /** True while a connection is doubted. */
@@ -96,28 +69,15 @@ export class Silence<Spot extends object> {
     return false
   }
 
-  /** Whatever is due meanwhile may be due for long. */
-  async during<T>(answer: Promise<T>): Promise<T> {
-    this.#blocked += 1
-    try {
-      return await answer
-    } finally {
-      this.#blocked -= 1
-    }
-  }
-
   close(): void {
     this.#closed = true
+    this.#stopRounds()
     this.#watched.clear()
     this.#pauses.endAll()
   }
 
   async #round(): Promise<void> {
-    if (this.#isLooking || this.#blocked > 0 || this.#closed) return
-    if (this.#rest > 0) {
-      this.#rest -= 1
-      return
-    }
+    if (this.#isLooking) return
     this.#isLooking = true
     try {
       await this.#look()
@@ -128,27 +88,27 @@ export class Silence<Spot extends object> {
 
   async #look(): Promise<void> {
     const before = this.#watched
-    this.#watched = await this.#watch(before)
-    const asking: Promise<boolean>[] = []
-    for (const [spot, watched] of this.#watched) {
-      if (watched.isDoubted && isSame(before.get(spot), watched)) asking.push(this.#ask(spot, watched))
+    const watched = await this.#watch(before)
+    if (this.#closed) return
+    this.#watched = watched
+    for (const [spot, now] of watched) {
+      if (now.isDoubted && isSame(before.get(spot), now) && !this.#isLeft(spot)) void this.#ask(spot, now)
     }
-    if (asking.length === 0) return
-    const areOver = await Promise.all(asking)
-    if (areOver.every((isOver) => isOver)) {
-      this.#longestRest = FIRST_REST
-    } else {
-      this.#rest = this.#longestRest
-      this.#longestRest = Math.min(this.#longestRest * 2, LONGEST_REST)
-    }
+  }
+
+  #isLeft(spot: Spot): boolean {
+    return this.#asking.has(spot) || this.#pending.rounds <= (this.#rests.get(spot)?.until ?? -1)
   }
 
   /** The oldest run of each connection on which one is due for long. */
   async #watch(before: ReadonlyMap<Spot, Watched<Spot>>): Promise<Map<Spot, Watched<Spot>>> {
-    const { patience, over } = this.#listening
+    const { patience, placeOf, over } = this.#listening
+    const places = new Set<unknown>([undefined])
     const watched = new Map<Spot, Watched<Spot>>()
-    for (const run of this.#pending.oldest(MOST_RUNS)) {
-      if (this.#pending.rounds - run.round < patience) break
+    for (const run of this.#pending.dueFor(patience)) {
+      const place = this.#pending.has(run) ? placeOf(run) : undefined
+      if (places.has(place)) continue
+      places.add(place)
       const spot = await Promise.resolve(over(run)).catch(() => undefined)
       if (spot === undefined || watched.has(spot) || !this.#pending.has(run)) continue
       watched.set(spot, this.#see(run, spot, before.get(spot)))
@@ -162,21 +122,31 @@ export class Silence<Spot extends object> {
     const { rounds } = this.#pending
     let since = run.round
     if (before !== undefined) since = isSame(before, now) ? before.since : rounds
-    const patience = patienceWith(run, spot) + Math.floor(sent(run, spot) / BYTES_A_ROUND)
+    const goesOut = Math.floor(sent(run, spot) / BYTES_A_ROUND)
+    const patience = patienceWith(run, spot) + goesOut + (run.waitsMs ?? 0) / ROUND_MS
     return { ...now, since, isDoubted: rounds - since >= patience }
   }
 
-  /** Resolves to whether the doubt is over. */
-  async #ask(spot: Spot, watched: Watched<Spot>): Promise<boolean> {
+  async #ask(spot: Spot, watched: Watched<Spot>): Promise<void> {
+    this.#asking.add(spot)
     const { run } = watched
     const isAnswered = await this.#answers(spot, run.key)
     if (isAnswered) await this.#pauses.pause(READ_MS)
-    if (this.#closed) return true
+    this.#asking.delete(spot)
+    if (this.#closed) return
     const isSilent = this.#pending.has(run) && isSame(watched, { run, signs: this.#listening.signs(spot) })
-    if (isSilent && isAnswered) this.#listening.drop(spot)
-    if (isSilent && !isAnswered) this.#listening.away(spot)
-    else this.#watched.delete(spot)
-    return isAnswered || !isSilent
+    if (isSilent && !isAnswered) return this.#leave(spot)
+    this.#rests.delete(spot)
+    this.#watched.delete(spot)
+    if (isSilent) this.#listening.drop(spot)
+  }
+
+  /** Its server is slow or away: it is asked about again later. */
+  #leave(spot: Spot): void {
+    const before = this.#rests.get(spot)?.rounds
+    const rounds = before === undefined ? FIRST_REST : Math.min(before * 2, LONGEST_REST)
+    this.#rests.set(spot, { until: this.#pending.rounds + rounds, rounds })
+    this.#listening.away(spot)
   }
 
   async #answers(spot: Spot, key: string): Promise<boolean> {

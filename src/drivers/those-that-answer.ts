@@ -1,4 +1,4 @@
-import { ServerReplyError } from '../driver.ts'
+import { ConnectionLostError, ServerReplyError } from '../driver.ts'
 
 /** Once one node has answered, the others are waited for so long. */
 const PATIENCE_MS = 500
@@ -8,9 +8,10 @@ const PASSING = new Set(['LOADING', 'BUSY', 'MASTERDOWN', 'CLUSTERDOWN', 'READON
 
 /**
  * What the nodes of a cluster answer, without those that are silent or away while others are not: one of them is not to keep
- * anybody from the others. Rejects when none answers, and when one refuses for good. Keeps no process alive.
+ * anybody from the others. Rejects when none answers, or is there, and when one refuses for good. Keeps no process alive.
  */
 export function thoseThatAnswer<Answer>(asked: readonly Promise<Answer>[]): Promise<Answer[]> {
+  if (asked.length === 0) return Promise.reject(new ConnectionLostError('no node is known', false))
   return new Promise((resolve, reject) => {
     const answers: Answer[] = []
     let left = asked.length

@@ -23,12 +23,15 @@ const PASSING = new Set([
   'UNBLOCKED',
 ])
 
+/** What a script is told that began while the cluster was down: `CLUSTERDOWN` in other words (`cluster-allow-reads-when-down`). */
+const DOWN_IN_SCRIPT = /^ERR Script attempted to execute a (?:write )?command while the cluster is down/
+
 const NOT_IN_SCRIPT = "ERR The user executing the script can't"
 
 const SUBSCRIBE = { script: { name: 'subscribe' }, lines: [] } as const
 
 export function isPassing(error: ServerReplyError): boolean {
-  return PASSING.has(error.word)
+  return PASSING.has(error.word) || DOWN_IN_SCRIPT.test(error.message)
 }
 
 /** What a call ends with that met nothing but such a reply until its deadline. */

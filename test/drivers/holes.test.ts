@@ -65,3 +65,26 @@ test.each(await waysToOpen('clusters'))(
     expect(failure).not.toMatchObject({ sent: true })
   },
 )
+
+test.each((await waysToOpen('clusters')).filter(([name]) => name.includes('node-redis')))(
+  '%s: a client that has asked a node which knew of no slots at all says so, and looks again',
+  async (_, open) => {
+    const single = await startCluster({ masters: 1 })
+    onTestFinished(() => single.stop())
+    const [{ port }] = single.nodes as [RedisServer]
+    await ask(port, 'CLUSTER', 'DELSLOTSRANGE', 0, 16_383)
+    const { driver, close } = await open([port])
+    onTestFinished(close)
+
+    for (const asking of [driver.info(), driver.load(WRITE)])
+      expect(await failureOf(asking)).toMatchObject({ name: 'ConnectionLostError', sent: false })
+    await ask(port, 'CLUSTER', 'ADDSLOTSRANGE', 0, 16_383)
+
+    await until('it knows the nodes', () =>
+      driver.info().then(
+        () => true,
+        () => false,
+      ),
+    )
+  },
+)

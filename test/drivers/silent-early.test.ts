@@ -9,15 +9,15 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { Driver } from '../../src/driver.ts'
 import { ioredis } from '../../src/drivers/ioredis.ts'
 import { nodeRedis } from '../../src/drivers/node-redis.ts'
-import { callOf, ECHO, failureOf, untilAnswered } from '../../src/testing/driver-calls.ts'
+import { callOf, ECHO, failureOf, untilAnswered, WRITE } from '../../src/testing/driver-calls.ts'
 import type { OpenedDriver } from '../../src/testing/driver-suite.ts'
-import { until } from '../servers/ask.ts'
+import { ask, until } from '../servers/ask.ts'
 import { type RedisCluster, startCluster } from '../servers/cluster.ts'
 import { type Proxy, startProxy } from '../servers/proxy.ts'
 import { startRedis } from '../servers/redis.ts'
 import { announce } from './announced.ts'
 import { HOST, opened, waysToOpen } from './client.ts'
-import { LONG_MS } from './slow-lines.ts'
+import { LONG_MS, startDeafTo } from './slow-lines.ts'
 
 const waysOfClusters = await waysToOpen('clusters')
 
@@ -197,6 +197,23 @@ test.each([
     expect(client.isOpen).toBe(false)
     await driver.close()
     expect(await due).toBeInstanceOf(Error)
+  },
+  30_000,
+)
+
+test.each((await waysToOpen('singles')).filter(([name]) => name.includes('node-redis')))(
+  '%s: a connection that falls silent as it is to be closed, for its server takes no writes, is replaced',
+  async (_, open) => {
+    const server = await startRedis()
+    onTestFinished(() => server.stop())
+    const { driver, close } = await open(await startDeafTo(server.port, 'QUIT'))
+    onTestFinished(close)
+
+    await ask(server.port, 'REPLICAOF', HOST, '1')
+    expect(await failureOf(driver.run(callOf(WRITE, ['a'], ['refused'])))).toMatchObject({ word: 'READONLY' })
+    await ask(server.port, 'REPLICAOF', 'NO', 'ONE')
+
+    expect(await untilAnswered(driver, callOf(WRITE, ['a'], ['after']))).toBe('written')
   },
   30_000,
 )

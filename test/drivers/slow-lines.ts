@@ -27,6 +27,20 @@ export function startNarrow(target: number, bytesASecond: number): Promise<numbe
   })
 }
 
+/** A connection over which this word goes out is dead from then on, and tells nobody. */
+export function startDeafTo(target: number, word: string): Promise<number> {
+  return startBetween(target, (client, server) => {
+    let isDead = false
+    client.on('data', (chunk: Buffer) => {
+      isDead ||= chunk.includes(word)
+      if (!isDead) server.write(chunk)
+    })
+    server.on('data', (chunk) => {
+      if (!isDead) client.write(chunk)
+    })
+  })
+}
+
 /** One after the other; those after the first one of a chunk come so much later each. */
 function inPieces(sizeOf: (chunk: Buffer) => number, pauseMs: number): (chunk: Buffer, to: Socket) => void {
   let last = Promise.resolve()

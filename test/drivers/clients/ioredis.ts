@@ -11,16 +11,21 @@ const lowest = oldest as unknown as typeof newest
 export const client: Client = {
   singles: {
     ioredis: (port) => open(new Redis({ host: HOST, port })),
-    'ioredis that does not resend': (port) =>
-      open(new Redis({ host: HOST, port, autoResendUnfulfilledCommands: false })),
+    'ioredis that does not resend, with a commandTimeout': (port) =>
+      open(new Redis({ host: HOST, port, autoResendUnfulfilledCommands: false, commandTimeout: 700 })),
     'ioredis with auto-pipelining, on RESP2': (port) =>
       open(new Redis({ host: HOST, port, enableAutoPipelining: true, protocol: 2 })),
     'the lowest ioredis': (port) => open(new lowest.Redis({ host: HOST, port })),
   },
   clusters: {
     ioredis: (ports) => open(new Cluster(at(ports))),
-    'ioredis with auto-pipelining': (ports) =>
-      open(new Cluster(at(ports), { enableAutoPipelining: true, redisOptions: { protocol: 2 } })),
+    'ioredis with auto-pipelining and a commandTimeout': (ports) =>
+      open(
+        new Cluster(at(ports), {
+          enableAutoPipelining: true,
+          redisOptions: { protocol: 2, commandTimeout: 700 },
+        }),
+      ),
     'ioredis whose nodes reconnect without resending': (ports) =>
       open(
         new Cluster(at(ports), {
