@@ -21,6 +21,7 @@ import { Retries } from '../runtime/retries.ts'
 import { AckDoubts } from './ack-doubts.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { type Ack, type Exchanged, exchange, type LossReason, NOTHING_ELSE } from './exchange.ts'
+import { insist, leave } from './leaving.ts'
 import { type HandedJob, Letters } from './letters.ts'
 import type { Source } from './source.ts'
 import { CALL } from './work-of.ts'
@@ -138,19 +139,19 @@ export class Exchanger {
   hurry(): void {
     this.#isHurried = true
     // Nothing is subscribed to any more.
-    if (!this.#letters.areHeard) this.#letters.close()
+    if (!this.#letters.areHeard && this.#source.unit.runtime.runner.closed) this.#letters.close()
     if (this.#pause !== null) this.#resume()
     this.#terms.onHurry()
   }
 
-  /** Resolves when all acks are told, and no job can come any more. */
+  /** Resolves when all acks are told, and no job can come any more: until the server knows that it left, it is given some. */
   async end(): Promise<void> {
     this.stopAsking()
     while (this.#underWay > 0 || this.#acks.length > 0) {
       await new Promise<void>((resolve) => (this.#onSettled = resolve))
     }
     if (this.#pause !== null) clearTimeout(this.#pause)
-    await this.#leave()
+    await this.#leave((error) => insist(() => this.#tellLeaving(), error))
     if (this.#expects && this.#letters.areHeard) await this.#letter()
     this.#letters.close()
   }
@@ -195,7 +196,7 @@ export class Exchanger {
       this.#asked -= limit
       this.#retries.reset()
       this.#clock = exchanged
-      for (const handed of this.#early.splice(0)) this.#takeHanded(handed, exchanged)
+      this.#takeEarly(exchanged)
       // Of two calls that were under way, the later one says whether the server waits to call.
       if (exchanged.waits && called === this.#called) this.#rest(exchanged.recheckMs)
       else if (limit > 0) this.#idle = this.#expects = false
@@ -247,18 +248,29 @@ export class Exchanger {
    * Waits no more. Where there is work, another one is called that has room for it. What answers say of waiting that were under
    * way before, or behind it where it is sent again, holds no more: nobody would call it.
    */
-  async #leave(): Promise<void> {
-    const nothing = { acks: [], limit: 0, leaseMs: 0, worker: this.#letters.name }
+  async #leave(inVain: (error: unknown) => Promise<void> | void = () => undefined): Promise<void> {
     this.#called += 1
     try {
-      if (!(await exchange(this.#source, nothing)).waits) return
-      this.#expects = false
+      if (!(await this.#tellLeaving())) return
     } catch (error) {
       this.#terms.onError(error)
+      await inVain(error)
     }
     if (!this.#idle || this.#isOver) return
     this.#idle = false
     this.#terms.plan()
+  }
+
+  /** Whether it waited until now, and was not called. */
+  async #tellLeaving(): Promise<boolean> {
+    const left = await leave(this.#source, this.#letters.name)
+    this.#takeEarly(left)
+    if (left.waits) this.#expects = false
+    return left.waits
+  }
+
+  #takeEarly(clock: Clock): void {
+    for (const handed of this.#early.splice(0)) this.#takeHanded(handed, clock)
   }
 
   /** Until now it may have been called in vain, also by what the answers under way know. */
