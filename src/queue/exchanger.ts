@@ -16,8 +16,10 @@
 import { randomInt } from 'node:crypto'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { End, endsAtOf } from '../runtime/grant.ts'
+import { PATIENCE_MS } from '../runtime/in-turn.ts'
 import { isFinal } from '../runtime/outage.ts'
 import { Retries } from '../runtime/retries.ts'
+import { startTimer } from '../runtime/timer.ts'
 import { AckDoubts } from './ack-doubts.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { type Ack, type Exchanged, exchange, type LossReason, NOTHING_ELSE } from './exchange.ts'
@@ -28,6 +30,8 @@ import { CALL } from './work-of.ts'
 
 export interface ExchangeTerms {
   readonly leaseMs: number
+  /** Others of the same worker could take what is asked for here, and not answered soon. */
+  readonly hasOthers: boolean
   /** There may be something to send. */
   plan(): void
   hasRoom(): boolean
@@ -83,6 +87,7 @@ export class Exchanger {
   readonly #doubts = new AckDoubts()
   #asked = 0
   #underWay = 0
+  #isSilent = false
   readonly #retries = new Retries(FIRST_RETRY_MS, LAST_RETRY_MS)
   /** Runs while nothing is sent, after a call that failed. */
   #pause: NodeJS.Timeout | null = null
@@ -117,13 +122,22 @@ export class Exchanger {
     this.#terms.plan()
   }
 
-  /** Jobs that are asked for now. */
+  /** Jobs that are asked for now, and may come soon. */
   get asked(): number {
-    return this.#asked
+    return this.#isSilent ? 0 : this.#asked
   }
 
   get mayAsk(): boolean {
-    return !this.#idle && !this.#isOver && this.#pause === null && this.#underWay < UNDER_WAY
+    return !this.#idle && !this.#isOver && this.#pause === null && this.#underWay < this.#mostUnderWay
+  }
+
+  /** A call was not answered soon, and none has been since. What comes late may be more than there is room for. */
+  get isSilent(): boolean {
+    return this.#isSilent
+  }
+
+  get #mostUnderWay(): number {
+    return this.#isSilent ? 1 : UNDER_WAY
   }
 
   /** Asks for no more jobs from now on; those that are on their way come nevertheless. */
@@ -191,9 +205,11 @@ export class Exchanger {
     const acks = pending.map(({ ack }) => ack)
     const worker = limit > 0 ? this.#letters.name : ''
     const called = this.#called
+    const patience = this.#terms.hasOthers ? startTimer(() => this.#fallSilent(), PATIENCE_MS).unref() : null
     try {
       const exchanged = await exchange(this.#source, { acks, limit, leaseMs: this.#terms.leaseMs, worker })
       this.#asked -= limit
+      this.#isSilent = false
       this.#retries.reset()
       this.#clock = exchanged
       this.#takeEarly(exchanged)
@@ -205,7 +221,15 @@ export class Exchanger {
     } catch (error) {
       this.#asked -= limit
       this.#again(error, pending)
+    } finally {
+      patience?.cancel()
     }
+  }
+
+  /** Others are asked for what could come from here. */
+  #fallSilent(): void {
+    this.#isSilent = true
+    this.#terms.plan()
   }
 
   #settled(): void {
