@@ -31,7 +31,6 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'src/drivers/rounds.ts',
   'src/drivers/those-that-answer.ts',
   'src/drivers/time-limit.ts',
-  'src/queue/chores.ts',
   'src/queue/exchanger.ts',
   'src/queue/listening.ts',
   'src/runtime/kept-lease.ts',

@@ -1,8 +1,9 @@
 --[[
 Takes parents in other queues that are to be asked after now. They are asked after again after `again_ms`, so that a
-process that stops in between holds up nothing for ever. A repeated call is answered the same, and puts off nothing more.
+process that stops in between holds up nothing for ever. A repeated call is answered the same, and puts off nothing more. `newest`
+is the newest job: of jobs that come later nothing is asked.
 
-@returns asked  parents:[queue:text id:text]
+@returns asked  parents:[queue:text id:text] newest:integer
 @cost    O(limit x log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -46,7 +47,7 @@ for _, ref in ipairs(refs) do
   end
 end
 if remembered then
-  return { 'asked', asked }
+  return { 'asked', asked, queue.last }
 end
 if #refs < limit and has_flag(queue.chores, ASK_AFTER) then
   queue.chores = queue.chores - ASK_AFTER
@@ -55,4 +56,4 @@ if #refs > 0 then
   note_due(queue, now_ms + again_ms)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, again)
-return { 'asked', asked }
+return { 'asked', asked, queue.last }

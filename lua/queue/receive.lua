@@ -1,9 +1,10 @@
 --[[
 Takes what comes from the outbox of another queue, in its order: jobs, and news of parents. What came before is passed
-over, by its number, so the call is safe to repeat, by several processes at once. News without a number (0) is taken
-always.
+over, by its number, so the call is safe to repeat, by several processes at once. `newest` is the number of the newest that came
+before. That a parent is not known has instead the newest job that was asked for (0: any): where others wait for that parent that came
+later, it is asked after again.
 
-@returns received  chores:integer
+@returns received  chores:integer newest:integer
 @returns unagreed
 @cost    O(entries x log n),
          and at times 16 kB of notes for the statistics
@@ -71,8 +72,8 @@ local entries, entries_at = ARGV, 8 -- repeated (number:integer what:bytes): see
 -- @include shared/queue/find
 -- @include shared/queue/failure
 -- @include shared/queue/parents
--- @include shared/queue/news
 -- @include shared/queue/link
+-- @include shared/queue/news
 -- @include shared/queue/end
 -- @include shared/queue/spec
 
@@ -104,7 +105,7 @@ local keys = {
 
 local queue = open_queue(meta, codec, '')
 if is_gone(queue, partitions) and not brings_jobs(entries, entries_at) then
-  return { 'received', 0 }
+  return { 'received', 0, 0 }
 end
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -135,11 +136,15 @@ for at = entries_at, #entries, 2 do
   local number, what = tonumber(entries[at]), entries[at + 1]
   local kind, rest = string.sub(what, 1, 1), string.sub(what, 2)
   if kind == 'a' then
-    hear_of_unknown(keys, queue, source, rest)
+    hear_of_unknown(keys, queue, source, rest, number, now_ms)
+    number = 0
+  elseif number <= newest then
+    -- It came before. A late copy must not tell of another job that has that id by now.
+    number = newest
   elseif kind == 'e' then
     local _, id = unpack_end(rest)
     hear_of_parent(keys, queue, source, id, rest)
-  elseif number > newest then
+  else
     begin_queue(meta, queue, now_us)
     begin_jobs(keys, queue)
     local seq = exact(number_jobs(queue, 1, now_us))
@@ -157,4 +162,4 @@ end
 see_to_new(keys, queue, tally, now_ms, how)
 tell_others(keys, queue, now_ms, how)
 save_queue(meta, queue)
-return { 'received', queue.chores }
+return { 'received', queue.chores, known }

@@ -8466,7 +8466,7 @@ export interface AskArguments {
 }
 
 export type AskAnswer =
-  | { readonly status: 'asked'; readonly parents: { readonly queue: string; readonly id: string }[] }
+  | { readonly status: 'asked'; readonly parents: { readonly queue: string; readonly id: string }[]; readonly newest: number }
 
 function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: string; readonly id: string })[] {
   const flat = asList(part)
@@ -8478,21 +8478,22 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
 }
 
 /**
- * Takes parents in other queues that are to be asked after now. They are asked after again after `again_ms`, so that a process that stops in between holds up nothing for ever. A repeated call is answered the same, and puts off nothing more.
+ * Takes parents in other queues that are to be asked after now. They are asked after again after `again_ms`, so that a process that stops in between holds up nothing for ever. A repeated call is answered the same, and puts off nothing more. `newest` is the newest job: of jobs that come later nothing is asked.
  *
  * Cost: O(limit x log n).
  */
 export const ask: Operation<AskArguments, AskAnswer> = {
   script: {
     name: 'queue/ask',
-    sha1: '26f5bd0d400760f3abb02db5f2d488d5e8e81f78',
+    sha1: 'f3d6cda30eeb6b29ed4fed001e8893f681b22b45',
     reads: false,
     bytes: false,
     source: `--[[
 Takes parents in other queues that are to be asked after now. They are asked after again after \`again_ms\`, so that a
-process that stops in between holds up nothing for ever. A repeated call is answered the same, and puts off nothing more.
+process that stops in between holds up nothing for ever. A repeated call is answered the same, and puts off nothing more. \`newest\`
+is the newest job: of jobs that come later nothing is asked.
 
-@returns asked  parents:[queue:text id:text]
+@returns asked  parents:[queue:text id:text] newest:integer
 @cost    O(limit x log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
@@ -8812,7 +8813,7 @@ for _, ref in ipairs(refs) do
   end
 end
 if remembered then
-  return { 'asked', asked }
+  return { 'asked', asked, queue.last }
 end
 if #refs < limit and has_flag(queue.chores, ASK_AFTER) then
   queue.chores = queue.chores - ASK_AFTER
@@ -8821,27 +8822,27 @@ if #refs > 0 then
   note_due(queue, now_ms + again_ms)
 end
 save_queue_and_call(meta, queue, caller, call, now_ms, again)
-return { 'asked', asked }
+return { 'asked', asked, queue.last }
 `,
   },
   parts: ['meta', 'parents'],
   lines: [
     [1, 'lua/queue/ask.lua', 1],
-    [15, 'lua/shared/clock.lua', 1],
-    [21, 'lua/shared/calls.lua', 1],
-    [25, 'lua/shared/exact.lua', 1],
-    [35, 'lua/shared/calls.lua', 6],
-    [63, 'lua/shared/drop-over.lua', 1],
-    [88, 'lua/shared/calls.lua', 35],
-    [95, 'lua/shared/queue/state.lua', 1],
-    [181, 'lua/shared/queue/save.lua', 1],
-    [183, 'lua/shared/queue/save.lua', 15],
-    [225, 'lua/shared/queue/save-awaited.lua', 1],
-    [240, 'lua/shared/queue/save.lua', 58],
-    [255, 'lua/shared/queue/save-call.lua', 1],
-    [264, 'lua/shared/queue/flags.lua', 1],
-    [290, 'lua/shared/queue/note-due.lua', 1],
-    [298, 'lua/queue/ask.lua', 22],
+    [16, 'lua/shared/clock.lua', 1],
+    [22, 'lua/shared/calls.lua', 1],
+    [26, 'lua/shared/exact.lua', 1],
+    [36, 'lua/shared/calls.lua', 6],
+    [64, 'lua/shared/drop-over.lua', 1],
+    [89, 'lua/shared/calls.lua', 35],
+    [96, 'lua/shared/queue/state.lua', 1],
+    [182, 'lua/shared/queue/save.lua', 1],
+    [184, 'lua/shared/queue/save.lua', 15],
+    [226, 'lua/shared/queue/save-awaited.lua', 1],
+    [241, 'lua/shared/queue/save.lua', 58],
+    [256, 'lua/shared/queue/save-call.lua', 1],
+    [265, 'lua/shared/queue/flags.lua', 1],
+    [291, 'lua/shared/queue/note-due.lua', 1],
+    [299, 'lua/queue/ask.lua', 23],
   ],
   encode(args) {
     return [
@@ -8858,6 +8859,7 @@ return { 'asked', asked }
         return {
           status: 'asked',
           parents: readParentsOfAskAsked(parts[1]),
+          newest: asInteger(parts[2]),
         }
       default:
         return unexpected('the answer asked', parts[0])
@@ -17816,36 +17818,59 @@ return {
 }
 
 export interface DeliveredArguments {
+  /** number of the newest that the other queue had before */
+  readonly newest: number
   /** of what was brought */
   readonly numbers: readonly (string)[]
 }
 
 export type DeliveredAnswer =
   | { readonly status: 'delivered' }
+  | { readonly status: 'behind' }
 
 
 /**
- * What was brought to other queues leaves the outbox. Safe to repeat.
+ * What was brought to another queue leaves the outbox. Where the numbers of this queue have gone back (it forgot what it was told last, or was cleared, and its clock is behind) that one has passed over what came under numbers that it had seen: then they get others, and are to be brought again. Safe to repeat.
  *
- * Cost: O(numbers x log n).
+ * Cost: O(numbers x log n), where the clock is behind also the bytes of what goes there.
  */
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
   script: {
     name: 'queue/delivered',
-    sha1: '4ce7dcfad778454ead08972a6270265b4ece2bd5',
+    sha1: 'f0422883468526781aa7da41e004eb90640139bc',
     reads: false,
     bytes: false,
     source: `--[[
-What was brought to other queues leaves the outbox. Safe to repeat.
+What was brought to another queue leaves the outbox. Where the numbers of this queue have gone back (it forgot what it was told last, or
+was cleared, and its clock is behind) that one has passed over what came under numbers that it had seen: then they get others, and
+are to be brought again. Safe to repeat.
 
 @returns delivered
-@cost    O(numbers x log n)
+@returns behind
+@cost    O(numbers x log n), where the clock is behind also the bytes of what goes there
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
 local outbox = KEYS[3] -- sorted set: what goes to other queues -> its number
-local numbers, numbers_at = ARGV, 1 -- repeated (number:text): of what was brought
+local newest = tonumber(ARGV[1]) -- integer: number of the newest that the other queue had before
+local numbers, numbers_at = ARGV, 2 -- repeated (number:text): of what was brought
 
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
 -- The main key of a queue: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the payloads; the layout is 2 from the first payload on that stands apart,
 --                    which those who know only 1 would take for none
@@ -18037,6 +18062,28 @@ if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
 
+-- What has another number is among what was not brought. Answers whether there was any.
+local function number_again()
+  local is_any = false
+  for at = numbers_at, #numbers, 1 do
+    local packed = redis.call('HGET', jobs, 'x' .. numbers[at])
+    if packed then
+      queue.sent = math.max(queue.sent, newest) + 1
+      local number = exact(queue.sent)
+      redis.call('HDEL', jobs, 'x' .. numbers[at])
+      redis.call('ZREM', outbox, numbers[at])
+      redis.call('HSET', jobs, 'x' .. number, packed)
+      redis.call('ZADD', outbox, number, number)
+      is_any = true
+    end
+  end
+  return is_any
+end
+
+if queue.sent < newest and clock_us() < newest and number_again() then
+  save_queue(meta, queue)
+  return { 'behind' }
+end
 for at = numbers_at, #numbers, 1 do
   redis.call('HDEL', jobs, 'x' .. numbers[at])
   redis.call('ZREM', outbox, numbers[at])
@@ -18051,17 +18098,20 @@ return { 'delivered' }
   parts: ['meta', 'jobs', 'outbox'],
   lines: [
     [1, 'lua/queue/delivered.lua', 1],
-    [12, 'lua/shared/queue/state.lua', 1],
-    [98, 'lua/shared/queue/save.lua', 1],
-    [100, 'lua/shared/queue/save.lua', 15],
-    [142, 'lua/shared/queue/save-awaited.lua', 1],
-    [157, 'lua/shared/queue/save.lua', 58],
-    [172, 'lua/shared/queue/flags.lua', 1],
-    [198, 'lua/queue/delivered.lua', 16],
+    [16, 'lua/shared/exact.lua', 1],
+    [26, 'lua/shared/clock.lua', 1],
+    [32, 'lua/shared/queue/state.lua', 1],
+    [118, 'lua/shared/queue/save.lua', 1],
+    [120, 'lua/shared/queue/save.lua', 15],
+    [162, 'lua/shared/queue/save-awaited.lua', 1],
+    [177, 'lua/shared/queue/save.lua', 58],
+    [192, 'lua/shared/queue/flags.lua', 1],
+    [218, 'lua/queue/delivered.lua', 22],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(args.numbers.length)
-    let at = 0
+    const encoded = new Array<Argument>(1 + args.numbers.length)
+    encoded[0] = args.newest
+    let at = 1
     for (const item of args.numbers) {
       encoded[at++] = item
     }
@@ -18072,8 +18122,10 @@ return { 'delivered' }
     switch (asText(parts[0])) {
       case 'delivered':
         return { status: 'delivered' }
+      case 'behind':
+        return { status: 'behind' }
       default:
-        return unexpected('the answer delivered', parts[0])
+        return unexpected('one of the answers delivered, behind', parts[0])
     }
   },
 }
@@ -26650,27 +26702,28 @@ export interface ReceiveArguments {
 }
 
 export type ReceiveAnswer =
-  | { readonly status: 'received'; readonly chores: number }
+  | { readonly status: 'received'; readonly chores: number; readonly newest: number }
   | { readonly status: 'unagreed' }
 
 
 /**
- * Takes what comes from the outbox of another queue, in its order: jobs, and news of parents. What came before is passed over, by its number, so the call is safe to repeat, by several processes at once. News without a number (0) is taken always.
+ * Takes what comes from the outbox of another queue, in its order: jobs, and news of parents. What came before is passed over, by its number, so the call is safe to repeat, by several processes at once. `newest` is the number of the newest that came before. That a parent is not known has instead the newest job that was asked for (0: any): where others wait for that parent that came later, it is asked after again.
  *
  * Cost: O(entries x log n), and at times 16 kB of notes for the statistics.
  */
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: 'a92dc155f1c5f583d95ac5849b998de0125fb446',
+    sha1: 'c19c45e8953035132d9027176bc92dc7c7c04e12',
     reads: false,
     bytes: false,
     source: `--[[
 Takes what comes from the outbox of another queue, in its order: jobs, and news of parents. What came before is passed
-over, by its number, so the call is safe to repeat, by several processes at once. News without a number (0) is taken
-always.
+over, by its number, so the call is safe to repeat, by several processes at once. \`newest\` is the number of the newest that came
+before. That a parent is not known has instead the newest job that was asked for (0: any): where others wait for that parent that came
+later, it is asked after again.
 
-@returns received  chores:integer
+@returns received  chores:integer newest:integer
 @returns unagreed
 @cost    O(entries x log n),
          and at times 16 kB of notes for the statistics
@@ -28416,41 +28469,6 @@ local function drop_parents(keys, queue, seq)
   unname_parents(keys, refs)
   redis.call('HDEL', keys.jobs, 'd' .. seq)
 end
--- What comes from other queues; see shared/queue/outbox.
-
--- Whether those who waited for news went when their queue was cleared: it is not there, or has another number of partitions
--- since. News that come late do not begin it again.
-local function is_gone(queue, partitions)
-  if queue.layout ~= QUEUE_LAYOUT then
-    return string.find(queue.layout, '^in %d+ partitions$') ~= nil
-  end
-  return queue.began_us == 0 or (queue.partitions > 0 and queue.partitions ~= partitions)
-end
-
--- Whether there are jobs among the entries of an outbox.
-local function brings_jobs(entries, entries_at)
-  for at = entries_at + 1, #entries, 2 do
-    if string.sub(entries[at], 1, 1) == 'j' then
-      return true
-    end
-  end
-  return false
-end
-
--- A parent that its queue does not know any more. What it came to counts where that has been told: for all children but those
--- that have come since.
-local function hear_of_unknown(keys, queue, source, id)
-  local ref = 'q' .. source .. '\\1' .. id
-  local waits =
-    redis.call('ZRANGEBYLEX', keys.children, '[' .. ref .. '\\0', '(' .. ref .. '\\1', 'LIMIT', '0', '1')
-  local is_told = not waits[1] or redis.call('ZSCORE', keys.parents, ref) == '0'
-  if is_told and redis.call('HEXISTS', keys.jobs, 'z' .. ref) == 1 then
-    redis.call('ZADD', keys.parents, '0', ref)
-    queue.settling = true
-  else
-    hear_of_parent(keys, queue, source, id, pack_end('a', id, ''))
-  end
-end
 -- New children; see shared/queue/parents.
 
 -- A parent of this queue, by its id. Answers its ref, or nil where there is no such job.
@@ -28555,6 +28573,54 @@ local function link_parents(keys, queue, seq, parents, policy, delay_ms, now_ms)
     redis.call('HSET', keys.jobs, 'd' .. seq, head .. '\\0' .. table.concat(refs, '\\0'))
   end
   return #refs
+end
+-- What comes from other queues; see shared/queue/outbox.
+
+-- Whether those who waited for news went when their queue was cleared: it is not there, or has another number of partitions
+-- since. News that come late do not begin it again.
+local function is_gone(queue, partitions)
+  if queue.layout ~= QUEUE_LAYOUT then
+    return string.find(queue.layout, '^in %d+ partitions$') ~= nil
+  end
+  return queue.began_us == 0 or (queue.partitions > 0 and queue.partitions ~= partitions)
+end
+
+-- Whether there are jobs among the entries of an outbox.
+local function brings_jobs(entries, entries_at)
+  for at = entries_at + 1, #entries, 2 do
+    if string.sub(entries[at], 1, 1) == 'j' then
+      return true
+    end
+  end
+  return false
+end
+
+-- Whether a job waits for that parent that is newer than the newest which was asked for (0: any).
+local function waits_since(keys, ref, newest)
+  local from = '(' .. ref .. '\\0' .. exact(newest)
+  return newest > 0 and redis.call('ZRANGEBYLEX', keys.children, from, '(' .. ref .. '\\1', 'LIMIT', '0', '1')[1]
+end
+
+-- A parent that its queue does not know any more. What it came to counts where that has been told: for all children but those
+-- that have come since. Where some have, it may be there by now.
+local function hear_of_unknown(keys, queue, source, id, newest, now_ms)
+  local ref = 'q' .. source .. '\\1' .. id
+  if waits_since(keys, ref, newest) then
+    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+      redis.call('ZREM', keys.parents, ref)
+      link_elsewhere(keys, queue, ref, now_ms)
+    end
+    return
+  end
+  local waits =
+    redis.call('ZRANGEBYLEX', keys.children, '[' .. ref .. '\\0', '(' .. ref .. '\\1', 'LIMIT', '0', '1')
+  local is_told = not waits[1] or redis.call('ZSCORE', keys.parents, ref) == '0'
+  if is_told and redis.call('HEXISTS', keys.jobs, 'z' .. ref) == 1 then
+    redis.call('ZADD', keys.parents, '0', ref)
+    queue.settling = true
+  else
+    hear_of_parent(keys, queue, source, id, pack_end('a', id, ''))
+  end
 end
 -- The end of a job.
 
@@ -28860,7 +28926,7 @@ local keys = {
 
 local queue = open_queue(meta, codec, '')
 if is_gone(queue, partitions) and not brings_jobs(entries, entries_at) then
-  return { 'received', 0 }
+  return { 'received', 0, 0 }
 end
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -28905,11 +28971,15 @@ for at = entries_at, #entries, 2 do
   local number, what = tonumber(entries[at]), entries[at + 1]
   local kind, rest = string.sub(what, 1, 1), string.sub(what, 2)
   if kind == 'a' then
-    hear_of_unknown(keys, queue, source, rest)
+    hear_of_unknown(keys, queue, source, rest, number, now_ms)
+    number = 0
+  elseif number <= newest then
+    -- It came before. A late copy must not tell of another job that has that id by now.
+    number = newest
   elseif kind == 'e' then
     local _, id = unpack_end(rest)
     hear_of_parent(keys, queue, source, id, rest)
-  elseif number > newest then
+  else
     begin_queue(meta, queue, now_us)
     begin_jobs(keys, queue)
     local seq = exact(number_jobs(queue, 1, now_us))
@@ -29177,111 +29247,111 @@ end
 see_to_new(keys, queue, tally, now_ms, how)
 tell_others(keys, queue, now_ms, how)
 save_queue(meta, queue)
-return { 'received', queue.chores }
+return { 'received', queue.chores, known }
 `,
   },
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'inbox', 'results', 'listeners', 'tagged', 'notes', 'stats', 'done'],
   lines: [
     [1, 'lua/queue/receive.lua', 1],
-    [45, 'lua/shared/exact.lua', 1],
-    [55, 'lua/shared/clock.lua', 1],
-    [61, 'lua/shared/tell.lua', 1],
-    [71, 'lua/shared/tell.lua', 15],
-    [114, 'lua/shared/queue/state.lua', 1],
-    [200, 'lua/shared/queue/count-job.lua', 1],
-    [213, 'lua/shared/queue/save.lua', 1],
-    [269, 'lua/shared/queue/save-awaited.lua', 1],
-    [284, 'lua/shared/queue/save.lua', 58],
-    [299, 'lua/shared/queue/wide.lua', 1],
-    [314, 'lua/shared/queue/settings.lua', 1],
-    [332, 'lua/shared/queue/marks.lua', 1],
-    [348, 'lua/shared/queue/note-due.lua', 1],
-    [356, 'lua/shared/queue/rate.lua', 1],
-    [377, 'lua/shared/queue/rate.lua', 58],
-    [383, 'lua/shared/queue/job.lua', 1],
-    [395, 'lua/shared/queue/plain-head.lua', 1],
-    [398, 'lua/shared/queue/plain-head.lua', 8],
-    [406, 'lua/shared/queue/job.lua', 14],
-    [483, 'lua/shared/queue/body.lua', 1],
-    [486, 'lua/shared/bytes.lua', 1],
-    [492, 'lua/shared/queue/flags.lua', 1],
-    [526, 'lua/shared/queue/body.lua', 7],
-    [546, 'lua/shared/queue/happened.lua', 1],
-    [558, 'lua/shared/queue/enter-tags.lua', 1],
-    [569, 'lua/shared/queue/tell-others.lua', 1],
-    [571, 'lua/shared/queue/packed-notes.lua', 1],
-    [572, 'lua/shared/queue/leave-notes.lua', 1],
-    [594, 'lua/shared/queue/fold.lua', 1],
-    [595, 'lua/shared/queue/statistics.lua', 1],
-    [828, 'lua/shared/queue/fold.lua', 3],
-    [839, 'lua/shared/queue/leave-notes.lua', 24],
-    [846, 'lua/shared/queue/packed-notes.lua', 3],
-    [854, 'lua/shared/queue/tell-others.lua', 4],
-    [857, 'lua/shared/queue/result.lua', 1],
-    [871, 'lua/shared/queue/tell-ends.lua', 1],
-    [940, 'lua/shared/queue/tell-others.lua', 9],
-    [943, 'lua/shared/queue/tell-others.lua', 13],
-    [946, 'lua/shared/queue/publish.lua', 1],
-    [947, 'lua/shared/queue/message.lua', 1],
-    [957, 'lua/shared/queue/spelled.lua', 1],
-    [965, 'lua/shared/queue/send.lua', 1],
-    [981, 'lua/shared/queue/message.lua', 13],
-    [1004, 'lua/shared/queue/publish.lua', 3],
-    [1010, 'lua/shared/queue/tell-others.lua', 17],
-    [1013, 'lua/shared/queue/run.lua', 1],
-    [1042, 'lua/shared/queue/names.lua', 1],
-    [1061, 'lua/shared/drop-over.lua', 1],
-    [1086, 'lua/shared/queue/names.lua', 21],
-    [1110, 'lua/shared/queue/groups.lua', 1],
-    [1156, 'lua/shared/queue/burst.lua', 1],
-    [1168, 'lua/shared/queue/groups.lua', 48],
-    [1250, 'lua/shared/queue/ready.lua', 1],
-    [1257, 'lua/shared/queue/in-front.lua', 1],
-    [1259, 'lua/shared/queue/ready.lua', 9],
-    [1290, 'lua/shared/queue/number.lua', 1],
-    [1299, 'lua/shared/queue/enqueue.lua', 1],
-    [1334, 'lua/shared/queue/replace.lua', 1],
-    [1336, 'lua/shared/queue/replace.lua', 24],
-    [1374, 'lua/shared/queue/leave-tags.lua', 1],
-    [1384, 'lua/shared/queue/replace.lua', 63],
-    [1409, 'lua/shared/queue/idempotency.lua', 1],
-    [1423, 'lua/shared/queue/idle.lua', 1],
-    [1490, 'lua/shared/listening.lua', 1],
-    [1509, 'lua/shared/queue/idle.lua', 69],
-    [1600, 'lua/shared/queue/idle.lua', 171],
-    [1611, 'lua/shared/queue/find.lua', 1],
-    [1637, 'lua/shared/queue/failure.lua', 1],
-    [1647, 'lua/shared/queue/parents.lua', 1],
-    [1752, 'lua/shared/queue/news.lua', 1],
-    [1787, 'lua/shared/queue/link.lua', 1],
-    [1796, 'lua/shared/queue/link-done.lua', 2],
-    [1810, 'lua/shared/queue/link.lua', 11],
-    [1892, 'lua/shared/queue/end.lua', 1],
-    [1897, 'lua/shared/queue/keep-end.lua', 1],
-    [1909, 'lua/shared/queue/end.lua', 7],
-    [1931, 'lua/shared/queue/leave-tags.lua', 1],
-    [1941, 'lua/shared/queue/end.lua', 30],
-    [1951, 'lua/shared/queue/spec.lua', 1],
-    [2069, 'lua/shared/queue/sweep.lua', 1],
-    [2146, 'lua/shared/queue/spec.lua', 120],
-    [2160, 'lua/shared/queue/spec.lua', 144],
-    [2167, 'lua/queue/receive.lua', 78],
-    [2209, 'lua/shared/take-up.lua', 1],
-    [2224, 'lua/queue/receive.lua', 121],
-    [2257, 'lua/shared/queue/settle.lua', 1],
-    [2258, 'lua/shared/queue/dead.lua', 1],
-    [2312, 'lua/shared/queue/backoff.lua', 1],
-    [2314, 'lua/shared/queue/backoff.lua', 22],
-    [2333, 'lua/shared/queue/unblock.lua', 1],
-    [2339, 'lua/shared/queue/outbox.lua', 1],
-    [2350, 'lua/shared/queue/entries.lua', 1],
-    [2368, 'lua/shared/queue/history.lua', 1],
-    [2382, 'lua/shared/queue/note-end.lua', 1],
-    [2412, 'lua/shared/queue/cancel.lua', 1],
-    [2420, 'lua/shared/queue/settle.lua', 19],
-    [2481, 'lua/shared/queue/put-out-end.lua', 1],
-    [2489, 'lua/shared/queue/settle.lua', 81],
-    [2508, 'lua/queue/receive.lua', 155],
+    [46, 'lua/shared/exact.lua', 1],
+    [56, 'lua/shared/clock.lua', 1],
+    [62, 'lua/shared/tell.lua', 1],
+    [72, 'lua/shared/tell.lua', 15],
+    [115, 'lua/shared/queue/state.lua', 1],
+    [201, 'lua/shared/queue/count-job.lua', 1],
+    [214, 'lua/shared/queue/save.lua', 1],
+    [270, 'lua/shared/queue/save-awaited.lua', 1],
+    [285, 'lua/shared/queue/save.lua', 58],
+    [300, 'lua/shared/queue/wide.lua', 1],
+    [315, 'lua/shared/queue/settings.lua', 1],
+    [333, 'lua/shared/queue/marks.lua', 1],
+    [349, 'lua/shared/queue/note-due.lua', 1],
+    [357, 'lua/shared/queue/rate.lua', 1],
+    [378, 'lua/shared/queue/rate.lua', 58],
+    [384, 'lua/shared/queue/job.lua', 1],
+    [396, 'lua/shared/queue/plain-head.lua', 1],
+    [399, 'lua/shared/queue/plain-head.lua', 8],
+    [407, 'lua/shared/queue/job.lua', 14],
+    [484, 'lua/shared/queue/body.lua', 1],
+    [487, 'lua/shared/bytes.lua', 1],
+    [493, 'lua/shared/queue/flags.lua', 1],
+    [527, 'lua/shared/queue/body.lua', 7],
+    [547, 'lua/shared/queue/happened.lua', 1],
+    [559, 'lua/shared/queue/enter-tags.lua', 1],
+    [570, 'lua/shared/queue/tell-others.lua', 1],
+    [572, 'lua/shared/queue/packed-notes.lua', 1],
+    [573, 'lua/shared/queue/leave-notes.lua', 1],
+    [595, 'lua/shared/queue/fold.lua', 1],
+    [596, 'lua/shared/queue/statistics.lua', 1],
+    [829, 'lua/shared/queue/fold.lua', 3],
+    [840, 'lua/shared/queue/leave-notes.lua', 24],
+    [847, 'lua/shared/queue/packed-notes.lua', 3],
+    [855, 'lua/shared/queue/tell-others.lua', 4],
+    [858, 'lua/shared/queue/result.lua', 1],
+    [872, 'lua/shared/queue/tell-ends.lua', 1],
+    [941, 'lua/shared/queue/tell-others.lua', 9],
+    [944, 'lua/shared/queue/tell-others.lua', 13],
+    [947, 'lua/shared/queue/publish.lua', 1],
+    [948, 'lua/shared/queue/message.lua', 1],
+    [958, 'lua/shared/queue/spelled.lua', 1],
+    [966, 'lua/shared/queue/send.lua', 1],
+    [982, 'lua/shared/queue/message.lua', 13],
+    [1005, 'lua/shared/queue/publish.lua', 3],
+    [1011, 'lua/shared/queue/tell-others.lua', 17],
+    [1014, 'lua/shared/queue/run.lua', 1],
+    [1043, 'lua/shared/queue/names.lua', 1],
+    [1062, 'lua/shared/drop-over.lua', 1],
+    [1087, 'lua/shared/queue/names.lua', 21],
+    [1111, 'lua/shared/queue/groups.lua', 1],
+    [1157, 'lua/shared/queue/burst.lua', 1],
+    [1169, 'lua/shared/queue/groups.lua', 48],
+    [1251, 'lua/shared/queue/ready.lua', 1],
+    [1258, 'lua/shared/queue/in-front.lua', 1],
+    [1260, 'lua/shared/queue/ready.lua', 9],
+    [1291, 'lua/shared/queue/number.lua', 1],
+    [1300, 'lua/shared/queue/enqueue.lua', 1],
+    [1335, 'lua/shared/queue/replace.lua', 1],
+    [1337, 'lua/shared/queue/replace.lua', 24],
+    [1375, 'lua/shared/queue/leave-tags.lua', 1],
+    [1385, 'lua/shared/queue/replace.lua', 63],
+    [1410, 'lua/shared/queue/idempotency.lua', 1],
+    [1424, 'lua/shared/queue/idle.lua', 1],
+    [1491, 'lua/shared/listening.lua', 1],
+    [1510, 'lua/shared/queue/idle.lua', 69],
+    [1601, 'lua/shared/queue/idle.lua', 171],
+    [1612, 'lua/shared/queue/find.lua', 1],
+    [1638, 'lua/shared/queue/failure.lua', 1],
+    [1648, 'lua/shared/queue/parents.lua', 1],
+    [1753, 'lua/shared/queue/link.lua', 1],
+    [1762, 'lua/shared/queue/link-done.lua', 2],
+    [1776, 'lua/shared/queue/link.lua', 11],
+    [1858, 'lua/shared/queue/news.lua', 1],
+    [1906, 'lua/shared/queue/end.lua', 1],
+    [1911, 'lua/shared/queue/keep-end.lua', 1],
+    [1923, 'lua/shared/queue/end.lua', 7],
+    [1945, 'lua/shared/queue/leave-tags.lua', 1],
+    [1955, 'lua/shared/queue/end.lua', 30],
+    [1965, 'lua/shared/queue/spec.lua', 1],
+    [2083, 'lua/shared/queue/sweep.lua', 1],
+    [2160, 'lua/shared/queue/spec.lua', 120],
+    [2174, 'lua/shared/queue/spec.lua', 144],
+    [2181, 'lua/queue/receive.lua', 79],
+    [2223, 'lua/shared/take-up.lua', 1],
+    [2238, 'lua/queue/receive.lua', 122],
+    [2275, 'lua/shared/queue/settle.lua', 1],
+    [2276, 'lua/shared/queue/dead.lua', 1],
+    [2330, 'lua/shared/queue/backoff.lua', 1],
+    [2332, 'lua/shared/queue/backoff.lua', 22],
+    [2351, 'lua/shared/queue/unblock.lua', 1],
+    [2357, 'lua/shared/queue/outbox.lua', 1],
+    [2368, 'lua/shared/queue/entries.lua', 1],
+    [2386, 'lua/shared/queue/history.lua', 1],
+    [2400, 'lua/shared/queue/note-end.lua', 1],
+    [2430, 'lua/shared/queue/cancel.lua', 1],
+    [2438, 'lua/shared/queue/settle.lua', 19],
+    [2499, 'lua/shared/queue/put-out-end.lua', 1],
+    [2507, 'lua/shared/queue/settle.lua', 81],
+    [2526, 'lua/queue/receive.lua', 160],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -29306,6 +29376,7 @@ return { 'received', queue.chores }
         return {
           status: 'received',
           chores: asInteger(parts[1]),
+          newest: asInteger(parts[2]),
         }
       case 'unagreed':
         return { status: 'unagreed' }

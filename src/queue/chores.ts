@@ -1,7 +1,8 @@
 // What scripts cannot do by themselves: another slot is out of their reach, and they know no time zones. A claim tells
 // the process that it has to be seen to; whoever is told does it. Each chore may be done twice, and by several at once.
 
-import { Backoff } from '../runtime/backoff.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { Errand } from './errand.ts'
 
 /** What is to be seen to, a bit each, as the scripts keep it. */
 export const CHORES = {
@@ -13,19 +14,25 @@ export const CHORES = {
   askAfter: 4,
 } as const
 
-const FIRST_PAUSE_MS = 1000
-const LONGEST_PAUSE_MS = 10_000
+/** What nobody else may come for: it is tried again until it has been done. */
+const INSISTS: Chore = 'deliver'
 const NOTHING_TO_DO: Promise<void> = Promise.resolve()
 
 export type Chore = keyof typeof CHORES
+type Tasks = { readonly [Name in Chore]: () => Promise<void> }
+
+/** Of each instance those that are not idle: an instance has many handles of one queue, and one of each of its chores. */
+const errands = new WeakMap<Runtime, Map<string, Errand>>()
 
 export class Chores {
-  readonly #tasks: { readonly [Name in Chore]?: () => Promise<void> }
-  readonly #running = new Map<Chore, Promise<void>>()
-  /** Told while it was being done: there may be more. */
-  readonly #again = new Set<Chore>()
+  readonly #runtime: Runtime
+  readonly #queue: string
+  readonly #tasks: Tasks
 
-  constructor(tasks: { readonly [Name in Chore]?: () => Promise<void> }) {
+  /** `queue` names it among all that the instance knows. */
+  constructor(runtime: Runtime, queue: string, tasks: Tasks) {
+    this.#runtime = runtime
+    this.#queue = queue
     this.#tasks = tasks
   }
 
@@ -36,33 +43,18 @@ export class Chores {
 
   async #see(bits: number): Promise<void> {
     const chores = (Object.entries(CHORES) as [Chore, number][]).filter(([, bit]) => (bits & bit) !== 0)
-    await Promise.all(chores.map(([name]) => this.#do(name)))
+    await Promise.all(chores.map(([name]) => this.#errand(name).tell()))
   }
 
-  #do(name: Chore): Promise<void> {
-    const task = this.#tasks[name]
-    const running = this.#running.get(name)
-    if (task === undefined) return Promise.resolve()
-    if (running !== undefined) {
-      this.#again.add(name)
-      return running
-    }
-    const run = this.#rounds(name, task).finally(() => this.#running.delete(name))
-    this.#running.set(name, run)
-    return run
-  }
-
-  async #rounds(name: Chore, task: () => Promise<void>): Promise<void> {
-    const backoff = new Backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
-    do {
-      this.#again.delete(name)
-      try {
-        await task()
-        backoff.reset()
-      } catch {
-        // What is out of reach is tried again, but not with every claim.
-        await new Promise((resolve) => setTimeout(resolve, backoff.next()).unref())
-      }
-    } while (this.#again.has(name))
+  #errand(name: Chore): Errand {
+    const those = errands.get(this.#runtime) ?? new Map<string, Errand>()
+    errands.set(this.#runtime, those)
+    const key = `${name} ${this.#queue}`
+    const known = those.get(key)
+    if (known !== undefined) return known
+    const terms = { insists: name === INSISTS, task: this.#tasks[name], onIdle: () => void those.delete(key) }
+    const errand = new Errand(this.#runtime, terms)
+    those.set(key, errand)
+    return errand
   }
 }

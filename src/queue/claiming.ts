@@ -10,6 +10,7 @@ import { hear } from './awaiting.ts'
 import type { ClaimedJob, Settling } from './claimed-job.ts'
 import { toClaimedJobs } from './claimed-jobs.ts'
 import { type Ack, type Exchanged, exchange, isBehindOthers } from './exchange.ts'
+import { leaveInTheEnd } from './leaving.ts'
 import { onlyFitting } from './misfits.ts'
 import { Settler, toAck } from './settling.ts'
 import type { Source } from './source.ts'
@@ -105,7 +106,7 @@ export async function exchangeAndWait(
   } finally {
     post?.close()
     // Nobody must be called in vain.
-    await leave(source, id, signal)
+    await lastWord(leaveInTheEnd(source, id), source.unit.runtime.runner, signal)
   }
 }
 
@@ -131,11 +132,6 @@ async function claimOrSleep(
     const ms = Math.min(leftMs, longest, exchanged.recheckMs === 0 ? Infinity : exchanged.recheckMs)
     await (post === null ? rest(ms, deadlines, signal) : post.next(ms, signal))
   }
-}
-
-function leave(source: Source, worker: string, signal: AbortSignal | undefined): Promise<void> {
-  const leaving = exchange(source, { acks: [], limit: 0, leaseMs: 0, worker }).catch(() => undefined)
-  return lastWord(leaving, source.unit.runtime.runner, signal)
 }
 
 /** Jobs that were claimed for a caller who had gone are for others. */

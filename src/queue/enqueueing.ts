@@ -7,6 +7,7 @@ import type { Codec } from '../runtime/codec.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { inGroups } from '../runtime/in-groups.ts'
 import { errorOfPart, inParts } from '../runtime/in-parts.ts'
+import { within } from '../runtime/in-time.ts'
 import type { RunInSlot } from '../runtime/unit.ts'
 import { toId, toIds } from './ids.ts'
 import { type JobSpec, PLAIN, type SpecOptions } from './job-options.ts'
@@ -65,6 +66,9 @@ export function toSpec({ name, payload, options }: Outgoing): JobSpec {
   return { ...options, name, payload }
 }
 
+/** Of jobs whose parents are in other queues: resolves when these have been asked, well or not. Others of the call do not wait for that. */
+const asking = new WeakMap<Enqueued, Promise<void>>()
+
 export class Enqueuer {
   readonly #source: Source
   readonly #batch: string
@@ -77,10 +81,28 @@ export class Enqueuer {
   }
 
   enqueue(job: Outgoing): Promise<Enqueued> {
-    return this.#batcher().addOne(job, job.bytes)
+    const enqueuing = this.#batcher().addOne(job, job.bytes)
+    if (!hasParentElsewhere(job.options)) return enqueuing
+    return enqueuing.then(async (enqueued) => {
+      await this.#untilAsked([enqueued])
+      return enqueued
+    })
   }
 
   async enqueueMany(jobs: readonly Outgoing[]): Promise<Enqueued[]> {
+    const enqueued = await this.#enqueueAll(jobs)
+    if (jobs.some(({ options }) => hasParentElsewhere(options))) await this.#untilAsked(enqueued)
+    return enqueued
+  }
+
+  /** Until the queues of their parents tell of the ends of these. One that does not answer is asked again later. */
+  async #untilAsked(jobs: readonly Enqueued[]): Promise<void> {
+    const all = new Set(jobs.flatMap((job) => asking.get(job) ?? []))
+    const { deadlineMs } = this.#source.unit.runtime.runner
+    await within(Promise.all(all), deadlineMs).catch(() => undefined)
+  }
+
+  async #enqueueAll(jobs: readonly Outgoing[]): Promise<Enqueued[]> {
     const chunks = inGroups(jobs, BATCHES)
     if (chunks.length === 1 || jobs.every(({ options }) => options.parents === '')) {
       return inParts(
@@ -145,9 +167,11 @@ export class Enqueuer {
     const answer = await run(enqueue, (id) => ({ ...common, ...id, specs }))
     if (answer.status === 'unagreed') return null
     const seen = this.#source.chores.see(answer.chores)
-    // From now on the queues of the parents tell of their ends.
-    if (specs.some(hasParentElsewhere)) await seen
-    return toEnqueued(this.#source, answer.first, specs, answer.duplicates)
+    const enqueued = toEnqueued(this.#source, answer.first, specs, answer.duplicates)
+    for (const [at, spec] of specs.entries()) {
+      if (hasParentElsewhere(spec)) asking.set(enqueued[at] as Enqueued, seen)
+    }
+    return enqueued
   }
 }
 
@@ -175,6 +199,6 @@ function nameOfAll(jobs: readonly Outgoing[]): string | null {
   return areAlike && Buffer.byteLength(name) <= MAX_PLAIN_NAME_BYTES ? name : null
 }
 
-function hasParentElsewhere({ parents }: JobSpec): boolean {
+function hasParentElsewhere({ parents }: Pick<JobSpec, 'parents'>): boolean {
   return parents !== '' && parents.split('\0').some((parent) => parent.startsWith('q'))
 }

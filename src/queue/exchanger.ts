@@ -16,17 +16,22 @@
 import { randomInt } from 'node:crypto'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { End, endsAtOf } from '../runtime/grant.ts'
+import { PATIENCE_MS } from '../runtime/in-turn.ts'
 import { isFinal } from '../runtime/outage.ts'
 import { Retries } from '../runtime/retries.ts'
+import { startTimer } from '../runtime/timer.ts'
 import { AckDoubts } from './ack-doubts.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { type Ack, type Exchanged, exchange, type LossReason, NOTHING_ELSE } from './exchange.ts'
+import { insist, leave } from './leaving.ts'
 import { type HandedJob, Letters } from './letters.ts'
 import type { Source } from './source.ts'
 import { CALL } from './work-of.ts'
 
 export interface ExchangeTerms {
   readonly leaseMs: number
+  /** Others of the same worker could take what is asked for here, and not answered soon. */
+  readonly hasOthers: boolean
   /** There may be something to send. */
   plan(): void
   hasRoom(): boolean
@@ -82,6 +87,7 @@ export class Exchanger {
   readonly #doubts = new AckDoubts()
   #asked = 0
   #underWay = 0
+  #isSilent = false
   readonly #retries = new Retries(FIRST_RETRY_MS, LAST_RETRY_MS)
   /** Runs while nothing is sent, after a call that failed. */
   #pause: NodeJS.Timeout | null = null
@@ -116,13 +122,22 @@ export class Exchanger {
     this.#terms.plan()
   }
 
-  /** Jobs that are asked for now. */
+  /** Jobs that are asked for now, and may come soon. */
   get asked(): number {
-    return this.#asked
+    return this.#isSilent ? 0 : this.#asked
   }
 
   get mayAsk(): boolean {
-    return !this.#idle && !this.#isOver && this.#pause === null && this.#underWay < UNDER_WAY
+    return !this.#idle && !this.#isOver && this.#pause === null && this.#underWay < this.#mostUnderWay
+  }
+
+  /** A call was not answered soon, and none has been since. What comes late may be more than there is room for. */
+  get isSilent(): boolean {
+    return this.#isSilent
+  }
+
+  get #mostUnderWay(): number {
+    return this.#isSilent ? 1 : UNDER_WAY
   }
 
   /** Asks for no more jobs from now on; those that are on their way come nevertheless. */
@@ -138,19 +153,19 @@ export class Exchanger {
   hurry(): void {
     this.#isHurried = true
     // Nothing is subscribed to any more.
-    if (!this.#letters.areHeard) this.#letters.close()
+    if (!this.#letters.areHeard && this.#source.unit.runtime.runner.closed) this.#letters.close()
     if (this.#pause !== null) this.#resume()
     this.#terms.onHurry()
   }
 
-  /** Resolves when all acks are told, and no job can come any more. */
+  /** Resolves when all acks are told, and no job can come any more: until the server knows that it left, it is given some. */
   async end(): Promise<void> {
     this.stopAsking()
     while (this.#underWay > 0 || this.#acks.length > 0) {
       await new Promise<void>((resolve) => (this.#onSettled = resolve))
     }
     if (this.#pause !== null) clearTimeout(this.#pause)
-    await this.#leave()
+    await this.#leave((error) => insist(() => this.#tellLeaving(), error))
     if (this.#expects && this.#letters.areHeard) await this.#letter()
     this.#letters.close()
   }
@@ -190,12 +205,14 @@ export class Exchanger {
     const acks = pending.map(({ ack }) => ack)
     const worker = limit > 0 ? this.#letters.name : ''
     const called = this.#called
+    const patience = this.#terms.hasOthers ? startTimer(() => this.#fallSilent(), PATIENCE_MS).unref() : null
     try {
       const exchanged = await exchange(this.#source, { acks, limit, leaseMs: this.#terms.leaseMs, worker })
       this.#asked -= limit
+      this.#isSilent = false
       this.#retries.reset()
       this.#clock = exchanged
-      for (const handed of this.#early.splice(0)) this.#takeHanded(handed, exchanged)
+      this.#takeEarly(exchanged)
       // Of two calls that were under way, the later one says whether the server waits to call.
       if (exchanged.waits && called === this.#called) this.#rest(exchanged.recheckMs)
       else if (limit > 0) this.#idle = this.#expects = false
@@ -204,7 +221,15 @@ export class Exchanger {
     } catch (error) {
       this.#asked -= limit
       this.#again(error, pending)
+    } finally {
+      patience?.cancel()
     }
+  }
+
+  /** Others are asked for what could come from here. */
+  #fallSilent(): void {
+    this.#isSilent = true
+    this.#terms.plan()
   }
 
   #settled(): void {
@@ -247,18 +272,29 @@ export class Exchanger {
    * Waits no more. Where there is work, another one is called that has room for it. What answers say of waiting that were under
    * way before, or behind it where it is sent again, holds no more: nobody would call it.
    */
-  async #leave(): Promise<void> {
-    const nothing = { acks: [], limit: 0, leaseMs: 0, worker: this.#letters.name }
+  async #leave(inVain: (error: unknown) => Promise<void> | void = () => undefined): Promise<void> {
     this.#called += 1
     try {
-      if (!(await exchange(this.#source, nothing)).waits) return
-      this.#expects = false
+      if (!(await this.#tellLeaving())) return
     } catch (error) {
       this.#terms.onError(error)
+      await inVain(error)
     }
     if (!this.#idle || this.#isOver) return
     this.#idle = false
     this.#terms.plan()
+  }
+
+  /** Whether it waited until now, and was not called. */
+  async #tellLeaving(): Promise<boolean> {
+    const left = await leave(this.#source, this.#letters.name)
+    this.#takeEarly(left)
+    if (left.waits) this.#expects = false
+    return left.waits
+  }
+
+  #takeEarly(clock: Clock): void {
+    for (const handed of this.#early.splice(0)) this.#takeHanded(handed, clock)
   }
 
   /** Until now it may have been called in vain, also by what the answers under way know. */

@@ -53,15 +53,20 @@ export class Exchangers {
     for (const exchanger of this.#all) exchanger.exchange(shares.get(exchanger) ?? 0)
   }
 
-  /** Equal ones; what cannot be divided goes to those whose turn it is. */
+  /** Equal ones; what cannot be divided goes to those whose turn it is. One that is silent takes nothing away from the others. */
   #shares(): Map<Exchanger, number> {
     const inTurn = [...this.#all.slice(this.#turn), ...this.#all.slice(0, this.#turn)]
-    const asking = inTurn.filter(({ mayAsk }) => mayAsk)
+    const mayAsk = inTurn.filter((each) => each.mayAsk)
+    const asking = mayAsk.filter(({ isSilent }) => !isSilent)
     const room = Math.max(0, this.#room())
-    if (asking.length === 0 || room === 0) return new Map()
+    const shares = new Map(mayAsk.map((each) => [each, Math.ceil(room / this.#all.length)]))
+    if (asking.length === 0) return shares
     const over = room % asking.length
     const last = asking[over - 1]
     if (last !== undefined) this.#turn = (this.#all.indexOf(last) + 1) % this.#all.length
-    return new Map(asking.map((each, at) => [each, Math.floor(room / asking.length) + (at < over ? 1 : 0)]))
+    for (const [at, each] of asking.entries()) {
+      shares.set(each, Math.floor(room / asking.length) + (at < over ? 1 : 0))
+    }
+    return shares
   }
 }

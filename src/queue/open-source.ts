@@ -6,8 +6,7 @@ import type { Runtime } from '../runtime/runtime.ts'
 import { type Place, Unit } from '../runtime/unit.ts'
 import { type Partition, readAddress, toAddress } from './address.ts'
 import { Chores } from './chores.ts'
-import { deliverInTheEnd } from './delivering.ts'
-import { askAfter } from './outbox.ts'
+import { askAfter, deliver } from './outbox.ts'
 import { refillAll } from './refilling.ts'
 import { PayloadChecks, type SchemasByName } from './schemas.ts'
 import type { Source } from './source.ts'
@@ -34,14 +33,15 @@ export function openSource(
     const { name: named, partition: part } = readAddress(other)
     return openSource(runtime, named, { codec }, part)
   }
+  const unit = new Unit(runtime, partition === null ? place : { ...place, unit: String(partition.number) })
   const source: Source = {
-    unit: new Unit(runtime, partition === null ? place : { ...place, unit: String(partition.number) }),
+    unit,
     codec,
     name,
     pace: { slowly: 0 },
-    chores: new Chores({
+    chores: new Chores(runtime, `${unit.prefix} ${codec.name}`, {
       refill: () => refillAll(source),
-      deliver: () => deliverInTheEnd(source),
+      deliver: () => deliver(source),
       askAfter: () => askAfter(source),
     }),
     address,

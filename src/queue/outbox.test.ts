@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { type Perilune, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { instance } from '../../test/instance.ts'
 import { type Payloads, setup, until } from '../../test/queue-fixture.ts'
+import { silencing } from '../../test/silencing-driver.ts'
 import { partitionOf } from '../runtime/partition-hash.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import type { Queue } from './queue.ts'
@@ -71,6 +74,88 @@ describe('what goes to another queue', () => {
     await until(async () => (await other.inspect()).ready === 1)
     await until(async () => (await queue.inspect()).outbox === 0)
   })
+})
+
+/** Has another queue refuse all, or serve again. */
+async function setAway(client: Redis, name: string, isAway: boolean): Promise<void> {
+  await client.hset(`queue-test:{queue:${name}}:meta`, 'layout', isAway ? '99' : '1')
+}
+
+describe('what could not be brought', () => {
+  test('is brought by an instance that closes, if the other queue is there again', async () => {
+    const { queue, another, client, name } = await setup({ clock: 'real' })
+    const other = await another()
+    const process = elsewhere()
+    const same = process.queue<Payloads>(name)
+    await other.enqueue('image', { url: 'first' })
+    await queue.enqueue('image', { url: 'near' })
+    await setAway(client, other.name, true)
+    await (await same.claim())[0]?.advance({ queue: other.name, ...child })
+    await new Promise((resolve) => setTimeout(resolve, 100))
+
+    await setAway(client, other.name, false)
+    await process.close()
+
+    expect(await other.inspect()).toMatchObject({ ready: 2 })
+    expect(await queue.inspect()).toMatchObject({ outbox: 0 })
+  })
+
+  test('is tried again though a try that knows nothing of it is about to succeed', async () => {
+    const { redis, driver, calls, client, name } = instance()
+    const open = (part: string) => redis.queue<Payloads>(`${name} ${part}`)
+    const [queue, one, two] = [open('queue'), open('one'), open('two')]
+    const away = (part: string, is: string) =>
+      client.hset(`instance-test:{queue:${name} ${part}}:meta`, 'layout', is)
+    let release = (): void => undefined
+    const opened = new Promise<void>((resolve) => (release = resolve))
+    const { run } = driver
+    driver.run = async (call) => {
+      const reply = await run(call)
+      if (call.script.name === 'queue/delivered') await opened
+      return reply
+    }
+    for (const each of [queue, queue, one, two]) await each.enqueue('image', { url: 'first' })
+    const [first, second] = await queue.claim({ limit: 2 })
+    await away('one', '99')
+    await away('two', '99')
+    await first?.advance({ queue: one.name, ...child })
+    await until(() => calls.includes('queue/receive'))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await away('one', '1')
+
+    await until(() => calls.includes('queue/delivered'))
+    await second?.advance({ queue: two.name, ...child })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    release()
+    await away('two', '1')
+
+    await until(async () => (await two.inspect()).ready === 2)
+  })
+})
+
+test('jobs are enqueued though the queue of the parents of some does not answer', async () => {
+  const client = new Redis(inject('redisPort'))
+  onTestFinished(() => client.disconnect())
+  const { driver, silence } = silencing(ioredis(client))
+  const redis = perilune(driver, { namespace: 'queue-test', deadline: '1s' })
+  onTestFinished(() => {
+    silence.end()
+    return redis.close()
+  })
+  const [name, far] = [randomUUID(), randomUUID()]
+  const queue = redis.queue<Payloads>(name)
+  await queue.enqueue('mail', { to: 'first' })
+  silence.of = ({ keys }) => keys[0]?.includes(far) === true
+
+  const enqueuing: Promise<unknown>[] = []
+  for (let n = 0; n < 4; n += 1) {
+    enqueuing.push(queue.enqueue('mail', { to: 'child' }, { parents: [{ queue: far, id: `parent ${n}` }] }))
+    enqueuing.push(queue.enqueue('mail', { to: 'beside it' }))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  await Promise.all(enqueuing)
+
+  expect(await queue.inspect()).toMatchObject({ ready: 5, blocked: 4 })
 })
 
 test('news of a parent that are not brought yet count, though it is asked after and not known any more', async () => {

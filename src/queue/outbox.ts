@@ -10,6 +10,12 @@ import type { Source } from './source.ts'
 
 type Entry = OutboxAnswer['entries'][number]
 
+/** What one queue has taken, and the number of the newest that had come there before. */
+interface Brought {
+  readonly newest: number
+  readonly numbers: readonly string[]
+}
+
 const PAGE = 100
 /** Less than the script reads of one page at most. */
 const PAGE_BYTES = 2 ** 21
@@ -28,12 +34,11 @@ export async function deliver(source: Source): Promise<void> {
 /** Resolves to the queues that cannot be reached, by their addresses, and why. */
 async function bringAll(source: Source): Promise<ReadonlyMap<string, unknown>> {
   const out = new Map<string, unknown>()
-  for (let after = 0; ; ) {
+  for (let [after, isBehind] = [0, false]; ; ) {
     const { entries } = await source.unit.run(outbox, { after: String(after), limit: PAGE }, alsoAtClose())
-    const brought = await deliverPage(source, entries, out)
-    if (brought.length > 0) await source.unit.run(delivered, { numbers: brought }, alsoAtClose())
+    isBehind = (await deliverPage(source, entries, out)) || isBehind
     const last = entries.at(-1)
-    if (last === undefined || isLastPage(entries)) return out
+    if (last === undefined || isLastPage(entries)) return isBehind ? bringAll(source) : out
     await putOutMore(source)
     after = last.number
   }
@@ -51,44 +56,51 @@ function isLastPage(entries: readonly Entry[]): boolean {
   return entries.length < PAGE && bytes < PAGE_BYTES
 }
 
-/** Resolves to the numbers of what was brought; notes the queues that are out of reach, and why. */
+/** Resolves to whether some is to be brought again; notes the queues that are out of reach, and why. */
 async function deliverPage(
   source: Source,
   entries: readonly Entry[],
   out: Map<string, unknown>,
-): Promise<string[]> {
-  const brought: string[] = []
+): Promise<boolean> {
+  const brought: Brought[] = []
   const handing = [...byQueue(entries, (entry) => entry.target)].map(async ([target, those]) => {
     if (out.has(target)) return
     try {
-      await hand(source, target, those)
-      brought.push(...those.map(({ number }) => String(number)))
+      const newest = await hand(source, target, those)
+      brought.push({ newest, numbers: those.map(({ number }) => String(number)) })
     } catch (error) {
       out.set(target, error)
     }
   })
   await Promise.all(handing)
-  return brought
+  const telling = brought.map((each) => source.unit.run(delivered, each, alsoAtClose()))
+  return (await Promise.all(telling)).some(({ status }) => status === 'behind')
 }
 
-async function hand(source: Source, target: string, entries: readonly Pick<Entry, 'number' | 'what'>[]) {
+/** Resolves to the number of the newest that had come there before. */
+async function hand(
+  source: Source,
+  target: string,
+  entries: readonly Pick<Entry, 'number' | 'what'>[],
+): Promise<number> {
   const other = source.sibling(target)
   const told = await learnTold(other.unit)
   const from = { codec: other.codec.name, source: source.address }
-  const { chores } = await inUse(
+  const { chores, newest } = await inUse(
     other,
     (proof) =>
       other.unit.run(receive, { ...from, partitions: other.spread, proof, ...told, entries }, alsoAtClose()),
     'gives back',
   )
   void other.chores.see(chores)
+  return newest
 }
 
 /** Asks other queues after the parents that jobs here wait for. Throws what kept it from one of them, once all others are asked. */
 export async function askAfter(source: Source): Promise<void> {
   const out = new Map<string, unknown>()
   for (;;) {
-    const { parents } = await source.unit.runOnce(ask, (id) => ({
+    const { parents, newest } = await source.unit.runOnce(ask, (id) => ({
       ...id,
       limit: PAGE,
       againMs: ASK_AGAIN_MS,
@@ -96,7 +108,7 @@ export async function askAfter(source: Source): Promise<void> {
     // What is out of reach now is asked again after a while, and keeps nobody from the others.
     const asking = [...byQueue(parents, (parent) => parent.queue)].map(async ([queue, those]) => {
       if (out.has(queue)) return
-      await askOne(source, queue, those).catch((error: unknown) => out.set(queue, error))
+      await askOne(source, queue, those, newest).catch((error: unknown) => out.set(queue, error))
     })
     await Promise.all(asking)
     if (parents.length < PAGE) break
@@ -104,13 +116,18 @@ export async function askAfter(source: Source): Promise<void> {
   for (const error of out.values()) throw error
 }
 
-async function askOne(source: Source, queue: string, parents: readonly { readonly id: string }[]) {
+async function askOne(
+  source: Source,
+  queue: string,
+  parents: readonly { readonly id: string }[],
+  newest: number,
+): Promise<void> {
   const other = source.sibling(queue)
   const wanted = parents.map(({ id }) => id)
   const told = await learnTold(other.unit)
   const { chores, absent } = await other.unit.run(watch, { target: source.address, ...told, wanted })
   void other.chores.see(chores)
-  const news = absent.map((id) => ({ number: 0, what: Buffer.from(`a${id}`) }))
+  const news = absent.map((id) => ({ number: newest, what: Buffer.from(`a${id}`) }))
   if (news.length === 0) return
   // What they came to may be on its way still: it counts, and so it comes first.
   if ((chores & CHORES.deliver) !== 0) await bringTo(other, source.address)

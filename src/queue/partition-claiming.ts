@@ -13,6 +13,7 @@ import type { ClaimedJob } from './claimed-job.ts'
 import { toClaimedJobs } from './claimed-jobs.ts'
 import { type ClaimTerms, giveBackIfClosed } from './claiming.ts'
 import { exchange, isBehindOthers } from './exchange.ts'
+import { leaveInTheEnd } from './leaving.ts'
 import { type LentJobs, toLentJob } from './lending.ts'
 import { onlyFitting } from './misfits.ts'
 import { Settler, toAck } from './settling.ts'
@@ -139,8 +140,7 @@ export class PartitionClaims {
 
   /** Nobody must be called in vain. Nobody waits for a silent partition. */
   #leave(worker: string, signal: AbortSignal | undefined): Promise<void> {
-    const nothing = { acks: [], limit: 0, leaseMs: 0, worker }
-    const leaving = Promise.allSettled(this.#sources.map((source) => exchange(source, nothing)))
+    const leaving = Promise.all(this.#sources.map((source) => leaveInTheEnd(source, worker)))
     return lastWord(isSoon(leaving), (this.#sources[0] as Source).unit.runtime.runner, signal)
   }
 }

@@ -10,6 +10,9 @@ import { until } from '../../test/queue-fixture.ts'
 import { type Silence, silencing } from '../../test/silencing-driver.ts'
 
 type Jobs = { mail: string }
+/** Sooner than the deadline of calls, which is a minute. */
+const SOON = { timeout: 20_000 }
+
 type Deadline = '1m' | '300ms'
 
 /** Partition 2 of 4 can be silenced; `plain` is as another process has the queue. */
@@ -62,6 +65,22 @@ describe('beside a silent partition', () => {
     ])
     await nothingIsHeld(plain, silence)
     expect((await plain.inspect()).ready).toBe(2)
+  })
+
+  test('a worker of little concurrency does the jobs of the others', SOON, async () => {
+    const { queue, plain, silence, silenceKeys } = setup()
+    await enqueueEach(queue, 5)
+    silenceKeys(':2')
+    const done: string[] = []
+
+    const worker = queue.work({ mail: ({ payload }) => void done.push(payload) }, { concurrency: 1 })
+    await until(() => done.length === 15)
+
+    expect(done).not.toContain(groupsFor(4)[2])
+    silence.of = () => false
+    silence.end()
+    await until(async () => (await plain.inspect()).acked === 20)
+    await worker.close()
   })
 
   test('jobs of the others are waited for', async () => {

@@ -113,6 +113,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
     this.#extender = new Extender(leaseMs, onError)
     const terms = {
       leaseMs,
+      hasOthers: sources.length > 1,
       take: (jobs: ClaimedJob[], settler: Settler) => this.#take(jobs, settler),
       onExtended: (job: ClaimedJob) => this.#extender.watch(job),
       onError,

@@ -19,10 +19,23 @@ local function brings_jobs(entries, entries_at)
   return false
 end
 
+-- Whether a job waits for that parent that is newer than the newest which was asked for (0: any).
+local function waits_since(keys, ref, newest)
+  local from = '(' .. ref .. '\0' .. exact(newest)
+  return newest > 0 and redis.call('ZRANGEBYLEX', keys.children, from, '(' .. ref .. '\1', 'LIMIT', '0', '1')[1]
+end
+
 -- A parent that its queue does not know any more. What it came to counts where that has been told: for all children but those
--- that have come since.
-local function hear_of_unknown(keys, queue, source, id)
+-- that have come since. Where some have, it may be there by now.
+local function hear_of_unknown(keys, queue, source, id, newest, now_ms)
   local ref = 'q' .. source .. '\1' .. id
+  if waits_since(keys, ref, newest) then
+    if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
+      redis.call('ZREM', keys.parents, ref)
+      link_elsewhere(keys, queue, ref, now_ms)
+    end
+    return
+  end
   local waits =
     redis.call('ZRANGEBYLEX', keys.children, '[' .. ref .. '\0', '(' .. ref .. '\1', 'LIMIT', '0', '1')
   local is_told = not waits[1] or redis.call('ZSCORE', keys.parents, ref) == '0'

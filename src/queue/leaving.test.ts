@@ -1,0 +1,72 @@
+// Who waits no more though the server does not hear so at once.
+
+import type { Redis } from 'ioredis'
+import { AmbiguousError } from 'perilune'
+import { describe, expect, test } from 'vitest'
+import { instance } from '../../test/instance.ts'
+import { until } from '../../test/queue-fixture.ts'
+
+interface Payloads {
+  mail: string
+}
+
+/** An instance of which no call arrives that asks for jobs, as long as `isAway`, and another one of the same queue. */
+function scene() {
+  const { redis, driver, client, name } = instance()
+  const outage = { isAway: false }
+  const { run } = driver
+  driver.run = async (call) => {
+    if (outage.isAway && call.script.name.startsWith('queue/ack-and-claim'))
+      throw new AmbiguousError('a call')
+    return run(call)
+  }
+  const other = instance().redis
+  return { redis, client, outage, name, queue: other.queue<Payloads>(name) }
+}
+
+/** Resolves once letters to the process of the one that waits arrive. */
+async function isHeard(client: Redis, name: string): Promise<void> {
+  await until(async () => {
+    const [worker] = await client.zrange(`instance-test:{queue:${name}}:idle`, '0', '0')
+    if (worker === undefined) return false
+    const channels = await client.pubsub('CHANNELS', `*:${worker.replace(/\..*/, '')}`)
+    return (channels as string[]).length > 0
+  })
+}
+
+describe('who waits no more, and cannot say so at once', () => {
+  test('as a worker that closes, is given no job any more, and gives back what it was given meanwhile', async () => {
+    const { redis, client, outage, name, queue } = scene()
+    const worker = redis.queue<Payloads>(name).work({ mail: () => undefined }, { lease: '10m' })
+    await until(async () => (await queue.inspect()).idle === 1)
+    await isHeard(client, name)
+
+    outage.isAway = true
+    await worker.close({ within: '0ms' })
+    await queue.enqueue('mail', 'meanwhile')
+    outage.isAway = false
+
+    await until(async () => (await queue.inspect()).ready === 1)
+    await queue.enqueue('mail', 'afterwards')
+    expect(await queue.inspect()).toMatchObject({ claimed: 0, ready: 2, idle: 0 })
+    const [job] = await queue.claim()
+    expect(job).toMatchObject({ payload: 'meanwhile', attempt: 1 })
+  })
+
+  test.each([undefined, 2])('as a claim by hand, is called no more, in %s partitions', async (partitions) => {
+    const { redis, outage, name } = scene()
+    const options = partitions === undefined ? {} : { partitions }
+    const same = instance().redis.queue<Payloads>(name, options as { partitions: number })
+    const waiting = redis.queue<Payloads>(name, options as { partitions: number }).claim({ wait: '1s' })
+    waiting.catch(() => undefined)
+    await until(async () => (await same.inspect()).idle === 1)
+
+    outage.isAway = true
+    await waiting.catch(() => undefined)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(await same.inspect()).toMatchObject({ idle: 1 })
+    outage.isAway = false
+
+    await until(async () => (await same.inspect()).idle === 0)
+  })
+})
