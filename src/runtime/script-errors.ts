@@ -44,7 +44,9 @@ export function toDeadlineError(error: ServerReplyError, operation: AnyOperation
 
 /** What kept a process from listening to a channel. */
 export function toListenError(error: unknown): unknown {
-  if (error instanceof ServerReplyError) return toPeriluneError(error, SUBSCRIBE)
+  if (error instanceof ServerReplyError) {
+    return isPassing(error) ? toDeadlineError(error, SUBSCRIBE) : toPeriluneError(error, SUBSCRIBE)
+  }
   if (!(error instanceof ConnectionLostError)) return error
   return new DriverError('unreachable', `subscribe: ${error.message}`, { cause: error })
 }

@@ -84,6 +84,29 @@ test('a call on a server that says who it is and answers nothing else ends by it
   }
 })
 
+/** What refuses plain reads, or scripts that are to be loaded, is no use to these. */
+const TAKES_IT_FOR_AWAY = /^Cache\.(?:find|lend|set)|^Perilune\.preload$/
+
+// Where it is tried again until the deadline, the last time may be under way by then.
+test.each([
+  ["OOM command not allowed when used memory > 'maxmemory'.", ['store-full']],
+  ["NOPERM this user has no permissions to run the 'evalsha' command", ['forbidden']],
+  ["READONLY You can't write against a read only replica.", ['store-read-only', 'ambiguous']],
+  ['LOADING Redis is loading the dataset in memory', ['busy', 'ambiguous']],
+])('a first call on a server that answers %s ends with that by its deadline', async (refusal, codes) => {
+  const either = (call: PublicCall): readonly string[] => [
+    ...codes,
+    ...(call.outcome === 'fails' ? [] : ENDS[call.outcome]),
+    ...(ASKS_A_DATABASE.test(call.name) ? ['sink-unreachable'] : []),
+    ...(TAKES_IT_FOR_AWAY.test(call.name) ? ['unreachable'] : []),
+  ]
+
+  for (const told of await tell([() => refusing(refusal)], 'refused')) {
+    expect(told.unhandled).toEqual([])
+    expect(others(told, either)).toEqual({})
+  }
+})
+
 test.each([
   ['has aborted before', 'stopped', [silent]],
   ['aborts meanwhile', 'stopping', [silent, reserved]],
@@ -142,7 +165,18 @@ async function closing(): Promise<number> {
 }
 
 /** Passes on what a client asks to learn whom it speaks to, and nothing else. */
-async function reserved(): Promise<number> {
+function reserved(): Promise<number> {
+  return introducing(() => undefined)
+}
+
+/** As `reserved`; answers this to all else, in turn. */
+function refusing(refusal: string): Promise<number> {
+  const words = ['EVAL', 'return redis.error_reply(ARGV[1])', '0', refusal]
+  const refuse = [`*${words.length}`, ...words.flatMap((word) => [`$${word.length}`, word]), ''].join('\r\n')
+  return introducing((server) => server.write(refuse))
+}
+
+async function introducing(others: (server: Socket) => void): Promise<number> {
   const introductions = /^\*\d+\r\n\$\d+\r\n(?:info|hello|client|cluster)\r\n/i
   return listen((socket) => {
     const reader = new RequestReader()
@@ -153,6 +187,7 @@ async function reserved(): Promise<number> {
     socket.on('data', (chunk) => {
       for (const request of reader.read(chunk)) {
         if (introductions.test(request.toString('latin1'))) server.write(request)
+        else others(server)
       }
     })
   })

@@ -1,7 +1,7 @@
 // A process whose first calls meet a server that does not serve them: each public call is made on an instance and a client
 // of its own. It tells how each ended, what nobody handled, and that it ended by itself.
 //
-//   node first-calls.mjs CLIENT PORT waiting|stopped|stopping|closing
+//   node first-calls.mjs CLIENT PORT waiting|refused|stopped|stopping|closing
 
 import { writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,8 +13,11 @@ import { createClient } from 'redis'
 import { calls } from './public-calls/all.ts'
 import type { PublicCall } from './public-calls/call.ts'
 
-/** `waiting`: until all is over; else the signal of all calls has aborted before, or it aborts, or all is closed meanwhile. */
-export type Mode = 'waiting' | 'stopped' | 'stopping' | 'closing'
+/**
+ * `waiting`: until all is over; `refused`: as this, with time to be refused; else the signal of all calls has aborted before, or it
+ * aborts, or all is closed meanwhile.
+ */
+export type Mode = 'waiting' | 'refused' | 'stopped' | 'stopping' | 'closing'
 
 export interface Told {
   /** How each call ended: `gives`, or the code of its error. */
@@ -35,11 +38,13 @@ interface Made extends Opened {
   end: string | null
 }
 
-const DEADLINE_MS = 300
 const MEANWHILE_MS = 200
 const NEVER_MS = 10_000
 
 const [client = '', port = '', mode = ''] = process.argv.slice(2)
+/** Hundreds of calls begin at once. */
+const DEADLINE_MS = mode === 'refused' ? 4000 : 300
+const isWaiting = mode === 'waiting' || mode === 'refused'
 const told = { ends: {} as Record<string, string>, unhandled: [] as string[], warnings: [] as string[] }
 process.on('unhandledRejection', (error) =>
   told.unhandled.push(error instanceof Error ? `${error.stack}` : String(error)),
@@ -50,12 +55,12 @@ process.on('exit', () => writeSync(1, JSON.stringify(told)))
 const stop = new AbortController()
 const stopped = new Error('stopped')
 const ending = mode === 'stopped' || mode === 'stopping' ? { signal: stop.signal } : {}
-const deadline: Duration = mode === 'waiting' ? `${DEADLINE_MS}ms` : '60d'
+const deadline: Duration = isWaiting ? `${DEADLINE_MS}ms` : '60d'
 const meant = calls.filter(isMeant)
 
 if (mode === 'stopped') stop.abort(stopped)
 const made = meant.map(make)
-if (mode !== 'waiting') await sleep(MEANWHILE_MS)
+if (!isWaiting) await sleep(MEANWHILE_MS)
 if (mode === 'stopping') stop.abort(stopped)
 if (mode !== 'closing') await over(made.filter(endsByItself))
 const goingOn = mode === 'closing' ? [] : made.filter(({ end }) => end === null)
@@ -79,7 +84,7 @@ function isMeant({ name, canBeEnded }: PublicCall): boolean {
 }
 
 function endsByItself({ call }: Made): boolean {
-  return mode !== 'waiting' || call.outcome !== 'goes on'
+  return !isWaiting || call.outcome !== 'goes on'
 }
 
 function make(call: PublicCall): Made {
@@ -99,7 +104,7 @@ async function first(redis: Perilune, call: PublicCall): Promise<void> {
   else if (isIterator(given)) await given.next()
   else if (isClosable(given) && given !== redis) {
     await sleep(DEADLINE_MS)
-    if (mode === 'waiting') await given.close()
+    if (isWaiting) await given.close()
   }
 }
 
