@@ -18,6 +18,8 @@ export interface Scene {
   readonly luck: () => number
   /** Told what the fault may cost, as it happens. */
   readonly deal: Deal
+  /** Whether what a primary has acknowledged may be lost with it. */
+  readonly replicated: boolean
 }
 
 export interface Fault {

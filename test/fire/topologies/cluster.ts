@@ -5,6 +5,7 @@ import { type RedisCluster, startCluster } from '../../servers/cluster.ts'
 import { startProxy } from '../../servers/proxy.ts'
 import type { RedisServer } from '../../servers/redis.ts'
 import { between, oneOf } from '../cell.ts'
+import { moveUsedSlots } from './moving.ts'
 import type { Stage, Topology } from './topology.ts'
 
 const SLOTS = 16_384
@@ -23,6 +24,7 @@ async function start(): Promise<Stage> {
     servers: cluster.nodes,
     primaries: () => mastersAmong(living()),
     switchover: (luck) => cluster.switchover(between(luck, 0, SLOTS - 1)),
+    moveSlots: async (luck) => moveUsedSlots(cluster, await mastersAmong(living()), luck),
     async kill(luck) {
       const victim = oneOf(luck, await mastersAmong(living()))
       await victim.kill()

@@ -17,7 +17,20 @@ export interface Stage {
   /** A planned failover of one primary, in which nothing that was acknowledged is lost. */
   switchover?(luck: () => number): Promise<void>
   /** A primary dies; resolves once another one has its place, or it has come back itself. */
-  kill(luck: () => number): Promise<void>
+  kill?(luck: () => number): Promise<void>
+  /**
+   * A primary is stopped, another one takes its place, and after a while it goes on and takes writes of whoever is still connected.
+   * Resolves once it is a primary no more.
+   */
+  standStill?(forAWhile: () => Promise<void>): Promise<void>
+  /** Slots move, key by key, while clients use them. */
+  moveSlots?(luck: () => number): Promise<void>
+  /** A master comes, gets slots of another one, and goes again. */
+  addMaster?(luck: () => number): Promise<void>
+  /** Sets the clock of the servers so much ahead of the machine's, or behind. */
+  setClock?(seconds: number): void
+  /** Puts an older state of the data back; `meanwhile` passes between the copy and its return. */
+  restore?(meanwhile: () => Promise<void>): Promise<void>
   /** Resolves once everything is up and follows whom it should. */
   whole(): Promise<void>
   stop(): Promise<void>

@@ -31,5 +31,5 @@ async function use({ recorder, redis, luck, process }: Site, key: string, lease:
 }
 
 export const lock: Workload = {
-  work: (site) => repeat(site, 20, () => visit(site)),
+  work: (site) => repeat(site, 40, () => visit(site)),
 }

@@ -8,22 +8,22 @@ type AnyQueue = Queue<Jobs> | PartitionedQueue<Jobs>
 type Open = (site: Site) => AnyQueue
 
 /** A job of which this process believes that nobody else has it. */
-async function attempt({ recorder, luck }: Site, job: ClaimedJob<Jobs['step']>): Promise<void> {
+async function attempt({ recorder }: Site, job: ClaimedJob<Jobs['step']>, ms: number): Promise<void> {
   const { id, token } = job
   const assertHeld = (): void => {
     if (job.remainingMs === 0) throw new Error('lost')
   }
-  const isHeld = await hold(recorder, id, { token, assertHeld }, between(luck, 2, 30))
+  const isHeld = await hold(recorder, id, { token, assertHeld }, ms)
   if (isHeld) await recorder.call({ what: 'ack', key: id, given: { token } }, () => job.ack())
 }
 
-async function claim(site: Site, queue: AnyQueue, waitMs: number): Promise<void> {
+async function claim(site: Site, queue: AnyQueue, waitMs: number, mostMs: number): Promise<void> {
   const got = await site.recorder.call(
     { what: 'claim', waitMs },
-    () => queue.claim({ limit: 3, lease: LEASE, wait: `${waitMs}ms` }),
+    () => queue.claim({ limit: 5, lease: LEASE, wait: `${waitMs}ms` }),
     (jobs) => ({ jobs: jobs.map(({ id, token, attempt: count }) => ({ id, token, attempt: count })) }),
   )
-  for (const job of got?.value ?? []) await attempt(site, job)
+  for (const job of got?.value ?? []) await attempt(site, job, between(site.luck, 0, mostMs))
 }
 
 function producing(site: Site, queue: AnyQueue): () => Promise<unknown> {
@@ -39,7 +39,7 @@ function producing(site: Site, queue: AnyQueue): () => Promise<unknown> {
 
 /** The last of the processes works by handlers, the others by hand. */
 async function consume(site: Site, queue: AnyQueue): Promise<void> {
-  if (site.process < site.processes - 1) return repeat(site, 10, () => claim(site, queue, WAIT_MS))
+  if (site.process < site.processes - 1) return repeat(site, 10, () => claim(site, queue, WAIT_MS, 25))
   const { recorder, luck, over } = site
   const step = async ({ id, token, attempt: count, signal }: ClaimedJob<Jobs['step']>): Promise<void> => {
     recorder.saw('started', id, { token, attempt: count })
@@ -67,12 +67,12 @@ function workload(open: Open): Workload {
   return {
     async work(site) {
       const queue = open(site)
-      await Promise.all([repeat(site, 30, producing(site, queue)), consume(site, queue)])
+      await Promise.all([repeat(site, 90, producing(site, queue)), consume(site, queue)])
     },
     async look(site) {
       const queue = open(site)
       const drained = await eventually(async () => {
-        await claim(site, queue, 100)
+        await claim(site, queue, 50, 0)
         return isEmpty(queue)
       })
       const { dead } = await queue.inspect()
