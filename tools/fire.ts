@@ -1,6 +1,6 @@
 // `npm run fire`: every topology, client and fault under all structures, judged by what the processes wrote down. One run:
-// `npm run fire -- --topology cluster --client node-redis --structure lock --fault failover --seed 7`. The whole table, and it
-// only, writes docs/proof/fire.md.
+// `npm run fire -- --topology cluster --client node-redis --structure lock --fault failover --seed 7`. The whole table
+// writes docs/proof/fire.md, and so does a part of it with `--page`.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { buildPrograms } from '../test/programs/build.ts'
 import { explain, readArguments } from './arguments.ts'
 
 const USAGE =
-  'npm run fire -- [--topology cluster] [--client ioredis] [--structure lock,queue] [--fault cut] [--seed 7 | --seeds 5] [--keep]'
+  'npm run fire -- [--topology cluster] [--client ioredis] [--structure lock,queue] [--fault cut] [--seed 7 | --seeds 5] [--keep] [--page]'
 
 const text = { type: 'string' } as const
 const { values } = readArguments(USAGE, {
@@ -25,6 +25,7 @@ const { values } = readArguments(USAGE, {
     seed: text,
     seeds: { type: 'string', default: '5' },
     keep: { type: 'boolean', default: false },
+    page: { type: 'boolean', default: false },
   },
 })
 const { topology, client, structure, fault } = values
@@ -67,23 +68,24 @@ function tell({ cell, violations, calls, failed, unknown, ms, folder }: Verdict)
   if (folder !== null) console.log(`  histories: ${folder}`)
 }
 
+/** After each run: a table that is broken off has its page, too. */
+function writePage(): void {
+  const folder = join(import.meta.dirname, '../docs/proof')
+  mkdirSync(folder, { recursive: true })
+  const command = ['npm run fire', ...process.argv.slice(2)].join(' ').replace('fire ', 'fire -- ')
+  writeFileSync(join(folder, 'fire.md'), pageOf(verdicts, { command, planned: all.length }))
+}
+
 const all = cells()
 const removePrograms = await buildPrograms()
 const stages = new Stages()
 const verdicts: Verdict[] = []
 for (const cell of all) {
-  const verdict = await stages.run(cell, values.keep)
+  const verdict = await stages.run(cell, { keeps: values.keep })
   tell(verdict)
   verdicts.push(verdict)
+  if (isWhole || values.page) writePage()
 }
 await stages.stop()
 await removePrograms()
-
-const page = pageOf(verdicts, STRUCTURES)
-if (isWhole) {
-  const folder = join(import.meta.dirname, '../docs/proof')
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'fire.md'), page)
-  console.log('docs/proof/fire.md written')
-} else if (verdicts.length > 1) console.log(page)
 process.exitCode = verdicts.some(({ violations }) => violations.length > 0) ? 1 : 0

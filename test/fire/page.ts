@@ -1,6 +1,7 @@
 import { replayOf } from './cell.ts'
 import { grouped } from './grouped.ts'
 import type { Verdict } from './run.ts'
+import { STRUCTURES } from './table.ts'
 
 interface Row {
   readonly runs: number
@@ -10,10 +11,17 @@ interface Row {
   readonly violations: number
 }
 
+export interface Asked {
+  readonly command: string
+  /** How many runs it makes. */
+  readonly planned: number
+}
+
 /** The page with the totals of a table of runs. */
-export function pageOf(verdicts: readonly Verdict[], structures: readonly string[]): string {
+export function pageOf(verdicts: readonly Verdict[], { command, planned }: Asked): string {
   const broken = verdicts.filter(({ violations }) => violations.length > 0)
   const all = rowOf(verdicts)
+  const structures = [...new Set(verdicts.flatMap(({ cell }) => cell.structures))]
   const groups = grouped(verdicts, ({ cell }) => `| ${cell.topology} | ${cell.fault} | ${cell.client} |`)
   return [
     '# Under fire',
@@ -22,8 +30,9 @@ export function pageOf(verdicts: readonly Verdict[], structures: readonly string
     'what it asks for and what it is told, outside Redis; checkers read that and look for what must not be',
     '([how](../../CONTRIBUTING.md#under-fire)).',
     '',
+    `- command: \`${command}\``,
     `- at work in each run: ${structures.join(', ')}`,
-    `- ${all.runs} runs, ${all.calls} calls, of which ${all.failed} failed for certain and ${all.unknown} were in doubt`,
+    `- ${all.runs} of ${planned} runs, ${all.calls} calls, of which ${all.failed} failed for certain and ${all.unknown} were in doubt`,
     `- runs with violations: ${broken.length}`,
     '',
     '| topology | fault | client | runs | calls | failed | in doubt | violations |',
@@ -31,7 +40,7 @@ export function pageOf(verdicts: readonly Verdict[], structures: readonly string
     ...[...groups].map(([name, group]) => lineOf(name, rowOf(group))),
     '',
     ...broken.flatMap(({ cell, violations }) => [
-      `\`${replayOf(cell, structures)}\``,
+      `\`${replayOf(cell, STRUCTURES)}\``,
       '',
       ...violations.map((violation) => `- ${violation.split('\n')[0]}`),
       '',

@@ -15,10 +15,16 @@ import { TOPOLOGIES } from './topologies/all.ts'
 import type { Stage } from './topologies/topology.ts'
 import { WorkerProcess } from './worker-process.ts'
 
-const PROCESSES = 3
 const WARM_MS = 800
 const AFTER_MS = 300
 const SHOWN = 5
+
+export interface RunOptions {
+  /** How many are at work; default 3. */
+  readonly processes?: number
+  /** Keeps the histories of sound runs, too. */
+  readonly keeps?: boolean
+}
 
 export interface Verdict {
   readonly cell: Cell
@@ -34,14 +40,17 @@ export interface Verdict {
 let runs = 0
 
 /** Runs a cell on a stage of its topology. */
-export async function runCell(cell: Cell, stage: Stage, keeps = false): Promise<Verdict> {
+export async function runCell(cell: Cell, stage: Stage, options: RunOptions = {}): Promise<Verdict> {
+  const { processes = 3, keeps = false } = options
   const folder = mkdtempSync(join(tmpdir(), 'perilune-fire-'))
   const began = performance.now()
   const deal = new Deal()
   for (const { port } of await stage.primaries()) await ask(port, 'FLUSHALL')
-  const broken = await play(cell, stage, folder, deal)
+  const { problems, isOver } = await play(cell, stage, folder, deal, processes)
   const history = readHistory(folder)
-  const violations = [...broken, ...judge(cell, history, deal)]
+  // What is left was not looked at where it broke off.
+  const judged = isOver ? judge(cell, history, deal) : few(calls(history, deal))
+  const violations = [...problems, ...judged]
   const keep = keeps || violations.length > 0
   if (!keep) rmSync(folder, { recursive: true })
   const count = (outcome: string): number => history.calls.filter((call) => call.outcome === outcome).length
@@ -56,15 +65,26 @@ export async function runCell(cell: Cell, stage: Stage, keeps = false): Promise<
   }
 }
 
-/** Resolves to what went wrong with the processes themselves. */
-async function play(cell: Cell, stage: Stage, folder: string, deal: Deal): Promise<string[]> {
+interface Played {
+  /** What went wrong with the processes themselves. */
+  readonly problems: readonly string[]
+  readonly isOver: boolean
+}
+
+async function play(
+  cell: Cell,
+  stage: Stage,
+  folder: string,
+  deal: Deal,
+  processes: number,
+): Promise<Played> {
   const topology = TOPOLOGIES[cell.topology]
   const fault = FAULTS[cell.fault]
   if (topology === undefined || fault === undefined) throw new Error(`no cell ${JSON.stringify(cell)}`)
   const namespace = `fire-${++runs}`
-  const workers = Array.from({ length: PROCESSES }, (_, process) => {
+  const workers = Array.from({ length: processes }, (_, process) => {
     const { replicated } = topology
-    const order = { cell, way: stage.way, namespace, process, processes: PROCESSES, folder, replicated }
+    const order = { cell, way: stage.way, namespace, process, processes, folder, replicated }
     return new WorkerProcess(order)
   })
   const all = (tell: (worker: WorkerProcess) => Promise<void>): Promise<void[]> =>
@@ -73,6 +93,7 @@ async function play(cell: Cell, stage: Stage, folder: string, deal: Deal): Promi
     await all((worker) => worker.says('ready'))
     await all((worker) => worker.does('begin'))
     await sleep(WARM_MS)
+    await all((worker) => worker.does('go-on'))
     const luck = luckOf(cell, 'fault')
     await fault.happen({ stage, victims: workers, luck, deal, replicated: topology.replicated })
     await deal.during('trouble', () => stage.whole())
@@ -81,9 +102,9 @@ async function play(cell: Cell, stage: Stage, folder: string, deal: Deal): Promi
     await all((worker) => worker.does('finish'))
     await workers[0]?.does('look')
     await all((worker) => worker.does('end'))
-    return workers.flatMap((worker) => worker.problems)
+    return { problems: workers.flatMap((worker) => worker.problems), isOver: true }
   } catch (error) {
-    return [...workers.flatMap((worker) => worker.problems), String(error)]
+    return { problems: [...workers.flatMap((worker) => worker.problems), String(error)], isOver: false }
   } finally {
     for (const worker of workers) worker.kill()
     await stage.whole()

@@ -1,7 +1,7 @@
 // The stage of the topology at work. It is kept from one run to the next, unless a run broke it.
 
 import type { Cell } from './cell.ts'
-import { runCell, type Verdict } from './run.ts'
+import { type RunOptions, runCell, type Verdict } from './run.ts'
 import { TOPOLOGIES } from './topologies/all.ts'
 import type { Stage } from './topologies/topology.ts'
 
@@ -9,10 +9,10 @@ export class Stages {
   #name = ''
   #stage: Stage | undefined
 
-  async run(cell: Cell, keeps = false): Promise<Verdict> {
+  async run(cell: Cell, options: RunOptions = {}): Promise<Verdict> {
     const stage = await this.#stageOf(cell.topology)
     try {
-      return await runCell(cell, stage, keeps)
+      return await runCell(cell, stage, options)
     } catch (error) {
       await this.stop()
       throw error

@@ -29,9 +29,11 @@ export class WorkerProcess implements Victim {
   }
 
   async does(told: Told): Promise<void> {
-    this.#child.send(told)
+    if (told === 'begin' || told === 'end') this.#child.send(told)
     if (told === 'begin') return
     if (told === 'end') return this.#ended()
+    this.#said.delete(ANSWERS[told])
+    this.#child.send(told)
     await this.says(ANSWERS[told])
   }
 

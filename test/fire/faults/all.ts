@@ -9,7 +9,7 @@ import { fullMemory } from './full-memory.ts'
 import { halfOpen } from './half-open.ts'
 import { kill } from './kill.ts'
 import { lateCopies } from './late-copies.ts'
-import { movedSlots } from './moved-slots.ts'
+import { addedMaster, movedSlots } from './moved-slots.ts'
 import { none } from './none.ts'
 import { restore } from './restore.ts'
 import { rights } from './rights.ts'
@@ -32,5 +32,6 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   failover,
   kill,
   'moved-slots': movedSlots,
+  'added-master': addedMaster,
   'stopped-primary': stoppedPrimary,
 }

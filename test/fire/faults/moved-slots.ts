@@ -1,8 +1,13 @@
-import type { Fault, Scene } from './fault.ts'
+import type { Fault } from './fault.ts'
 
 /** Slots move from one master to another, key by key, while they are used. */
-async function happen({ stage, luck }: Scene): Promise<void> {
-  await stage.moveSlots?.(luck)
+export const movedSlots: Fault = {
+  on: ['cluster'],
+  happen: async ({ stage, luck }) => stage.moveSlots?.(luck),
 }
 
-export const movedSlots: Fault = { on: ['cluster'], happen }
+/** A master joins the cluster, gets some of the slots that are used, gives them back and leaves. */
+export const addedMaster: Fault = {
+  on: ['cluster'],
+  happen: async ({ stage, luck }) => stage.addMaster?.(luck),
+}

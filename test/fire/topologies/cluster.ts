@@ -5,7 +5,7 @@ import { type RedisCluster, startCluster } from '../../servers/cluster.ts'
 import { startProxy } from '../../servers/proxy.ts'
 import type { RedisServer } from '../../servers/redis.ts'
 import { between, oneOf } from '../cell.ts'
-import { moveUsedSlots } from './moving.ts'
+import { addAndRemoveMaster, moveUsedSlots } from './moving.ts'
 import type { Stage, Topology } from './topology.ts'
 
 const SLOTS = 16_384
@@ -21,10 +21,13 @@ async function start(): Promise<Stage> {
   return {
     way: { kind: 'cluster', ports: cluster.ports, name: '', faces },
     proxies,
-    servers: cluster.nodes,
+    get servers() {
+      return cluster.nodes
+    },
     primaries: () => mastersAmong(living()),
     switchover: (luck) => cluster.switchover(between(luck, 0, SLOTS - 1)),
     moveSlots: async (luck) => moveUsedSlots(cluster, await mastersAmong(living()), luck),
+    addMaster: async (luck) => addAndRemoveMaster(cluster, await mastersAmong(living()), luck),
     async kill(luck) {
       const victim = oneOf(luck, await mastersAmong(living()))
       await victim.kill()
