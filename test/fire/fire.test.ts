@@ -1,5 +1,6 @@
 // The short form of `npm run fire`: a dozen of its cells, with some of the structures each.
 
+import { rmSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
 import { SEED } from '../proof.ts'
 import { type Cell, type ClientName, replayOf } from './cell.ts'
@@ -31,4 +32,13 @@ test.each(ROWS)('%s, %s, %s: nothing that must not be', async (topology, client,
   const cell: Cell = { topology, client, structures, fault, seed: SEED }
   const { violations } = await stages.run(cell, { processes: 2 })
   expect(violations, replayOf(cell, STRUCTURES)).toEqual([])
+})
+
+test('a server that loses what it acknowledged is found out', async () => {
+  const structures = ['feed', 'autocomplete']
+  const cell: Cell = { topology: 'single', client: 'ioredis', structures, fault: 'emptied', seed: SEED }
+  const { violations, folder } = await stages.run(cell, { processes: 2 })
+  if (folder !== null) rmSync(folder, { recursive: true })
+  for (const structure of structures)
+    expect(violations).toContainEqual(expect.stringMatching(new RegExp(`^${structure}: .* not there`)))
 })

@@ -3,6 +3,7 @@
 import { clock } from './clock.ts'
 import { cut } from './cut.ts'
 import { delay } from './delay.ts'
+import { emptied } from './emptied.ts'
 import { failover } from './failover.ts'
 import type { Fault } from './fault.ts'
 import { fullMemory } from './full-memory.ts'
@@ -34,4 +35,5 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'moved-slots': movedSlots,
   'added-master': addedMaster,
   'stopped-primary': stoppedPrimary,
+  emptied,
 }
