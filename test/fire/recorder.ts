@@ -66,8 +66,13 @@ export class Recorder {
     }
   }
 
-  saw(what: string, key: string, facts: Facts = {}): void {
+  /** Something that must happen again and again. */
+  metAgain(what: string, key: string, facts: Facts): void {
     this.#went.set(what, nowUs())
+    this.saw(what, key, facts)
+  }
+
+  saw(what: string, key: string, facts: Facts = {}): void {
     this.#journal.write({ did: 'saw', at: nowUs(), structure: this.#structure, what, key, facts })
   }
 

@@ -58,6 +58,10 @@ function startsOf(history: History): Start[] {
 function endsOf(history: History): End[] {
   const acks = callsOf(history, 'ack').filter(({ outcome }) => outcome !== 'failed')
   const settled = history.sights.filter(({ what }) => what === 'settled: acked')
+  // What a worker was told of a job whose ack was on its way.
+  const doubtful = history.sights.filter(
+    ({ what, facts }) => what === 'told' && isDoubt(String(facts['error'])),
+  )
   return [
     ...acks.map(({ key, beganAt, settledAt, outcome }) => ({
       id: key,
@@ -66,7 +70,12 @@ function endsOf(history: History): End[] {
       maybe: outcome !== 'ok',
     })),
     ...settled.map(({ key, at }) => ({ id: key, fromUs: at, untilUs: at, maybe: false })),
+    ...doubtful.map(({ key, at }) => ({ id: key, fromUs: at, untilUs: at, maybe: true })),
   ]
+}
+
+function isDoubt(error: string): boolean {
+  return error.startsWith('AmbiguousError')
 }
 
 function lost(history: History, starts: readonly Start[], ends: readonly End[], terms: Terms): string[] {

@@ -25,7 +25,7 @@ async function follow({ recorder, over }: Site, feed: AnyFeed): Promise<void> {
       for await (const message of feed.tail({ signal: over, ...after })) {
         if (message.marker !== null) after = { after: message.marker }
         const { lostBefore } = message
-        recorder.saw('met', message.body.key, { lostBefore, partition: partitionOf(message) })
+        recorder.metAgain('met', message.body.key, { lostBefore, partition: partitionOf(message) })
       }
     } catch (error) {
       if (!over.aborted) recorder.saw('tail ended', '', { error: String(error) })

@@ -42,7 +42,7 @@ async function consume(site: Site, queue: AnyQueue): Promise<void> {
   if (site.process < site.processes - 1) return repeat(site, 10, () => claim(site, queue, WAIT_MS, 25))
   const { recorder, luck, over } = site
   const step = async ({ id, token, attempt: count, signal }: ClaimedJob<Jobs['step']>): Promise<void> => {
-    recorder.saw('started', id, { token, attempt: count })
+    recorder.metAgain('started', id, { token, attempt: count })
     await hold(recorder, id, { token, assertHeld: () => signal.throwIfAborted() }, between(luck, 2, 30))
   }
   const worker = queue.work(
@@ -50,7 +50,9 @@ async function consume(site: Site, queue: AnyQueue): Promise<void> {
     {
       lease: LEASE,
       concurrency: 2,
-      onError: () => undefined,
+      onError: (error, job) => {
+        if (job !== null) recorder.saw('told', job.id, { token: job.token, error: String(error) })
+      },
       onSettled: ({ id, token, outcome }) => recorder.saw(`settled: ${outcome}`, id, { token }),
     },
   )
