@@ -62,11 +62,12 @@ function againstTime(history: History, there: readonly Sight[]): string[] {
 /** What an observer met of one partition: all of it, in order, once; but where it was told that it lost something. */
 function misses(met: readonly Sight[], there: readonly Sight[], terms: Terms): string[] {
   const partition = met[0]?.facts['partition']
-  const order = there.filter(({ facts }) => facts['partition'] === partition).map(({ key }) => key)
-  const place = new Map(order.map((key, at): [string, number] => [key, at]))
+  const order = there.filter(({ facts }) => facts['partition'] === partition)
+  // An append that was lost and repeated is there as another message.
+  const place = new Map(order.map(({ facts }, at): [unknown, number] => [facts['id'], at]))
   let next = 0
   return met.flatMap(({ process, key, facts, at }) => {
-    const found = place.get(key)
+    const found = place.get(facts['id'])
     if (found === undefined) {
       // It was lost later, with the server that had it.
       return meets(terms.losses, at, at) ? [] : [`${key}: was met by process ${process}, and is not there`]

@@ -51,10 +51,10 @@ export const SOUND: Readonly<Record<string, Sound>> = {
   feed: {
     calls: [call('append', 'm', 0), call('append', 'n', 5)],
     sights: [
-      sight('met', 'm', { lostBefore: null, partition: 0 }),
-      sight('met', 'n', { lostBefore: null, partition: 0 }),
-      sight('there', 'm', { partition: 0 }),
-      sight('there', 'n', { partition: 0 }),
+      sight('met', 'm', { id: 'm', lostBefore: null, partition: 0 }),
+      sight('met', 'n', { id: 'n', lostBefore: null, partition: 0 }),
+      sight('there', 'm', { id: 'm', partition: 0 }),
+      sight('there', 'n', { id: 'n', partition: 0 }),
       sight('read all', ''),
     ],
   },

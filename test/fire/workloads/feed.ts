@@ -24,8 +24,8 @@ async function follow({ recorder, over }: Site, feed: AnyFeed): Promise<void> {
     try {
       for await (const message of feed.tail({ signal: over, ...after })) {
         if (message.marker !== null) after = { after: message.marker }
-        const { lostBefore } = message
-        recorder.metAgain('met', message.body.key, { lostBefore, partition: partitionOf(message) })
+        const { id, lostBefore } = message
+        recorder.metAgain('met', message.body.key, { id, lostBefore, partition: partitionOf(message) })
       }
     } catch (error) {
       if (!over.aborted) recorder.saw('tail ended', '', { error: String(error) })
@@ -42,7 +42,7 @@ async function readAll(site: Site, feed: AnyFeed): Promise<void> {
   for (;;) {
     const page = await feed.read({ limit: PAGE, ...after })
     for (const message of page.messages)
-      site.recorder.saw('there', message.body.key, { partition: partitionOf(message) })
+      site.recorder.saw('there', message.body.key, { id: message.id, partition: partitionOf(message) })
     if (!page.more) return site.recorder.saw('read all', '')
     after = { after: page.next }
   }

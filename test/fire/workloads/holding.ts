@@ -12,16 +12,17 @@ export interface Held {
   assertHeld(): void
 }
 
-/** Holds it for so long, or until it is lost; writes down from when until when it was certainly believed to be held. */
+/** Holds it for so long, or until it is lost; writes down from when until when it certainly believed that it had it. */
 export async function hold(recorder: Recorder, key: string, held: Held, ms: number): Promise<boolean> {
   const fromUs = nowUs()
+  if (!says(held)) return false
   let untilUs = fromUs
   let isHeld = true
   while (isHeld && nowUs() < fromUs + ms * 1000) {
+    await sleep(LOOK_MS)
     const at = nowUs()
     isHeld = says(held)
     if (isHeld) untilUs = at
-    await sleep(LOOK_MS)
   }
   recorder.saw('held', key, { token: held.token, fromUs, untilUs, isHeld })
   return isHeld
