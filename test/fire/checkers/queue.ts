@@ -74,8 +74,9 @@ function endsOf(history: History): End[] {
   ]
 }
 
+/** A repeated ack, of which the server knows no more whether the first one took effect, finds the job absent. */
 function isDoubt(error: string): boolean {
-  return error.startsWith('AmbiguousError')
+  return error.startsWith('AmbiguousError') || error.includes('(absent)')
 }
 
 function lost(history: History, starts: readonly Start[], ends: readonly End[], terms: Terms): string[] {
