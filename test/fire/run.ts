@@ -48,8 +48,8 @@ export async function runCell(cell: Cell, stage: Stage, options: RunOptions = {}
   for (const { port } of await stage.primaries()) await ask(port, 'FLUSHALL')
   const { problems, isOver } = await play(cell, stage, folder, deal, processes)
   const history = readHistory(folder)
-  // What is left was not looked at where it broke off.
-  const judged = isOver ? judge(cell, history, deal) : few(calls(history, deal))
+  // Where it broke off, calls were under way, and what is left was not looked at.
+  const judged = isOver ? judge(cell, history, deal) : few(history.crashes)
   const violations = [...problems, ...judged]
   const keep = keeps || violations.length > 0
   if (!keep) rmSync(folder, { recursive: true })

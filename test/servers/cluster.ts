@@ -115,6 +115,8 @@ class Cluster implements RedisCluster {
 
   async addMaster(): Promise<RedisServer> {
     const node = await startNode(await freePort())
+    // Or it becomes a replica of whoever gets its last slot.
+    await ask(node.port, 'CONFIG', 'SET', 'cluster-allow-replica-migration', 'no')
     this.#nodes = [...this.#nodes, node]
     await ask(node.port, 'CLUSTER', 'MEET', '127.0.0.1', this.#anyPort, await busPortOf(this.#anyPort))
     await until('everybody knows the new master', () => everyNodeIsContent(this.#nodes))
