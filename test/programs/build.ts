@@ -22,6 +22,7 @@ const PROGRAMS = [
   'test/faults/recurring-worker.ts',
   'test/faults/semaphore-worker.ts',
   'test/faults/suspended-holder.ts',
+  'test/fire/worker.ts',
   'test/soak/feed-worker.ts',
   'test/soak/queue/party.ts',
   'tools/generate.ts',

@@ -25,6 +25,10 @@ export interface RedisCluster {
   moveKeys(slot: number, fromPort: number, toPort: number, limit?: number): Promise<number>
   /** Closes a move: all nodes learn the new owner. */
   finishMove(slot: number, fromPort: number, toPort: number): Promise<void>
+  /** A new master, without slots, which all nodes know. */
+  addMaster(): Promise<RedisServer>
+  /** One that has no slots any more goes: all others forget it. */
+  removeMaster(node: RedisServer): Promise<void>
   /** A planned failover: a replica becomes the master of the slot, and its master its replica. */
   switchover(slot: number): Promise<void>
   stop(): Promise<void>
@@ -50,10 +54,14 @@ export async function startCluster(options: ClusterOptions = {}): Promise<RedisC
 }
 
 class Cluster implements RedisCluster {
-  readonly nodes: readonly RedisServer[]
+  #nodes: readonly RedisServer[]
 
   constructor(nodes: readonly RedisServer[]) {
-    this.nodes = nodes
+    this.#nodes = nodes
+  }
+
+  get nodes(): readonly RedisServer[] {
+    return this.#nodes
   }
 
   get ports(): number[] {
@@ -103,6 +111,23 @@ class Cluster implements RedisCluster {
     await until('the replica takes over', () => takesOver(replica))
     await until('the old master follows it', async () => (await masterOf(old)) === String(replica))
     await until('everybody knows', async () => (await this.ownerOf(slot)) === replica)
+  }
+
+  async addMaster(): Promise<RedisServer> {
+    const node = await startNode(await freePort())
+    // Or it becomes a replica of whoever gets its last slot.
+    await ask(node.port, 'CONFIG', 'SET', 'cluster-allow-replica-migration', 'no')
+    this.#nodes = [...this.#nodes, node]
+    await ask(node.port, 'CLUSTER', 'MEET', '127.0.0.1', this.#anyPort, await busPortOf(this.#anyPort))
+    await until('everybody knows the new master', () => everyNodeIsContent(this.#nodes))
+    return node
+  }
+
+  async removeMaster(node: RedisServer): Promise<void> {
+    this.#nodes = this.#nodes.filter((each) => each !== node)
+    const id = await idOf(node.port)
+    await Promise.all(this.ports.map((port) => ask(port, 'CLUSTER', 'FORGET', id)))
+    await node.stop()
   }
 
   async stop(): Promise<void> {
@@ -214,4 +239,10 @@ async function masterOf(port: number): Promise<string | undefined> {
 
 async function idOf(port: number): Promise<string> {
   return String(await ask(port, 'CLUSTER', 'MYID'))
+}
+
+/** Of its line `id host:port@bus myself,…`. */
+async function busPortOf(port: number): Promise<number> {
+  const nodes = String(await ask(port, 'CLUSTER', 'NODES'))
+  return Number(/@(\d+)\S* \S*myself/.exec(nodes)?.[1])
 }

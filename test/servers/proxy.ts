@@ -40,6 +40,8 @@ export interface Proxy {
   resetAll(): void
   /** What passes waits this long, in each direction. 0 ends it. */
   delay(ms: number): void
+  /** The next `count` requests are carried out a second time, so much later, on a connection of their own. */
+  copyLate(count: number, ms: number, matching?: RegExp): void
   stop(): Promise<void>
 }
 
@@ -64,6 +66,7 @@ const SUBSCRIBE = /^\*\d+\r\n\$\d+\r\n[ps]?subscribe\r\n/i
 
 interface Switches {
   fault: { kind: Fault; left: number; matching: RegExp } | undefined
+  copies: { left: number; afterMs: number; matching: RegExp }
   deaf: boolean
   delayMs: number
   resetEach: number
@@ -81,6 +84,7 @@ class FaultProxy implements Proxy {
   readonly #links = new Set<Link>()
   readonly #switches: Switches = {
     fault: undefined,
+    copies: { left: 0, afterMs: 0, matching: /^/ },
     deaf: false,
     delayMs: 0,
     resetEach: 0,
@@ -167,6 +171,10 @@ class FaultProxy implements Proxy {
     this.#switches.delayMs = ms
   }
 
+  copyLate(count: number, ms: number, matching = /^/): void {
+    this.#switches.copies = { left: count, afterMs: ms, matching }
+  }
+
   async stop(): Promise<void> {
     const closed = once(this.#listener, 'close')
     this.#listener.close()
@@ -176,10 +184,25 @@ class FaultProxy implements Proxy {
 
   #accept(client: Socket): void {
     this.#switches.connections++
-    const link = new Link(client, connect(this.#serverPort, '127.0.0.1'), this.#newReader(), this.#switches)
+    const port = this.#serverPort
+    const link = new Link(
+      client,
+      connect(port, '127.0.0.1'),
+      this.#newReader(),
+      this.#switches,
+      (request, afterMs) => sendLater(port, request, afterMs),
+    )
     this.#links.add(link)
     client.once('close', () => this.#links.delete(link))
   }
+}
+
+/** On a connection of its own, whose answer nobody hears. */
+function sendLater(port: number, request: Buffer, afterMs: number): void {
+  setTimeout(() => {
+    const socket = connect(port, '127.0.0.1', () => socket.end(request))
+    socket.on('error', () => {}).resume()
+  }, afterMs)
 }
 
 /** One connection: the client's socket and ours to the server. */
@@ -188,13 +211,21 @@ class Link {
   readonly #server: Socket
   readonly #switches: Switches
   readonly #reader: Reader
+  readonly #sendAgain: (request: Buffer, afterMs: number) => void
   #deaf: boolean
   #subscribes = false
   #cut = false
   #lastToServer = Promise.resolve()
   #lastToClient = Promise.resolve()
 
-  constructor(client: Socket, server: Socket, reader: Reader, switches: Switches) {
+  constructor(
+    client: Socket,
+    server: Socket,
+    reader: Reader,
+    switches: Switches,
+    sendAgain: (request: Buffer, afterMs: number) => void,
+  ) {
+    this.#sendAgain = sendAgain
     this.#client = client
     this.#reader = reader
     this.#server = server
@@ -236,6 +267,7 @@ class Link {
     if (resetEach > 0 && requests % resetEach === 0) {
       return this.#resetBehind(request, requests % (2 * resetEach) === 0)
     }
+    this.#copy(request)
     const fault = this.#takeFault(request)
     if (fault === 'drop') {
       this.#cut = true
@@ -250,6 +282,13 @@ class Link {
     if (isCarriedOut) this.#toServer(request)
     this.#cut = true
     this.#lastToServer = this.#lastToServer.then(() => this.reset())
+  }
+
+  #copy(request: Buffer): void {
+    const { copies } = this.#switches
+    if (copies.left === 0 || !copies.matching.test(request.toString('latin1'))) return
+    copies.left--
+    this.#sendAgain(request, copies.afterMs)
   }
 
   #takeFault(request: Buffer): Fault | undefined {

@@ -20,6 +20,8 @@ export interface RedisOptions {
   /** Keeps an append-only file with this fsync policy. Without it nothing is kept. */
   aof?: 'always' | 'everysec' | 'no'
   port?: number
+  /** More of what its environment says. */
+  env?: Readonly<Record<string, string>>
 }
 
 export interface RedisServer {
@@ -80,6 +82,7 @@ class Server implements RedisServer {
     const started = spawn(serverCommand(), ['redis.conf', ...this.#arguments()], {
       cwd: this.dir,
       stdio: 'ignore',
+      env: { ...process.env, ...this.#options.env },
     })
     started.unref()
     await once(started, 'spawn')

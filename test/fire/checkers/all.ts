@@ -1,0 +1,30 @@
+// What must hold of each structure. Whatever holds of every call is in calls.ts.
+
+import { autocomplete } from './autocomplete.ts'
+import { cache } from './cache.ts'
+import type { Checker } from './checker.ts'
+import { collection } from './collection.ts'
+import { counters } from './counters.ts'
+import { feed } from './feed.ts'
+import { lock } from './lock.ts'
+import { once } from './once.ts'
+import { queue } from './queue.ts'
+import { rateLimit } from './rate-limit.ts'
+import { semaphore } from './semaphore.ts'
+
+export const CHECKERS: Readonly<Record<string, Checker>> = {
+  feed,
+  'feed-claims': queue,
+  'feed-partitioned': feed,
+  lock,
+  semaphore,
+  'rate-limit': rateLimit,
+  once,
+  queue,
+  'queue-partitioned': queue,
+  cache,
+  collection,
+  counters,
+  'counters-partitioned': counters,
+  autocomplete,
+}

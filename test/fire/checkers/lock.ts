@@ -1,0 +1,31 @@
+import type { Call, History } from '../history.ts'
+import { isExcused, type Terms } from '../terms.ts'
+import { byKey, callsOf, type Checker, instant, numberOf } from './checker.ts'
+import { keysHeld, tokensThatDoNotRise, tooManyAtOnce } from './leases.ts'
+
+export const lock: Checker = (history, terms) => [
+  ...keysHeld(history).flatMap((key) => tooManyAtOnce(history, key, 1, terms)),
+  ...[...byKey(callsOf(history, 'acquire', 'ok'))].flatMap(([key, grants]) =>
+    tokensThatDoNotRise(history, grants, key),
+  ),
+  ...[...byKey(callsOf(history, 'write', 'ok'))].flatMap(([key, writes]) =>
+    overtakenWrites(history, key, writes, terms),
+  ),
+]
+
+/** A write was taken though one with a greater token had been taken before it began. */
+function overtakenWrites(history: History, key: string, writes: readonly Call[], terms: Terms): string[] {
+  const taken = writes.filter(({ got }) => got['stored'] === true)
+  return taken.flatMap((write) => {
+    const token = numberOf(write.given, 'token')
+    const greater = taken.find(
+      (other) =>
+        other.settledAt < write.beganAt &&
+        numberOf(other.given, 'token') > token &&
+        !isExcused(terms, other.beganAt, other.settledAt),
+    )
+    if (greater === undefined) return []
+    const when = instant(history, write.beganAt)
+    return [`${key}: what ${token} wrote was taken after ${numberOf(greater.given, 'token')}, at ${when}`]
+  })
+}

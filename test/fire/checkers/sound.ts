@@ -1,0 +1,90 @@
+// A history of each structure in which nothing is wrong.
+
+import type { Call, Sight } from '../history.ts'
+import { call, held, sight } from './planting.ts'
+
+export interface Sound {
+  readonly calls: readonly Call[]
+  readonly sights: readonly Sight[]
+}
+
+export const SOUND: Readonly<Record<string, Sound>> = {
+  lock: {
+    calls: [
+      call('acquire', 'a', 0, { got: { token: 1 } }),
+      call('write', 'a', 2, { given: { token: 1 }, got: { stored: true } }),
+      call('acquire', 'a', 20, { got: { token: 2 } }),
+      call('write', 'a', 22, { given: { token: 2 }, got: { stored: true } }),
+    ],
+    sights: [held('a', 1, 3, 10), held('a', 2, 23, 30, 1)],
+  },
+  semaphore: {
+    calls: [
+      call('acquire', 'permits', 0, { got: { token: 1 } }),
+      call('acquire', 'permits', 2, { got: { token: 2 } }),
+    ],
+    sights: [
+      held('permits', 1, 2, 20),
+      held('permits', 2, 4, 20, 1),
+      sight('left', 'permits', { free: true }),
+    ],
+  },
+  'rate-limit': {
+    calls: Array.from({ length: 10 }, (_, at) => call('take', 'window', at * 10, { got: { allowed: true } })),
+    sights: [held('places', 1, 0, 20), held('places', 2, 5, 20)],
+  },
+  once: {
+    calls: [
+      call('run', 'k', 0, { settledAt: 20_000, got: { result: 'r' } }),
+      call('run', 'k', 30, { got: { result: 'r' } }),
+    ],
+    sights: [held('k', 1, 2, 18)],
+  },
+  queue: {
+    calls: [
+      call('enqueue', 'j', 0),
+      call('claim', '', 2, { got: { jobs: [{ id: 'j', token: 1, attempt: 1 }] } }),
+      call('ack', 'j', 12, { given: { token: 1 } }),
+    ],
+    sights: [held('j', 1, 3, 11), sight('left', '', { drained: true, dead: 0 })],
+  },
+  feed: {
+    calls: [call('append', 'm', 0), call('append', 'n', 5)],
+    sights: [
+      sight('met', 'm', { id: 'm', lostBefore: null, partition: 0 }),
+      sight('met', 'n', { id: 'n', lostBefore: null, partition: 0 }),
+      sight('there', 'm', { id: 'm', partition: 0 }),
+      sight('there', 'n', { id: 'n', partition: 0 }),
+      sight('read all', ''),
+    ],
+  },
+  cache: {
+    calls: [
+      call('get', 'x', 0, { got: { madeAt: 0 } }),
+      call('invalidate', 'x', 10),
+      call('get', 'x', 20, { settledAt: 40_000, got: { madeAt: 21_000 } }),
+    ],
+    sights: [held('x', 1, 0, 1), held('x', 2, 21, 39)],
+  },
+  collection: {
+    calls: [
+      call('replace', 'list', 0, { given: { version: 5 }, got: { status: 'replaced' } }),
+      call('read', 'list', 10, { got: { items: [5, 5], version: 5 } }),
+      call('add', '0-1', 20, { got: { took: true } }),
+      call('list', '', 30, { got: { present: ['0-1'] } }),
+    ],
+    sights: [],
+  },
+  counters: {
+    calls: [
+      call('increment', '1', 0, { got: { value: 1 } }),
+      call('increment', '1', 10, { got: { value: 2 } }),
+      call('increment', '1', 20, { outcome: 'unknown' }),
+    ],
+    sights: [sight('row', '1', { votes: 2, value: 2 }), sight('left', '', { flushed: true })],
+  },
+  autocomplete: {
+    calls: [call('remove', '0-1', 0), call('list', '', 10, { got: { present: [] } })],
+    sights: [],
+  },
+}

@@ -1,0 +1,106 @@
+// A process of a run: works with all structures of its cell, writes down what it does and sees, and ends when told to.
+
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { perilune } from 'perilune'
+import { type Cell, luckOf } from './cell.ts'
+import { nowUs } from './clock.ts'
+import { Journal, Recorder } from './recorder.ts'
+import { open, type Way } from './way.ts'
+import { WORKLOADS } from './workloads/all.ts'
+import { DEADLINE_MS, type Site, type Workload } from './workloads/workload.ts'
+
+export interface Order {
+  readonly cell: Cell
+  readonly way: Way
+  readonly namespace: string
+  readonly process: number
+  readonly processes: number
+  readonly folder: string
+  readonly replicated: boolean
+}
+
+/** `go-on`: say so once all kinds of things have gone well since. `finish`: come to an end. `look`: at what is left. */
+export type Told = 'begin' | 'go-on' | 'finish' | 'look' | 'end'
+export type Said = 'ready' | 'gone-on' | 'finished' | 'looked' | { still: string[] }
+
+const PATIENCE_MS = 20_000
+
+const order: Order = JSON.parse(process.argv[2] ?? '')
+const journal = new Journal(join(order.folder, `process-${order.process}.jsonl`))
+const crash = (error: unknown): void => {
+  const words = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  journal.write({ did: 'crashed', at: nowUs(), error: words })
+}
+process.on('unhandledRejection', crash).on('uncaughtException', crash)
+process.once('disconnect', diedAlone)
+
+/** Whoever started it has died. */
+function diedAlone(): void {
+  process.exit(1)
+}
+
+const opened = await open(order.cell.client, order.way)
+const redis = perilune(opened.driver, { namespace: order.namespace, deadline: `${DEADLINE_MS}ms` })
+const over = new AbortController()
+const parts = order.cell.structures.map(partOf)
+let work: Promise<unknown> = Promise.resolve()
+
+process.on('message', (told: Told) => void act(told).catch(crash))
+say('ready')
+
+function partOf(structure: string): { workload: Workload; site: Site } {
+  const workload = WORKLOADS[structure]
+  if (workload === undefined) throw new Error(`there is no structure ${structure}`)
+  const { processes, folder, replicated } = order
+  const site: Site = {
+    redis,
+    recorder: new Recorder(journal, structure, DEADLINE_MS),
+    process: order.process,
+    processes,
+    luck: luckOf(order.cell, `${structure} ${order.process}`),
+    over: over.signal,
+    folder,
+    replicated,
+  }
+  return { workload, site }
+}
+
+function say(said: Said): void {
+  process.send?.(said)
+}
+
+async function act(told: Told): Promise<void> {
+  if (told === 'begin') work = Promise.all(parts.map(({ workload, site }) => workload.work(site)))
+  if (told === 'go-on') await goOn()
+  if (told === 'finish') await finish()
+  if (told === 'look') await look()
+  if (told === 'end') await end()
+}
+
+async function goOn(): Promise<void> {
+  const since = nowUs()
+  const giveUpAt = performance.now() + PATIENCE_MS
+  const still = (): string[] => parts.flatMap(({ site }) => site.recorder.standsStill(since))
+  while (still().length > 0 && performance.now() < giveUpAt) await sleep(20)
+  say(still().length > 0 ? { still: still() } : 'gone-on')
+}
+
+async function finish(): Promise<void> {
+  over.abort()
+  await work
+  say('finished')
+}
+
+async function look(): Promise<void> {
+  await Promise.all(parts.map(({ workload, site }) => workload.look?.(site)))
+  say('looked')
+}
+
+/** By itself: what keeps the process alive after this has been forgotten by somebody. */
+async function end(): Promise<void> {
+  await redis.close()
+  await opened.driver.close()
+  await opened.close()
+  process.off('disconnect', diedAlone).disconnect()
+}

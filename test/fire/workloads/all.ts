@@ -1,0 +1,31 @@
+// What works in a run. A new structure: a file beside this one, a line here, and a line in ../checkers/all.ts.
+
+import { autocomplete } from './autocomplete.ts'
+import { cache } from './cache.ts'
+import { collection } from './collection.ts'
+import { counters, countersPartitioned } from './counters.ts'
+import { feed, feedPartitioned } from './feed.ts'
+import { feedClaims } from './feed-claims.ts'
+import { lock } from './lock.ts'
+import { once } from './once.ts'
+import { queue, queuePartitioned } from './queue.ts'
+import { rateLimit } from './rate-limit.ts'
+import { semaphore } from './semaphore.ts'
+import type { Workload } from './workload.ts'
+
+export const WORKLOADS: Readonly<Record<string, Workload>> = {
+  feed,
+  'feed-claims': feedClaims,
+  'feed-partitioned': feedPartitioned,
+  lock,
+  semaphore,
+  'rate-limit': rateLimit,
+  once,
+  queue,
+  'queue-partitioned': queuePartitioned,
+  cache,
+  collection,
+  counters,
+  'counters-partitioned': countersPartitioned,
+  autocomplete,
+}

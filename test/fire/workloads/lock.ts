@@ -1,0 +1,35 @@
+import type { Lease } from 'perilune'
+import { between, oneOf } from '../cell.ts'
+import { hold } from './holding.ts'
+import { LEASE, repeat, type Site, WAIT_MS, type Workload } from './workload.ts'
+
+const NAMES = ['a', 'b']
+
+async function visit(site: Site): Promise<void> {
+  const { recorder, redis, luck } = site
+  const key = oneOf(luck, NAMES)
+  const lock = redis.lock(key, { lease: LEASE })
+  const asked = { what: 'acquire', key, waitMs: WAIT_MS }
+  const got = await recorder.call(
+    asked,
+    () => lock.acquire({ wait: `${WAIT_MS}ms` }),
+    ({ token }) => ({ token }),
+  )
+  if (got !== null) await use(site, key, got.value)
+}
+
+/** Writes what only the newest holder may write, and gives the lock back. */
+async function use({ recorder, redis, luck, process }: Site, key: string, lease: Lease): Promise<void> {
+  const { token } = lease
+  await recorder.call(
+    { what: 'write', key, given: { token } },
+    () => redis.fenced<number>(key).set(process, token),
+    (stored) => ({ stored }),
+  )
+  await hold(recorder, key, lease, between(luck, 5, 60))
+  await recorder.call({ what: 'release', key, given: { token } }, () => lease.release())
+}
+
+export const lock: Workload = {
+  work: (site) => repeat(site, 40, () => visit(site)),
+}
