@@ -29,7 +29,7 @@ export type AddAnswer =
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'autocomplete/add',
-    sha1: '78f4f21ef67e3260e8d1778fbb65c7cc97665b7b',
+    sha1: '0dda9bf9c2a8521cc90b97a5f67b1097583b6675',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1084,7 +1084,7 @@ end
 local MOST_COLLECTED = 160
 
 -- Offers the words of one longer prefix that begins no fork, and returns the place from which on there may be more.
-local function offer_words(keys, known, best, child)
+local function offer_words(keys, best, child)
   local from, to = from_prefix(child), to_prefix(child)
   -- The same text again and again: these are in the order of their places.
   local is_text = string.byte(child, -1) == 0
@@ -1139,7 +1139,7 @@ local function offer_children(keys, known, prefix)
       tops[#tops + 1] = top
       rank, ref = top.rank, top.ref
     else
-      rank, ref = offer_words(keys, known, best, child)
+      rank, ref = offer_words(keys, best, child)
     end
     if is_before(rank, ref, limit.rank, limit.ref) then
       limit.rank, limit.ref = rank, ref
@@ -2221,7 +2221,7 @@ export type ReapAnswer =
 export const reap: Operation<ReapArguments, ReapAnswer> = {
   script: {
     name: 'autocomplete/reap',
-    sha1: '9c3460d166f1a7f509270cf8eaaf475e52782310',
+    sha1: '46696fe6bd3b6f01827bb7c48bb09ebcb87af410',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3018,7 +3018,7 @@ end
 local MOST_COLLECTED = 160
 
 -- Offers the words of one longer prefix that begins no fork, and returns the place from which on there may be more.
-local function offer_words(keys, known, best, child)
+local function offer_words(keys, best, child)
   local from, to = from_prefix(child), to_prefix(child)
   -- The same text again and again: these are in the order of their places.
   local is_text = string.byte(child, -1) == 0
@@ -3073,7 +3073,7 @@ local function offer_children(keys, known, prefix)
       tops[#tops + 1] = top
       rank, ref = top.rank, top.ref
     else
-      rank, ref = offer_words(keys, known, best, child)
+      rank, ref = offer_words(keys, best, child)
     end
     if is_before(rank, ref, limit.rank, limit.ref) then
       limit.rank, limit.ref = rank, ref
@@ -3612,7 +3612,7 @@ export type RemoveAnswer =
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'autocomplete/remove',
-    sha1: 'a17c5a51d8d87cc770c4eb843e5a67447cb9f1df',
+    sha1: '5a9a849ff989d465ad9c98fb820f501b12a06dcf',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4480,7 +4480,7 @@ end
 local MOST_COLLECTED = 160
 
 -- Offers the words of one longer prefix that begins no fork, and returns the place from which on there may be more.
-local function offer_words(keys, known, best, child)
+local function offer_words(keys, best, child)
   local from, to = from_prefix(child), to_prefix(child)
   -- The same text again and again: these are in the order of their places.
   local is_text = string.byte(child, -1) == 0
@@ -4535,7 +4535,7 @@ local function offer_children(keys, known, prefix)
       tops[#tops + 1] = top
       rank, ref = top.rank, top.ref
     else
-      rank, ref = offer_words(keys, known, best, child)
+      rank, ref = offer_words(keys, best, child)
     end
     if is_before(rank, ref, limit.rank, limit.ref) then
       limit.rank, limit.ref = rank, ref

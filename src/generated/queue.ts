@@ -26714,7 +26714,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: 'c19c45e8953035132d9027176bc92dc7c7c04e12',
+    sha1: '616a410a5a24b3e6afe5f0e4538516582f4322f3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28598,7 +28598,8 @@ end
 -- Whether a job waits for that parent that is newer than the newest which was asked for (0: any).
 local function waits_since(keys, ref, newest)
   local from = '(' .. ref .. '\\0' .. exact(newest)
-  return newest > 0 and redis.call('ZRANGEBYLEX', keys.children, from, '(' .. ref .. '\\1', 'LIMIT', '0', '1')[1]
+  return newest > 0
+    and redis.call('ZRANGEBYLEX', keys.children, from, '(' .. ref .. '\\1', 'LIMIT', '0', '1')[1]
 end
 
 -- A parent that its queue does not know any more. What it came to counts where that has been told: for all children but those
@@ -29326,32 +29327,32 @@ return { 'received', queue.chores, known }
     [1762, 'lua/shared/queue/link-done.lua', 2],
     [1776, 'lua/shared/queue/link.lua', 11],
     [1858, 'lua/shared/queue/news.lua', 1],
-    [1906, 'lua/shared/queue/end.lua', 1],
-    [1911, 'lua/shared/queue/keep-end.lua', 1],
-    [1923, 'lua/shared/queue/end.lua', 7],
-    [1945, 'lua/shared/queue/leave-tags.lua', 1],
-    [1955, 'lua/shared/queue/end.lua', 30],
-    [1965, 'lua/shared/queue/spec.lua', 1],
-    [2083, 'lua/shared/queue/sweep.lua', 1],
-    [2160, 'lua/shared/queue/spec.lua', 120],
-    [2174, 'lua/shared/queue/spec.lua', 144],
-    [2181, 'lua/queue/receive.lua', 79],
-    [2223, 'lua/shared/take-up.lua', 1],
-    [2238, 'lua/queue/receive.lua', 122],
-    [2275, 'lua/shared/queue/settle.lua', 1],
-    [2276, 'lua/shared/queue/dead.lua', 1],
-    [2330, 'lua/shared/queue/backoff.lua', 1],
-    [2332, 'lua/shared/queue/backoff.lua', 22],
-    [2351, 'lua/shared/queue/unblock.lua', 1],
-    [2357, 'lua/shared/queue/outbox.lua', 1],
-    [2368, 'lua/shared/queue/entries.lua', 1],
-    [2386, 'lua/shared/queue/history.lua', 1],
-    [2400, 'lua/shared/queue/note-end.lua', 1],
-    [2430, 'lua/shared/queue/cancel.lua', 1],
-    [2438, 'lua/shared/queue/settle.lua', 19],
-    [2499, 'lua/shared/queue/put-out-end.lua', 1],
-    [2507, 'lua/shared/queue/settle.lua', 81],
-    [2526, 'lua/queue/receive.lua', 160],
+    [1907, 'lua/shared/queue/end.lua', 1],
+    [1912, 'lua/shared/queue/keep-end.lua', 1],
+    [1924, 'lua/shared/queue/end.lua', 7],
+    [1946, 'lua/shared/queue/leave-tags.lua', 1],
+    [1956, 'lua/shared/queue/end.lua', 30],
+    [1966, 'lua/shared/queue/spec.lua', 1],
+    [2084, 'lua/shared/queue/sweep.lua', 1],
+    [2161, 'lua/shared/queue/spec.lua', 120],
+    [2175, 'lua/shared/queue/spec.lua', 144],
+    [2182, 'lua/queue/receive.lua', 79],
+    [2224, 'lua/shared/take-up.lua', 1],
+    [2239, 'lua/queue/receive.lua', 122],
+    [2276, 'lua/shared/queue/settle.lua', 1],
+    [2277, 'lua/shared/queue/dead.lua', 1],
+    [2331, 'lua/shared/queue/backoff.lua', 1],
+    [2333, 'lua/shared/queue/backoff.lua', 22],
+    [2352, 'lua/shared/queue/unblock.lua', 1],
+    [2358, 'lua/shared/queue/outbox.lua', 1],
+    [2369, 'lua/shared/queue/entries.lua', 1],
+    [2387, 'lua/shared/queue/history.lua', 1],
+    [2401, 'lua/shared/queue/note-end.lua', 1],
+    [2431, 'lua/shared/queue/cancel.lua', 1],
+    [2439, 'lua/shared/queue/settle.lua', 19],
+    [2500, 'lua/shared/queue/put-out-end.lua', 1],
+    [2508, 'lua/shared/queue/settle.lua', 81],
+    [2527, 'lua/queue/receive.lua', 160],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)

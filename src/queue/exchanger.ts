@@ -158,14 +158,31 @@ export class Exchanger {
     this.#terms.onHurry()
   }
 
-  /** Resolves when all acks are told, and no job can come any more: until the server knows that it left, it is given some. */
+  /**
+   * Resolves when all acks are told, and no job can come any more, unless the server did not hear that it leaves: until it does, it
+   * may be given some, which are given back.
+   */
   async end(): Promise<void> {
     this.stopAsking()
     while (this.#underWay > 0 || this.#acks.length > 0) {
       await new Promise<void>((resolve) => (this.#onSettled = resolve))
     }
     if (this.#pause !== null) clearTimeout(this.#pause)
-    await this.#leave((error) => insist(() => this.#tellLeaving(), error))
+    let isGone = true
+    await this.#leave((error) => {
+      isGone = false
+      void this.#insistOnLeaving(error)
+    })
+    if (isGone) await this.#hearNoMore()
+  }
+
+  async #insistOnLeaving(failure: unknown): Promise<void> {
+    await insist(() => this.#tellLeaving(), failure)
+    await this.#hearNoMore()
+  }
+
+  /** The server knows that it left. */
+  async #hearNoMore(): Promise<void> {
     if (this.#expects && this.#letters.areHeard) await this.#letter()
     this.#letters.close()
   }
@@ -272,13 +289,13 @@ export class Exchanger {
    * Waits no more. Where there is work, another one is called that has room for it. What answers say of waiting that were under
    * way before, or behind it where it is sent again, holds no more: nobody would call it.
    */
-  async #leave(inVain: (error: unknown) => Promise<void> | void = () => undefined): Promise<void> {
+  async #leave(inVain: (error: unknown) => void = () => undefined): Promise<void> {
     this.#called += 1
     try {
       if (!(await this.#tellLeaving())) return
     } catch (error) {
       this.#terms.onError(error)
-      await inVain(error)
+      inVain(error)
     }
     if (!this.#idle || this.#isOver) return
     this.#idle = false

@@ -87,12 +87,12 @@ test('a call on a server that says who it is and answers nothing else ends by it
 /** What refuses plain reads, or scripts that are to be loaded, is no use to these. */
 const TAKES_IT_FOR_AWAY = /^Cache\.(?:find|lend|set)|^Perilune\.preload$/
 
-// Where it is tried again until the deadline, the last time may be under way by then.
+// Where it is tried again until the deadline, the last time may be under way by then, or the client connects to look for the primary.
 test.each([
   ["OOM command not allowed when used memory > 'maxmemory'.", ['store-full']],
   ["NOPERM this user has no permissions to run the 'evalsha' command", ['forbidden']],
-  ["READONLY You can't write against a read only replica.", ['store-read-only', 'ambiguous']],
-  ['LOADING Redis is loading the dataset in memory', ['busy', 'ambiguous']],
+  ["READONLY You can't write against a read only replica.", ['store-read-only', 'ambiguous', 'unreachable']],
+  ['LOADING Redis is loading the dataset in memory', ['busy', 'ambiguous', 'unreachable']],
 ])('a first call on a server that answers %s ends with that by its deadline', async (refusal, codes) => {
   const either = (call: PublicCall): readonly string[] => [
     ...codes,
@@ -176,7 +176,7 @@ function refusing(refusal: string): Promise<number> {
   return introducing((server) => server.write(refuse))
 }
 
-async function introducing(others: (server: Socket) => void): Promise<number> {
+async function introducing(beside: (server: Socket) => void): Promise<number> {
   const introductions = /^\*\d+\r\n\$\d+\r\n(?:info|hello|client|cluster)\r\n/i
   return listen((socket) => {
     const reader = new RequestReader()
@@ -187,7 +187,7 @@ async function introducing(others: (server: Socket) => void): Promise<number> {
     socket.on('data', (chunk) => {
       for (const request of reader.read(chunk)) {
         if (introductions.test(request.toString('latin1'))) server.write(request)
-        else others(server)
+        else beside(server)
       }
     })
   })

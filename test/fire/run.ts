@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { audit } from '../audit/audit.ts'
 import { ask } from '../servers/ask.ts'
 import { type Cell, luckOf } from './cell.ts'
 import { CHECKERS } from './checkers/all.ts'
@@ -102,13 +104,30 @@ async function play(
     await all((worker) => worker.does('finish'))
     await workers[0]?.does('look')
     await all((worker) => worker.does('end'))
-    return { problems: workers.flatMap((worker) => worker.problems), isOver: true }
+    const problems = [...workers.flatMap((worker) => worker.problems), ...(await left(stage, namespace))]
+    return { problems, isOver: true }
   } catch (error) {
     return { problems: [...workers.flatMap((worker) => worker.problems), String(error)], isOver: false }
   } finally {
     for (const worker of workers) worker.kill()
     await stage.whole()
   }
+}
+
+/** What of that which is stored does not agree. */
+async function left(stage: Stage, namespace: string): Promise<string[]> {
+  const primaries = await stage.primaries()
+  const faults = await Promise.all(
+    primaries.map(async ({ port }) => {
+      const client = new Redis(port)
+      try {
+        return await audit(client, namespace)
+      } finally {
+        client.disconnect()
+      }
+    }),
+  )
+  return few(faults.flat())
 }
 
 function judge(cell: Cell, history: History, terms: Terms): string[] {

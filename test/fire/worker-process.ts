@@ -38,11 +38,11 @@ export class WorkerProcess implements Victim {
     await this.says(ANSWERS[told])
   }
 
-  async says(word: Said): Promise<void> {
+  async says(word: Extract<Said, string>): Promise<void> {
     const end = performance.now() + PATIENCE_MS
     while (!this.#said.has(word)) {
-      if (this.#hasEnded) throw new Error(`process ${this.process} ended before it was ${String(word)}`)
-      if (performance.now() > end) throw new Error(`process ${this.process} was never ${String(word)}`)
+      if (this.#hasEnded) throw new Error(`process ${this.process} ended before it was ${word}`)
+      if (performance.now() > end) throw new Error(`process ${this.process} was never ${word}`)
       await sleep(10)
     }
   }

@@ -93,7 +93,7 @@ async function finish(): Promise<void> {
 }
 
 async function look(): Promise<void> {
-  await Promise.all(parts.map(({ workload, site }) => workload.look?.(site)))
+  await Promise.all(parts.map(async ({ workload, site }) => workload.look?.(site)))
   say('looked')
 }
 

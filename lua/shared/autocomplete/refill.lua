@@ -4,7 +4,7 @@
 local MOST_COLLECTED = 160
 
 -- Offers the words of one longer prefix that begins no fork, and returns the place from which on there may be more.
-local function offer_words(keys, known, best, child)
+local function offer_words(keys, best, child)
   local from, to = from_prefix(child), to_prefix(child)
   -- The same text again and again: these are in the order of their places.
   local is_text = string.byte(child, -1) == 0
@@ -59,7 +59,7 @@ local function offer_children(keys, known, prefix)
       tops[#tops + 1] = top
       rank, ref = top.rank, top.ref
     else
-      rank, ref = offer_words(keys, known, best, child)
+      rank, ref = offer_words(keys, best, child)
     end
     if is_before(rank, ref, limit.rank, limit.ref) then
       limit.rank, limit.ref = rank, ref

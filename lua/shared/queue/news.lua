@@ -22,7 +22,8 @@ end
 -- Whether a job waits for that parent that is newer than the newest which was asked for (0: any).
 local function waits_since(keys, ref, newest)
   local from = '(' .. ref .. '\0' .. exact(newest)
-  return newest > 0 and redis.call('ZRANGEBYLEX', keys.children, from, '(' .. ref .. '\1', 'LIMIT', '0', '1')[1]
+  return newest > 0
+    and redis.call('ZRANGEBYLEX', keys.children, from, '(' .. ref .. '\1', 'LIMIT', '0', '1')[1]
 end
 
 -- A parent that its queue does not know any more. What it came to counts where that has been told: for all children but those
