@@ -19,9 +19,11 @@ async function get(site: Site, cache: Cache<Value>): Promise<void> {
   await recorder.call(
     { what: 'get', key, waitMs: WAIT_MS },
     () =>
-      cache.get(key, async ({ token, signal }) => {
+      cache.get(key, async (context) => {
+        const { token } = context
         const madeAt = nowUs()
-        const held = { token, assertHeld: () => signal.throwIfAborted() }
+        // Asked for at each look: a process that stood still learns by that alone.
+        const held = { token, assertHeld: () => context.signal.throwIfAborted() }
         // Without Redis nobody knows of the others.
         if (token === 0) await sleep(5)
         else await hold(recorder, key, held, between(luck, 5, 25))
