@@ -19,7 +19,9 @@ const FIELDS = new Set([
 export function faultsOf(unit: Snapshot): string[] {
   if (!unit.has('state')) return []
   const state = unit.hash('state')
-  const untilMs = Number(state.get('kept_until_ms') ?? 0)
+  // What was given back does not count any more, whatever it says.
+  const counts = state.has('result') || state.has('lease_ends_ms')
+  const untilMs = counts ? Number(state.get('kept_until_ms') ?? 0) : 0
   return [
     ...[...state.keys()].filter((field) => !FIELDS.has(field)).map((field) => `${field} is an orphan`),
     ...(unit.leftMs('state') < 0 ? ['it never goes'] : []),
