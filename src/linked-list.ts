@@ -1,6 +1,6 @@
 // Those that are under way, in the order in which they came, for what many begin and end each second. A Set would do; but V8 keeps
 // the table that a Set has outgrown, and all that was in it, for as long as a full collection has not run: under steady load much of
-// what ends at once lives for seconds, and half of a process' time goes into moving it. Here what leaves is linked to nothing.
+// what ends at once lives for seconds, and up to half of a process' time goes into moving it. Here what leaves is linked to nothing.
 
 /** What is in no more than one list at a time; both are undefined while it is in none. */
 export interface Linked {
