@@ -1,5 +1,4 @@
 import { ask, askFields, until, withClient } from './ask.ts'
-import { freePort } from './ports.ts'
 import { type RedisServer, startRedis } from './redis.ts'
 
 const SLOTS = 16_384
@@ -38,12 +37,11 @@ export interface RedisCluster {
 export async function startCluster(options: ClusterOptions = {}): Promise<RedisCluster> {
   const { masters = 3, replicasPerMaster = 0 } = options
   const count = masters * (1 + replicasPerMaster)
-  const busPorts = await distinctPorts(count)
-  const nodes = await Promise.all(busPorts.map((busPort) => startNode(busPort)))
+  const nodes = await Promise.all(Array.from({ length: count }, startNode))
   const cluster = new Cluster(nodes)
   try {
     await assignSlots(nodes.slice(0, masters))
-    await introduce(nodes, busPorts)
+    await introduce(nodes)
     await attachReplicas(nodes, masters)
     await until('the cluster is whole', () => everyNodeIsContent(nodes))
     return cluster
@@ -114,7 +112,7 @@ class Cluster implements RedisCluster {
   }
 
   async addMaster(): Promise<RedisServer> {
-    const node = await startNode(await freePort())
+    const node = await startNode()
     // Or it becomes a replica of whoever gets its last slot.
     await ask(node.port, 'CONFIG', 'SET', 'cluster-allow-replica-migration', 'no')
     this.#nodes = [...this.#nodes, node]
@@ -154,22 +152,9 @@ class Cluster implements RedisCluster {
   }
 }
 
-async function distinctPorts(count: number): Promise<number[]> {
-  const ports = new Set<number>()
-  while (ports.size < count) ports.add(await freePort())
-  return [...ports]
-}
-
-function startNode(busPort: number): Promise<RedisServer> {
-  const args = [
-    '--cluster-enabled',
-    'yes',
-    '--cluster-port',
-    String(busPort),
-    '--cluster-announce-ip',
-    '127.0.0.1',
-  ]
-  return startRedis({ args: [...args, '--cluster-node-timeout', '2000'] })
+function startNode(): Promise<RedisServer> {
+  const args = ['--cluster-announce-ip', '127.0.0.1', '--cluster-node-timeout', '2000']
+  return startRedis({ cluster: true, args })
 }
 
 async function assignSlots(masters: readonly RedisServer[]): Promise<void> {
@@ -183,13 +168,13 @@ async function assignSlots(masters: readonly RedisServer[]): Promise<void> {
 }
 
 /** Everybody meets everybody at once, rather than by gossip, which takes its time. */
-async function introduce(nodes: readonly RedisServer[], busPorts: readonly number[]): Promise<void> {
+async function introduce(nodes: readonly RedisServer[]): Promise<void> {
   for (const [index, node] of nodes.entries()) {
-    const others = nodes
-      .slice(index + 1)
-      .map((other, after) => ({ port: other.port, busPort: busPorts[index + 1 + after] ?? 0 }))
+    const others = nodes.slice(index + 1)
     await Promise.all(
-      others.map(({ port, busPort }) => ask(node.port, 'CLUSTER', 'MEET', '127.0.0.1', port, busPort)),
+      others.map(async ({ port }) =>
+        ask(node.port, 'CLUSTER', 'MEET', '127.0.0.1', port, await busPortOf(port)),
+      ),
     )
   }
 }

@@ -20,6 +20,8 @@ export interface RedisOptions {
   /** Keeps an append-only file with this fsync policy. Without it nothing is kept. */
   aof?: 'always' | 'everysec' | 'no'
   port?: number
+  /** As a node of a cluster, with a free port for its bus. */
+  cluster?: boolean
   /** More of what its environment says. */
   env?: Readonly<Record<string, string>>
 }
@@ -41,13 +43,13 @@ export interface RedisServer {
 /** Starts a server and resolves once it answers. */
 export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
   for (let attempt = 1; ; attempt++) {
-    const server = new Server(options, options.port ?? (await freePort()))
+    const server = new Server(options, options.port ?? (await freePort()), await freePort())
     try {
       await server.start()
       return server
     } catch (error) {
       await server.stop()
-      // Someone else may have taken the free port in the meantime.
+      // Someone else may have taken a free port in the meantime.
       const another = options.port === undefined && String(error).includes('Address already in use')
       if (!another || attempt === 5) throw error
     }
@@ -58,11 +60,13 @@ class Server implements RedisServer {
   readonly port: number
   readonly dir: string
   readonly #options: RedisOptions
+  readonly #busPort: number
   #process: ChildProcess | undefined
 
-  constructor(options: RedisOptions, port: number) {
+  constructor(options: RedisOptions, port: number, busPort: number) {
     this.#options = options
     this.port = port
+    this.#busPort = busPort
     this.dir = options.dir ?? temporaryDirectory()
     // A configuration file, if an empty one, lets CONFIG REWRITE work, which Sentinel needs.
     const file = join(this.dir, 'redis.conf')
@@ -136,7 +140,7 @@ class Server implements RedisServer {
   }
 
   #arguments(): string[] {
-    const { aof, args = [] } = this.#options
+    const { aof, cluster, args = [] } = this.#options
     const durability =
       aof === undefined ? ['--appendonly', 'no'] : ['--appendonly', 'yes', '--appendfsync', aof]
     const place = [
@@ -149,8 +153,9 @@ class Server implements RedisServer {
       '--logfile',
       'redis.log',
     ]
+    const bus = cluster ? ['--cluster-enabled', 'yes', '--cluster-port', String(this.#busPort)] : []
     // A new replica gets its data at once; by default the primary waits five seconds for more of them.
-    return [...place, '--save', '', '--repl-diskless-sync-delay', '0', ...durability, ...args]
+    return [...place, '--save', '', '--repl-diskless-sync-delay', '0', ...durability, ...bus, ...args]
   }
 
   #lastLogLines(): string {
