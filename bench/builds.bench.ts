@@ -14,7 +14,7 @@ import { CASES, type Case } from './profile/cases.ts'
 const BEFORE = 'before'
 const NOW = 'now'
 const ROUNDS = 11
-const CALLS = 200
+const CALLS = 2000
 const MOST_CALLS = 10_000
 
 export async function run(bench: Bench): Promise<void> {
