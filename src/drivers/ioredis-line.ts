@@ -23,6 +23,8 @@ export async function openLine(
     sentinelRetryStrategy: () => null,
     enableOfflineQueue: true,
     autoResubscribe: false,
+    // The client itself listens to the Sentinels. One that ends by itself would leave its connections to them open, for ever.
+    failoverDetector: false,
   })
   let lastError: unknown
   connection.on('error', (error) => {

@@ -14,14 +14,14 @@ const ROWS: readonly Row[] = [
   ['single', 'ioredis', 'cut', ['lock', 'once', 'counters', 'feed']],
   ['single', 'node-redis', 'late-copies', ['queue', 'collection', 'rate-limit']],
   ['single', 'node-redis', 'kill', ['queue', 'feed-partitioned', 'counters-partitioned']],
-  ['single', 'ioredis', 'clock', ['lock', 'semaphore', 'rate-limit']],
+  ['single', 'ioredis', 'clock', ['lock', 'election', 'semaphore', 'rate-limit']],
   ['single', 'node-redis', 'rights', ['cache', 'autocomplete', 'feed-claims']],
   ['single', 'ioredis', 'stopped-process', ['lock', 'queue', 'once']],
-  ['one-address', 'ioredis', 'failover', ['lock', 'feed', 'cache']],
+  ['one-address', 'ioredis', 'failover', ['lock', 'shared-lock', 'feed', 'cache']],
   ['one-address', 'node-redis', 'failover', ['semaphore', 'queue', 'collection']],
-  ['sentinel', 'node-redis', 'failover', ['lock', 'feed-claims', 'counters']],
+  ['sentinel', 'node-redis', 'failover', ['lock', 'election', 'feed-claims', 'counters']],
   ['sentinel', 'ioredis', 'kill', ['feed', 'semaphore', 'autocomplete']],
-  ['cluster', 'node-redis', 'failover', ['lock', 'queue-partitioned', 'cache']],
+  ['cluster', 'node-redis', 'failover', ['election', 'shared-lock', 'queue-partitioned', 'cache']],
   ['cluster', 'ioredis', 'moved-slots', ['feed-partitioned', 'once', 'counters-partitioned']],
 ]
 

@@ -20,6 +20,7 @@ export class WorkerProcess implements Victim {
   readonly problems: string[] = []
   readonly #child: ChildProcess
   readonly #said = new Set<Said>()
+  #failure: string | undefined
 
   constructor(order: Order) {
     this.process = order.process
@@ -41,6 +42,7 @@ export class WorkerProcess implements Victim {
   async says(word: Extract<Said, string>): Promise<void> {
     const end = performance.now() + PATIENCE_MS
     while (!this.#said.has(word)) {
+      if (this.#failure !== undefined) throw new Error(`process ${this.process} failed: ${this.#failure}`)
       if (this.#hasEnded) throw new Error(`process ${this.process} ended before it was ${word}`)
       if (performance.now() > end) throw new Error(`process ${this.process} was never ${word}`)
       await sleep(10)
@@ -62,6 +64,10 @@ export class WorkerProcess implements Victim {
   #hear(said: Said): void {
     if (typeof said === 'string') {
       this.#said.add(said)
+      return
+    }
+    if ('failed' in said) {
+      this.#failure = said.failed
       return
     }
     this.problems.push(`process ${this.process}: stands still: ${said.still.join(', ')}`)

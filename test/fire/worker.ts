@@ -22,16 +22,16 @@ export interface Order {
 
 /** `go-on`: say so once all kinds of things have gone well since. `finish`: come to an end. `look`: at what is left. */
 export type Told = 'begin' | 'go-on' | 'finish' | 'look' | 'end'
-export type Said = 'ready' | 'gone-on' | 'finished' | 'looked' | { still: string[] }
+export type Said = 'ready' | 'gone-on' | 'finished' | 'looked' | { still: string[] } | { failed: string }
 
-const PATIENCE_MS = 20_000
+// A half-open connection of node-redis over which a large answer is due is dropped after half a minute (docs/operations.md).
+const PATIENCE_MS = 45_000
 
 const order: Order = JSON.parse(process.argv[2] ?? '')
 const journal = new Journal(join(order.folder, `process-${order.process}.jsonl`))
-const crash = (error: unknown): void => {
-  const words = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  journal.write({ did: 'crashed', at: nowUs(), error: words })
-}
+const wordsOf = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error)
+const crash = (error: unknown): void => journal.write({ did: 'crashed', at: nowUs(), error: wordsOf(error) })
 process.on('unhandledRejection', crash).on('uncaughtException', crash)
 process.once('disconnect', diedAlone)
 
@@ -46,7 +46,9 @@ const over = new AbortController()
 const parts = order.cell.structures.map(partOf)
 let work: Promise<unknown> = Promise.resolve()
 
-process.on('message', (told: Told) => void act(told).catch(crash))
+process.on('message', (told: Told) => {
+  act(told).catch((error: unknown) => say({ failed: wordsOf(error) }))
+})
 say('ready')
 
 function partOf(structure: string): { workload: Workload; site: Site } {

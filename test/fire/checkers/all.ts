@@ -5,18 +5,22 @@ import { cache } from './cache.ts'
 import type { Checker } from './checker.ts'
 import { collection } from './collection.ts'
 import { counters } from './counters.ts'
+import { election } from './election.ts'
 import { feed } from './feed.ts'
 import { lock } from './lock.ts'
 import { once } from './once.ts'
 import { queue } from './queue.ts'
 import { rateLimit } from './rate-limit.ts'
 import { semaphore } from './semaphore.ts'
+import { sharedLock } from './shared-lock.ts'
 
 export const CHECKERS: Readonly<Record<string, Checker>> = {
   feed,
   'feed-claims': queue,
   'feed-partitioned': feed,
   lock,
+  'shared-lock': sharedLock,
+  election,
   semaphore,
   'rate-limit': rateLimit,
   once,

@@ -8,13 +8,17 @@ export const lock: Checker = (history, terms) => [
   ...[...byKey(callsOf(history, 'acquire', 'ok'))].flatMap(([key, grants]) =>
     tokensThatDoNotRise(history, grants, key),
   ),
-  ...[...byKey(callsOf(history, 'write', 'ok'))].flatMap(([key, writes]) =>
-    overtakenWrites(history, key, writes, terms),
-  ),
+  ...overtakenWrites(history, terms),
 ]
 
 /** A write was taken though one with a greater token had been taken before it began. */
-function overtakenWrites(history: History, key: string, writes: readonly Call[], terms: Terms): string[] {
+export function overtakenWrites(history: History, terms: Terms): string[] {
+  return [...byKey(callsOf(history, 'write', 'ok'))].flatMap(([key, writes]) =>
+    overtakenWritesOf(history, key, writes, terms),
+  )
+}
+
+function overtakenWritesOf(history: History, key: string, writes: readonly Call[], terms: Terms): string[] {
   const taken = writes.filter(({ got }) => got['stored'] === true)
   return taken.flatMap((write) => {
     const token = numberOf(write.given, 'token')

@@ -16,6 +16,32 @@ export const PLANTED: readonly [structure: string, fault: string, plant: Plant, 
     { calls: [call('write', 'a', 40, { given: { token: 1 }, got: { stored: true } })] },
     'was taken after 2',
   ],
+  ['shared-lock', 'a second writer', { sights: [held('writer', 4, 25, 28, 1)] }, '2 at once'],
+  [
+    'shared-lock',
+    'a reader beside a writer',
+    { sights: [held('reader', 2, 25, 28, 1)] },
+    'beside the writer',
+  ],
+  [
+    'shared-lock',
+    'a token again',
+    { calls: [call('acquire', 'writer', 40, { got: { token: 3 } })] },
+    'given twice',
+  ],
+  ['election', 'a second leader', { sights: [held('office', 3, 5, 8, 1)] }, '2 at once'],
+  ['election', 'a smaller token', { sights: [held('office', 1, 30, 40)] }, 'the token 1 after 2'],
+  [
+    'election',
+    'a write of an earlier leader',
+    {
+      calls: [
+        call('write', 'office', 13, { given: { token: 2 }, got: { stored: true } }),
+        call('write', 'office', 16, { given: { token: 1 }, got: { stored: true } }),
+      ],
+    },
+    'was taken after 2',
+  ],
   ['semaphore', 'a third permit', { sights: [held('permits', 3, 10, 12)] }, '3 at once'],
   [
     'semaphore',

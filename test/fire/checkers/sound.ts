@@ -18,6 +18,23 @@ export const SOUND: Readonly<Record<string, Sound>> = {
     ],
     sights: [held('a', 1, 3, 10), held('a', 2, 23, 30, 1)],
   },
+  'shared-lock': {
+    calls: [
+      call('acquire', 'reader', 0, { got: { token: 1 } }),
+      call('acquire', 'reader', 2, { got: { token: 2 } }),
+      call('acquire', 'writer', 20, { got: { token: 3 } }),
+    ],
+    sights: [held('reader', 1, 1, 10), held('reader', 2, 3, 18, 1), held('writer', 3, 21, 30)],
+  },
+  election: {
+    calls: [call('write', 'office', 2, { given: { token: 1 }, got: { stored: true } })],
+    sights: [
+      sight('elected', 'office', { token: 1 }, 1),
+      held('office', 1, 2, 10),
+      sight('elected', 'office', { token: 2 }, 12, 1),
+      held('office', 2, 12, 20, 1),
+    ],
+  },
   semaphore: {
     calls: [
       call('acquire', 'permits', 0, { got: { token: 1 } }),

@@ -4,6 +4,7 @@ import { autocomplete } from './autocomplete.ts'
 import { cache } from './cache.ts'
 import { collection } from './collection.ts'
 import { counters, countersPartitioned } from './counters.ts'
+import { election } from './election.ts'
 import { feed, feedPartitioned } from './feed.ts'
 import { feedClaims } from './feed-claims.ts'
 import { lock } from './lock.ts'
@@ -11,6 +12,7 @@ import { once } from './once.ts'
 import { queue, queuePartitioned } from './queue.ts'
 import { rateLimit } from './rate-limit.ts'
 import { semaphore } from './semaphore.ts'
+import { sharedLock } from './shared-lock.ts'
 import type { Workload } from './workload.ts'
 
 export const WORKLOADS: Readonly<Record<string, Workload>> = {
@@ -18,6 +20,8 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
   'feed-claims': feedClaims,
   'feed-partitioned': feedPartitioned,
   lock,
+  'shared-lock': sharedLock,
+  election,
   semaphore,
   'rate-limit': rateLimit,
   once,

@@ -1,0 +1,26 @@
+import { between } from '../cell.ts'
+import { hold } from './holding.ts'
+import { LEASE, repeat, type Site, WAIT_MS, type Workload } from './workload.ts'
+
+const NAME = 'read-or-written'
+/** Of so many visits one is of a writer. */
+const VISITS_A_WRITER = 4
+
+async function visit({ recorder, redis, luck }: Site): Promise<void> {
+  const lock = redis.lock(NAME, { lease: LEASE })
+  const key = between(luck, 1, VISITS_A_WRITER) === 1 ? 'writer' : 'reader'
+  const way = key === 'writer' ? lock : lock.shared
+  const got = await recorder.call(
+    { what: 'acquire', key, waitMs: WAIT_MS },
+    () => way.acquire({ wait: `${WAIT_MS}ms` }),
+    ({ token }) => ({ token }),
+  )
+  if (got === null) return
+  await hold(recorder, key, got.value, between(luck, 5, 60))
+  const given = { token: got.value.token }
+  await recorder.call({ what: 'release', key, given }, () => got.value.release())
+}
+
+export const sharedLock: Workload = {
+  work: (site) => Promise.all([1, 2].map(() => repeat(site, 40, () => visit(site)))).then(() => undefined),
+}
