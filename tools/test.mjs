@@ -7,7 +7,7 @@ const { orExplain } = await import('./setup/command.mjs')
 const { install } = await import('./setup/install.mjs')
 const { ensurePrograms } = await import('./setup/machine.mjs')
 const { build } = await import('./setup/build.mjs')
-const { runVitest } = await import('./setup/run-vitest.mjs')
+const { runTwice } = await import('./setup/run-twice.mjs')
 
 await orExplain(async () => {
   await install()
@@ -24,6 +24,6 @@ await orExplain(async () => {
   await build()
 })
 
-const { passed, failed } = await runVitest(process.argv.slice(2))
+const { passed, failed } = await runTwice(process.argv.slice(2))
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1

@@ -139,7 +139,9 @@ writeFileSync('dist/' + file + '.mjs', 'console.log("service in process", proces
 const args = process.argv.slice(2)
 ${log("'vitest ' + args.filter((arg) => !arg.startsWith('--')).join(' ')")}
 const report = args.find((arg) => arg.startsWith('--outputFile.json=')).split('=')[1]
-const { text, code } = JSON.parse(readFileSync(${JSON.stringify(join(this.#home, 'run.json'))}, 'utf8'))
+const file = ${JSON.stringify(join(this.#home, 'run.json'))}
+const [{ text, code }, ...later] = JSON.parse(readFileSync(file, 'utf8'))
+if (later.length > 0) writeFileSync(file, JSON.stringify(later))
 if (text) writeFileSync(report, JSON.stringify(text))
 process.exit(code)`,
     )

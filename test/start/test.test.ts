@@ -3,11 +3,20 @@ import { type Machine, setupMachine } from './machine.ts'
 
 const REPORT = { numPassedTests: 5, numFailedTests: 0, testResults: [] as object[] }
 
-/** A machine on which the runner writes this report and exits with this code. */
-function setup(text: object | undefined = REPORT, code = 0): Machine {
+interface Run {
+  readonly text: object | undefined
+  readonly code: number
+}
+
+/** A machine on which the runner writes these reports, one a run, and exits with these codes. */
+function setupRuns(...runs: readonly Run[]): Machine {
   const machine = setupMachine()
-  machine.write('run.json', JSON.stringify({ text, code }))
+  machine.write('run.json', JSON.stringify(runs))
   return machine
+}
+
+function setup(): Machine {
+  return setupRuns({ text: REPORT, code: 0 })
 }
 
 test('the last line is the total, and arguments reach the runner', async () => {
@@ -32,13 +41,53 @@ test.each([
   ['a runner that crashed', undefined, 139, '0 passed, 1 failed'],
   ['a run without a test', { ...REPORT, numPassedTests: 0 }, 0, '0 passed, 1 failed'],
 ])('%s makes the run fail', async (_, report, exitCode, total) => {
-  const machine = setupMachine()
-  machine.write('run.json', JSON.stringify({ text: report, code: exitCode }))
+  const machine = setupRuns({ text: report, code: exitCode })
 
   const { code, lastLine } = await machine.node('tools/test.mjs')
 
   expect(lastLine).toBe(total)
   expect(code).toBe(1)
+})
+
+/** A run in which so many tests of two files fail; 1: the second file cannot be loaded. */
+function failing(count: number): Run {
+  const tests = Array.from({ length: count }, (_, at) => ({ status: 'failed', fullName: `fails ${at}` }))
+  const testResults = [
+    { name: 'project/test/a.test.ts', status: 'failed', assertionResults: tests.slice(0, 1) },
+    { name: 'project/test/b.test.ts', status: 'failed', assertionResults: tests.slice(1) },
+  ]
+  return { text: { ...REPORT, numFailedTests: count, testResults }, code: 1 }
+}
+
+test('a few tests that fail run again, alone, and are told by name when they pass then', async () => {
+  const machine = setupRuns(failing(2), { text: REPORT, code: 0 })
+
+  const { code, lastLine, output } = await machine.node('tools/test.mjs')
+
+  expect(lastLine).toBe('7 passed, 0 failed')
+  expect(code).toBe(0)
+  expect(output).toMatch(/UNSTEADY: .*a\.test\.ts > fails 0\n.*UNSTEADY: .*b\.test\.ts > fails 1\n/)
+  expect(machine.calls().at(-1)).toMatch(/^vitest run \S*a\.test\.ts \S*b\.test\.ts$/)
+})
+
+test.each([
+  ['fails again', [failing(2), failing(2)], 2],
+  ['fails with too many others', [failing(4), { text: REPORT, code: 0 }], 1],
+  [
+    'fails beside an error outside of all tests',
+    [
+      { ...failing(0), code: 1 },
+      { text: REPORT, code: 0 },
+    ],
+    1,
+  ],
+])('what %s makes the run fail', async (_, runs, times) => {
+  const machine = setupRuns(...runs)
+
+  const { code } = await machine.node('tools/test.mjs')
+
+  expect(code).toBe(1)
+  expect(machine.calls().filter((call) => call.startsWith('vitest'))).toHaveLength(times)
 })
 
 test('a missing program is installed with apt-get, without starting its service', async () => {

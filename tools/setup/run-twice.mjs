@@ -1,0 +1,24 @@
+// All tests beside each other keep two processors busy for a quarter of an hour, and a few of twelve thousand wait for what a busy
+// machine does late. So the files of the few that fail run once more, alone: a fault fails again. What passes is told by name, so
+// that whoever reads it mends the test (docs/decisions/0080-what-fails-runs-again-alone.md).
+import { relative } from 'node:path'
+import { root } from './node-version.mjs'
+import { runVitest } from './run-vitest.mjs'
+
+/** More than these are no matter of load. */
+const MOST = 3
+
+/** Resolves to `{ passed, failed }`. */
+export async function runTwice(words) {
+  const first = await runVitest(words)
+  const { failures } = first
+  const isFew = failures.length > 0 && failures.length <= MOST
+  if (!isFew || failures.length !== first.failed) return first
+  const files = [...new Set(failures.map(({ file }) => relative(root, file)))]
+  console.log(`\n${failures.length} failed beside all others: once more, alone: ${files.join(' ')}\n`)
+  const second = await runVitest([...files, '--no-file-parallelism'])
+  if (second.failed > 0) return first
+  for (const { file, test } of failures)
+    console.log(`UNSTEADY: failed beside all others, passed alone: ${relative(root, file)} > ${test}`)
+  return { passed: first.passed + first.failed, failed: 0 }
+}
