@@ -73,14 +73,7 @@ test('a few tests that fail run again, alone, and are told by name when they pas
 test.each([
   ['fails again', [failing(2), failing(2)], 2],
   ['fails with too many others', [failing(4), { text: REPORT, code: 0 }], 1],
-  [
-    'fails beside an error outside of all tests',
-    [
-      { ...failing(0), code: 1 },
-      { text: REPORT, code: 0 },
-    ],
-    1,
-  ],
+  ['fails beside a file that cannot be loaded', [failing(1), { text: REPORT, code: 0 }], 1],
 ])('what %s makes the run fail', async (_, runs, times) => {
   const machine = setupRuns(...runs)
 
