@@ -22,19 +22,19 @@ export type AbandonAnswer =
 
 
 /**
- * Ends a take that its caller got no answer to, in the slot of that take: frees the places that it holds, and where its bytes arrive later they are refused, as those of a call that a later one has replaced. Units stay taken. Safe to repeat.
+ * Ends a take that its caller got no answer to, in the slot of that take: frees the places that it holds, and where its bytes arrive later they are refused, as those of a call that a later one has replaced: that is known for ten minutes at least. Units stay taken. Safe to repeat.
  *
  * Cost: O(limits x 64 + places of limits of takes at work).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'rate-limit/abandon',
-    sha1: 'd2cb8547b3d81605673f95cb7c04ace47cb398a7',
+    sha1: '24963c1cdee23c8c2ac722fa1b03864df5726123',
     reads: false,
     bytes: false,
     source: `--[[
 Ends a take that its caller got no answer to, in the slot of that take: frees the places that it holds, and where its bytes arrive later
-they are refused, as those of a call that a later one has replaced. Units stay taken. Safe to repeat.
+they are refused, as those of a call that a later one has replaced: that is known for ten minutes at least. Units stay taken. Safe to repeat.
 
 @returns abandoned
 @cost    O(limits x 64 + places of limits of takes at work)
@@ -456,6 +456,7 @@ end
 -- A removal first, so that it also works when the server is out of memory.
 redis.call('HDEL', state, meters[1].field)
 save_subject(state, subject, meters, now_us, caller, call, now_us, {})
+keep_for(state, CALL_MEMORY_US / 1000)
 return { 'abandoned' }
 `,
   },
