@@ -1,6 +1,6 @@
 --[[
 Ends a take that its caller got no answer to, in the slot of that take: frees the places that it holds, and where its bytes arrive later
-they are refused, as those of a call that a later one has replaced. Units stay taken. Safe to repeat.
+they are refused, as those of a call that a later one has replaced: that is known for ten minutes at least. Units stay taken. Safe to repeat.
 
 @returns abandoned
 @cost    O(limits x 64 + places of limits of takes at work)
@@ -37,4 +37,5 @@ end
 -- A removal first, so that it also works when the server is out of memory.
 redis.call('HDEL', state, meters[1].field)
 save_subject(state, subject, meters, now_us, caller, call, now_us, {})
+keep_for(state, CALL_MEMORY_US / 1000)
 return { 'abandoned' }

@@ -22,19 +22,19 @@ export type AbandonAnswer =
 
 
 /**
- * Ends a take that its caller got no answer to, in the slot of that take: frees the places that it holds, and where its bytes arrive later they are refused, as those of a call that a later one has replaced. Units stay taken. Safe to repeat.
+ * Ends a take that its caller got no answer to, in the slot of that take: frees the places that it holds, and where its bytes arrive later they are refused, as those of a call that a later one has replaced: that is known for ten minutes at least. Units stay taken. Safe to repeat.
  *
  * Cost: O(limits x 64 + places of limits of takes at work).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'rate-limit/abandon',
-    sha1: 'cf5221042911b630cb20160b26cdab84caa593e7',
+    sha1: '24963c1cdee23c8c2ac722fa1b03864df5726123',
     reads: false,
     bytes: false,
     source: `--[[
 Ends a take that its caller got no answer to, in the slot of that take: frees the places that it holds, and where its bytes arrive later
-they are refused, as those of a call that a later one has replaced. Units stay taken. Safe to repeat.
+they are refused, as those of a call that a later one has replaced: that is known for ten minutes at least. Units stay taken. Safe to repeat.
 
 @returns abandoned
 @cost    O(limits x 64 + places of limits of takes at work)
@@ -248,7 +248,11 @@ local function read_gcra(meter, stored)
   gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
 end
 
+-- What has flowed back is no time: now would lie ahead, and count as taken, where the clock steps back.
 local function pack_gcra(meter)
+  if meter.ahead == 0 and meter.rest == 0 then
+    return pack_pair(0, 0)
+  end
   return pack_pair(meter.now_us + meter.ahead, meter.rest)
 end
 -- A log of what was taken. Takes of the same 64th of the window share an entry, which counts until its
@@ -452,6 +456,7 @@ end
 -- A removal first, so that it also works when the server is out of memory.
 redis.call('HDEL', state, meters[1].field)
 save_subject(state, subject, meters, now_us, caller, call, now_us, {})
+keep_for(state, CALL_MEMORY_US / 1000)
 return { 'abandoned' }
 `,
   },
@@ -469,15 +474,15 @@ return { 'abandoned' }
     [155, 'lua/shared/rate-limit/arrival.lua', 1],
     [182, 'lua/shared/rate-limit/gcra.lua', 7],
     [217, 'lua/shared/rate-limit/gcra.lua', 61],
-    [220, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [249, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [252, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [273, 'lua/shared/rate-limit/concurrency.lua', 39],
-    [285, 'lua/shared/rate-limit/meters.lua', 1],
-    [335, 'lua/shared/rate-limit/save.lua', 1],
-    [336, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [346, 'lua/shared/rate-limit/save.lua', 3],
-    [405, 'lua/rate-limit/abandon.lua', 24],
+    [224, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [253, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [256, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [277, 'lua/shared/rate-limit/concurrency.lua', 39],
+    [289, 'lua/shared/rate-limit/meters.lua', 1],
+    [339, 'lua/shared/rate-limit/save.lua', 1],
+    [340, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [350, 'lua/shared/rate-limit/save.lua', 3],
+    [409, 'lua/rate-limit/abandon.lua', 24],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -1485,7 +1490,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
 export const refund: Operation<RefundArguments, RefundAnswer> = {
   script: {
     name: 'rate-limit/refund',
-    sha1: 'ceaf9634b5e5af49f2d921141788544bf3417441',
+    sha1: '5645e4a10bdde6b24f7ff523aa4e0ef93078b444',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1708,7 +1713,11 @@ local function read_gcra(meter, stored)
   gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
 end
 
+-- What has flowed back is no time: now would lie ahead, and count as taken, where the clock steps back.
 local function pack_gcra(meter)
+  if meter.ahead == 0 and meter.rest == 0 then
+    return pack_pair(0, 0)
+  end
   return pack_pair(meter.now_us + meter.ahead, meter.rest)
 end
 -- A log of what was taken. Takes of the same 64th of the window share an entry, which counts until its
@@ -2045,17 +2054,17 @@ return { 'refunded', server_us, tell_meters(meters) }
     [159, 'lua/shared/rate-limit/arrival.lua', 1],
     [186, 'lua/shared/rate-limit/gcra.lua', 7],
     [221, 'lua/shared/rate-limit/gcra.lua', 61],
-    [224, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [253, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [256, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [277, 'lua/shared/rate-limit/meters.lua', 1],
-    [327, 'lua/shared/rate-limit/meters.lua', 73],
-    [336, 'lua/shared/rate-limit/refund.lua', 1],
-    [386, 'lua/shared/rate-limit/refunded.lua', 1],
-    [438, 'lua/shared/rate-limit/save.lua', 1],
-    [439, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [449, 'lua/shared/rate-limit/save.lua', 3],
-    [508, 'lua/rate-limit/refund.lua', 30],
+    [228, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [257, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [260, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [281, 'lua/shared/rate-limit/meters.lua', 1],
+    [331, 'lua/shared/rate-limit/meters.lua', 73],
+    [340, 'lua/shared/rate-limit/refund.lua', 1],
+    [390, 'lua/shared/rate-limit/refunded.lua', 1],
+    [442, 'lua/shared/rate-limit/save.lua', 1],
+    [443, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [453, 'lua/shared/rate-limit/save.lua', 3],
+    [512, 'lua/rate-limit/refund.lua', 30],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -2120,7 +2129,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'rate-limit/release',
-    sha1: '80373f220b8b1bb18d04138e580a305e741385fa',
+    sha1: '07fa68380da701909288dddca3873a6926fb9f6f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2340,7 +2349,11 @@ local function read_gcra(meter, stored)
   gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
 end
 
+-- What has flowed back is no time: now would lie ahead, and count as taken, where the clock steps back.
 local function pack_gcra(meter)
+  if meter.ahead == 0 and meter.rest == 0 then
+    return pack_pair(0, 0)
+  end
   return pack_pair(meter.now_us + meter.ahead, meter.rest)
 end
 -- A log of what was taken. Takes of the same 64th of the window share an entry, which counts until its
@@ -2569,15 +2582,15 @@ return { 'released' }
     [156, 'lua/shared/rate-limit/arrival.lua', 1],
     [183, 'lua/shared/rate-limit/gcra.lua', 7],
     [218, 'lua/shared/rate-limit/gcra.lua', 61],
-    [221, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [250, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [253, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [274, 'lua/shared/rate-limit/concurrency.lua', 39],
-    [286, 'lua/shared/rate-limit/meters.lua', 1],
-    [336, 'lua/shared/rate-limit/save.lua', 1],
-    [337, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [347, 'lua/shared/rate-limit/save.lua', 3],
-    [406, 'lua/rate-limit/release.lua', 25],
+    [225, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [254, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [257, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [278, 'lua/shared/rate-limit/concurrency.lua', 39],
+    [290, 'lua/shared/rate-limit/meters.lua', 1],
+    [340, 'lua/shared/rate-limit/save.lua', 1],
+    [341, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [351, 'lua/shared/rate-limit/save.lua', 3],
+    [410, 'lua/rate-limit/release.lua', 25],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -3018,7 +3031,7 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
 export const take: Operation<TakeArguments, TakeAnswer> = {
   script: {
     name: 'rate-limit/take',
-    sha1: '8fcedff77f25fe565c8e58023d89a15b9b2892a5',
+    sha1: '114e54a12f10ca6d4149c005086f28327cd3a7e8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3259,7 +3272,11 @@ local function count_gcra(meter, units)
   gcra_set(meter, gcra_ahead(meter, units))
 end
 
+-- What has flowed back is no time: now would lie ahead, and count as taken, where the clock steps back.
 local function pack_gcra(meter)
+  if meter.ahead == 0 and meter.rest == 0 then
+    return pack_pair(0, 0)
+  end
   return pack_pair(meter.now_us + meter.ahead, meter.rest)
 end
 -- A log of what was taken. Takes of the same 64th of the window share an entry, which counts until its
@@ -3577,15 +3594,15 @@ return { 'taken', token, server_us, tell_meters(meters) }
     [153, 'lua/shared/rate-limit/gcra.lua', 1],
     [158, 'lua/shared/rate-limit/arrival.lua', 1],
     [185, 'lua/shared/rate-limit/gcra.lua', 7],
-    [242, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [300, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [338, 'lua/shared/rate-limit/meters.lua', 1],
-    [428, 'lua/shared/rate-limit/save.lua', 1],
-    [429, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [439, 'lua/shared/rate-limit/save.lua', 3],
-    [498, 'lua/rate-limit/take.lua', 27],
-    [518, 'lua/shared/rate-limit/keep-time.lua', 1],
-    [523, 'lua/rate-limit/take.lua', 48],
+    [246, 'lua/shared/rate-limit/sliding-window.lua', 1],
+    [304, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [342, 'lua/shared/rate-limit/meters.lua', 1],
+    [432, 'lua/shared/rate-limit/save.lua', 1],
+    [433, 'lua/shared/rate-limit/keep-for.lua', 1],
+    [443, 'lua/shared/rate-limit/save.lua', 3],
+    [502, 'lua/rate-limit/take.lua', 27],
+    [522, 'lua/shared/rate-limit/keep-time.lua', 1],
+    [527, 'lua/rate-limit/take.lua', 48],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)

@@ -64,7 +64,7 @@ export class Recording {
 
   /** The handler threw: a retry may run. Never rejects. */
   async free(): Promise<void> {
-    await this.#settle(this.#attempt.release())
+    await this.#settle(this.#attempt.releaseAnyway())
   }
 
   async #settle(call: Promise<unknown>): Promise<void> {

@@ -4,6 +4,7 @@ import { KeptLease } from '../runtime/kept-lease.ts'
 import type { Lease } from '../runtime/lease.ts'
 import type { Trace } from '../runtime/runner.ts'
 import { type Completed, completeAttempt, tryToRelease } from './ending.ts'
+import { insisting } from './insisting.ts'
 import { kindOf } from './keeping.ts'
 import { encodeResult, resourceOf, type Source, unitOf } from './source.ts'
 
@@ -85,7 +86,8 @@ export class Attempt<Result> implements Lease {
 
   /**
    * @internal As `complete`, for work that cannot be done again. A result that cannot be stored is none: whoever comes with the
-   * key learns that it was done. Throws what kept it from being stored once the server knows that.
+   * key learns that it was done. Throws what kept it from being stored once the server knows that. What an outage keeps from the server is
+   * said again until it has heard it.
    */
   async completeAnyway(result: Result): Promise<Completed> {
     this.#wasDone = true
@@ -93,11 +95,15 @@ export class Attempt<Result> implements Lease {
     try {
       encoded = encodeResult(this.#source, result)
     } catch (error) {
-      // Where the server does not learn it, the lease ends by itself.
-      await this.#complete(null).catch(() => undefined)
+      await this.#completeInsisting(null).catch(() => undefined)
       throw error
     }
-    return this.#complete(encoded)
+    return this.#completeInsisting(encoded)
+  }
+
+  #completeInsisting(result: string | Uint8Array | null): Promise<Completed> {
+    const again = () => completeAttempt(this.#source, this.key, this.token, result)
+    return this.#insisting(this.#complete(result), again)
   }
 
   async #complete(result: string | Uint8Array | null): Promise<Completed> {
@@ -117,6 +123,16 @@ export class Attempt<Result> implements Lease {
   release(): Promise<void> {
     this.#end = (trace) => tryToRelease(this.#source, this.key, this.token, trace)
     return this.#lease.release()
+  }
+
+  /** @internal As `release`, for work that failed; said again as of `completeAnyway`. */
+  releaseAnyway(): Promise<void> {
+    return this.#insisting(this.release(), () => tryToRelease(this.#source, this.key, this.token))
+  }
+
+  #insisting<Value>(first: Promise<Value>, again: () => Promise<unknown>): Promise<Value> {
+    const { beginning } = unitOf(this.#source, this.key)
+    return insisting(this.#source.runtime, `${beginning}${this.token}`, first, again)
   }
 
   /** Releases an attempt that nobody tried to complete. */

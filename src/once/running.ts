@@ -105,14 +105,14 @@ async function perform<Result>(
 
 /** What the work resolves to. When it throws, the key is free again, so that a retry may run. */
 async function orRelease<Value>(
-  attempt: Pick<Attempt<unknown>, 'release'>,
+  attempt: Pick<Attempt<unknown>, 'releaseAnyway'>,
   work: () => Promise<Value>,
 ): Promise<Value> {
   try {
     return await work()
   } catch (error) {
-    // Where the release fails too, the lease ends by itself; what the work threw says more.
-    await attempt.release().catch(() => undefined)
+    // What the work threw says more.
+    await attempt.releaseAnyway().catch(() => undefined)
     throw error
   }
 }

@@ -1,9 +1,11 @@
 // Takes that hold places. Of one without an answer nobody has the token, so nobody could release it: it is abandoned, in its own slot, which
-// no other call takes until the server has heard that. What of the take arrives later is refused then.
+// no other call takes until the server has heard that. What of the take arrives later is refused then. So is one that was sent again and denied:
+// its first copy may still be on its way, and a denied take is not remembered.
 
 import { abandon, take, type TakeAnswer } from '../generated/rate-limit.ts'
 import type { CallId } from '../runtime/call-ids.ts'
 import { didNotHappen } from '../runtime/outage.ts'
+import type { Trace } from '../runtime/runner.ts'
 import type { Unit } from '../runtime/unit.ts'
 import type { Terms } from './limits.ts'
 
@@ -13,13 +15,17 @@ export async function takePlaces(unit: Unit, cost: number, limits: readonly Term
   const slot = callIds.takeSlot(unit.channel)
   const giveBack = (): void => callIds.giveBack(unit.channel, slot)
   const { caller, call } = callIds.next(slot)
+  const abandonIt = (): void =>
+    abandonTake(unit, { take: Number(call), later: callIds.next(slot), limits, giveBack })
+  const trace: Trace = {}
   try {
-    const answer = await unit.run(take, { caller, call: Number(call), cost, limits })
-    giveBack()
+    const answer = await unit.run(take, { caller, call: Number(call), cost, limits }, trace)
+    if (answer.status === 'denied' && trace.repeated) abandonIt()
+    else giveBack()
     return answer
   } catch (error) {
     if (didNotHappen(error)) giveBack()
-    else abandonTake(unit, { take: Number(call), later: callIds.next(slot), limits, giveBack })
+    else abandonIt()
     throw error
   }
 }

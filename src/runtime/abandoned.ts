@@ -1,5 +1,5 @@
-// Attempts that ended without a lease. Their last word to the server takes them out of its line, or gives back what they were
-// granted meanwhile. That word may be lost, undone by a failover, or overtaken by a late copy of a question, so:
+// Attempts that ended without a lease, and those of work that ended in an outage. Their last word to the server takes them out of its line,
+// gives back what they were granted meanwhile, or tells how the work ended. That word may be lost, undone by a failover, or overtaken by a late copy of a question, so:
 //
 //   ABANDONING ──the server has heard it, and nothing can come late──► KNOWN ──two minutes, or many others──► forgotten
 //     ▲ ▲ │└───a copy may be on its way: said again after 1, 3, 10, 30 and 60 s

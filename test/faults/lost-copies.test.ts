@@ -117,6 +117,19 @@ test('of locks that were had together and given back', async () => {
   await until('both are free again', async () => (await isFree('a')) && (await isFree('b')))
 })
 
+test('of a take of a place that was denied', async () => {
+  const { slow, other, arrive } = scene('rate-limit/take')
+  const limit = { algorithm: 'concurrency', limit: 1, lease: '5m' } as const
+  const held = await other.rateLimit('r', limit).take('ada')
+  if (!held.allowed) throw new Error('nobody holds the place')
+  expect(await slow.rateLimit('r', limit).take('ada')).toMatchObject({ allowed: false })
+  await other.rateLimit('r', limit).release('ada', held.token)
+
+  await arrive().catch(() => 'it is refused')
+
+  await until('the place is free', async () => (await other.rateLimit('r', limit).peek('ada')).allowed)
+})
+
 test('of a fenced value that its process has written since changes nothing', async () => {
   const { slow, other, arrive } = scene('lock/fenced-set')
   const fenced = slow.fenced<string>('price')

@@ -58,11 +58,12 @@ class GcraModel implements LimitModel {
     const flowedBack = BigInt(Math.max(0, nowUs - atUs)) * this.#parts
     const back = this.#unit * BigInt(cost) - flowedBack
     if (back > 0n) this.#arrival -= back
-    if (this.#ahead(nowUs) === 0n) this.#arrival = BigInt(nowUs) * this.#parts
+    if (this.#ahead(nowUs) === 0n) this.#arrival = 0n
   }
 
   settle(nowUs: number): void {
-    this.#arrival = BigInt(nowUs) * this.#parts + this.#ahead(nowUs)
+    const ahead = this.#ahead(nowUs)
+    this.#arrival = ahead === 0n ? 0n : BigInt(nowUs) * this.#parts + ahead
   }
 
   /** After a small step back of the clock no more than a whole burst. */

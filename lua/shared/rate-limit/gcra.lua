@@ -58,6 +58,10 @@ local function count_gcra(meter, units)
   gcra_set(meter, gcra_ahead(meter, units))
 end
 
+-- What has flowed back is no time: now would lie ahead, and count as taken, where the clock steps back.
 local function pack_gcra(meter)
+  if meter.ahead == 0 and meter.rest == 0 then
+    return pack_pair(0, 0)
+  end
   return pack_pair(meter.now_us + meter.ahead, meter.rest)
 end

@@ -1,0 +1,95 @@
+// What becomes of work that ends while the server is away: its process knows how, and has nobody who would say it again.
+
+import { type Driver, type Once, perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { expect, onTestFinished, test } from 'vitest'
+import { setup } from '../../test/once-fixture.ts'
+import { until } from '../../test/servers/ask.ts'
+import { ConnectionLostError } from '../driver.ts'
+
+interface Scene {
+  /** Its server is away from `goAway` until `comeBack`. */
+  readonly cut: Once<unknown>
+  readonly other: Once<unknown>
+  goAway(): void
+  comeBack(): void
+}
+
+async function scene(): Promise<Scene> {
+  const { once, name, client } = await setup({ clock: 'real' })
+  const plain = ioredis(client)
+  let isAway = false
+  const run: Driver['run'] = (call) =>
+    isAway ? Promise.reject(new ConnectionLostError('away', false)) : plain.run(call)
+  const driver: Driver = Object.assign(Object.create(plain) as Driver, {
+    run,
+    info: () => plain.info(),
+    subscribe: (...args: Parameters<Driver['subscribe']>) => plain.subscribe(...args),
+    close: async () => undefined,
+  })
+  const redis = perilune(driver, { namespace: 'once-test', deadline: '300ms' })
+  onTestFinished(() => redis.close())
+  return {
+    cut: redis.once(name),
+    other: once,
+    goAway: () => (isAway = true),
+    comeBack: () => (isAway = false),
+  }
+}
+
+test('work that is done while the server is away is done once: its result is told when the server is back', async () => {
+  const { cut, other, goAway, comeBack } = await scene()
+  let done = 0
+  const work = (): string => {
+    done += 1
+    goAway()
+    return 'done'
+  }
+  await expect(cut.run('a', work)).rejects.toMatchObject({ code: 'unreachable' })
+  comeBack()
+
+  await until('the result is known', async () => (await other.find('a')) !== null)
+
+  expect(await other.run('a', work)).toBe('done')
+  expect(done).toBe(1)
+})
+
+test('work whose result cannot be kept is known to be done, also where the server was away', async () => {
+  const { cut, other, goAway, comeBack } = await scene()
+  const work = (): bigint => {
+    goAway()
+    return 1n
+  }
+  await expect(cut.run('a', work)).rejects.toThrow('JSON')
+  comeBack()
+
+  await until('that is known', async () => (await other.inspect('a')).state === 'finished')
+
+  await expect(other.run('a', work)).rejects.toMatchObject({ name: 'ResultNotKeptError' })
+})
+
+test('work that fails while the server is away frees its key when the server is back', async () => {
+  const { cut, other, goAway, comeBack } = await scene()
+  const work = (): never => {
+    goAway()
+    throw new Error('failed')
+  }
+  await expect(cut.run('a', work)).rejects.toThrow('failed')
+  comeBack()
+
+  await until('the key is free', async () => (await other.inspect('a')).state === 'free')
+})
+
+test('what was told too late changes nothing for the one who has begun since', async () => {
+  const { cut, other, goAway, comeBack } = await scene()
+  const work = (): string => {
+    goAway()
+    return 'late'
+  }
+  await expect(cut.run('a', work)).rejects.toMatchObject({ code: 'unreachable' })
+  await other.clear('a')
+  comeBack()
+
+  expect(await other.run('a', () => new Promise((resolve) => setTimeout(resolve, 1500, 'new')))).toBe('new')
+  expect(await other.find('a')).toMatchObject({ result: 'new' })
+})

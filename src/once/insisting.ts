@@ -1,0 +1,33 @@
+// The last word of work that is over. Whoever could say it again is not there any more, and until the server has heard it the work may be
+// done once more: what an outage keeps from it is said again, as long as the instance lasts.
+
+import { isOutage } from '../runtime/outage.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+
+/** Settles as `first` does. `again`: says the same, safe to repeat; `id`: nothing else is said under it. */
+export async function insisting<Value>(
+  runtime: Runtime,
+  id: string,
+  first: Promise<Value>,
+  again: () => Promise<unknown>,
+): Promise<Value> {
+  try {
+    return await first
+  } catch (error) {
+    if (isOutage(error)) runtime.mailbox.abandoned.add(id, untilHeard(again), false)
+    throw error
+  }
+}
+
+/** Rejects while the store cannot decide. What is known is forgotten, for it may be large. */
+function untilHeard(again: () => Promise<unknown>): () => Promise<void> {
+  let left: typeof again | null = again
+  return async () => {
+    try {
+      await left?.()
+    } catch (error) {
+      if (isOutage(error)) throw error
+    }
+    left = null
+  }
+}
