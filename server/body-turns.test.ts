@@ -1,10 +1,13 @@
 import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { setImmediate as passOfTheLoop } from 'node:timers/promises'
+import { Queue } from 'perilune'
 import { afterEach, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { BodyTurns } from './body-turns.ts'
+import { Registry } from './queues/registry.ts'
 import { openSocket, readStatus } from './testing/raw-request.ts'
 import { startApp } from './testing/test-app.ts'
+import { KnownQueues } from './v1/queues/known-queues.ts'
 
 const MIB = 1024 * 1024
 const sockets: Socket[] = []
@@ -82,47 +85,167 @@ test('a body that is refused, or whose client has left, gives its turn to the ne
   expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([400, 400, 400])
 })
 
-test('of large bodies that are in at the same time no two are parsed in one pass of the loop', async () => {
-  await using app = await startApp(inject('redisPort'))
-  const text = JSON.stringify({ body: 'x'.repeat(MIB) })
-  const head = [
-    'POST /v1/feeds/large/messages?keepCount=1 HTTP/1.1',
-    'Host: localhost',
-    'Content-Type: application/json',
-    `Content-Length: ${text.length}`,
-  ].join('\r\n')
-  const statuses: Promise<number>[] = []
-  for (let at = 0; at < 6; at += 1) {
-    const socket = await openSocket(app.url)
-    sockets.push(socket)
-    statuses.push(readStatus(socket))
-    await new Promise((resolve) => socket.write(`${head}\r\n\r\n${text.slice(0, -1)}`, resolve))
-  }
-  const passes = passesOfParsing(MIB)
-  for (const socket of sockets) socket.write('}')
+test('whoever has waited for something else has another turn, before all that have had none', async () => {
+  const turns = new BodyTurns()
+  const first = take(turns, 'a')
+  const [second, third] = [take(turns, 'b'), take(turns, 'c')]
+  turns.end(first.request)
+  await vi.waitUntil(() => second.state === 'begins')
 
-  expect(new Set(await Promise.all(statuses))).toEqual(new Set([201]))
+  let goesOn = false
+  const again = turns.again(first.request).then(() => (goesOn = true))
+  await passOfTheLoop()
+  expect([goesOn, third.state]).toEqual([false, 'waits'])
+  turns.end(second.request)
+  await again
+  expect(third.state).toBe('waits')
+  // Its turn ends by itself, behind what is done at once.
+  await vi.waitUntil(() => third.state === 'begins')
+})
+
+test('who has waited, and whose client has left meanwhile, has no other turn', async () => {
+  const turns = new BodyTurns()
+  const first = take(turns, 'a')
+  turns.end(first.request)
+  const second = take(turns, 'a')
+  await vi.waitUntil(() => second.state === 'begins')
+  const again = turns.again(first.request)
+  first.request.socket.emit('close')
+  await expect(again).rejects.toThrow('the client has left')
+})
+
+test.each([
+  ['one text of a mebibyte', JSON.stringify({ body: 'x'.repeat(MIB) })],
+  [
+    'a thousand messages of 20 kB',
+    JSON.stringify({ messages: Array.from({ length: 1000 }, () => ({ body: 'x'.repeat(9) })) }),
+  ],
+])(
+  'of bodies that are in at the same time, each %s, no two are parsed in one pass of the loop',
+  async (_what, text) => {
+    await using app = await startApp(inject('redisPort'))
+    const statuses = await postAtOnce(app.url, Array(6).fill('/v1/feeds/large/messages?keepCount=1'), text)
+    const passes = passesOfParsing(text)
+
+    expect(new Set(await statuses())).toEqual(new Set([201]))
+    expect(passes).toHaveLength(6)
+    expect(new Set(passes).size).toBe(6)
+  },
+)
+
+test('posts to queues of which nothing is known yet are worked on one at a time, once all of them are', async () => {
+  await using app = await startApp(inject('redisPort'))
+  const text = JSON.stringify({
+    messages: Array.from({ length: 200 }, () => ({ body: 'x'.repeat(90), ttl: 60 })),
+  })
+  const paths = Array.from({ length: 6 }, (_, at) => `/v2/queues/unknown${at}/messages`)
+  const known = allAtOnce(Registry.prototype, 'recall', 6)
+  const statuses = await postAtOnce(app.url, paths, text)
+  const passes = passesOfParsing(text)
+  const answered = statuses()
+  await known
+
+  expect(new Set(await answered)).toEqual(new Set([201]))
   expect(passes).toHaveLength(6)
   expect(new Set(passes).size).toBe(6)
 })
 
-/** In which pass of the event loop each text of so many bytes was parsed, from now on. */
-function passesOfParsing(bytes: number): number[] {
+test('jobs for queues of which nothing is known yet are enqueued one body at a time, once all of them are', async () => {
+  await using app = await startApp(inject('redisPort'))
+  const text = JSON.stringify({
+    jobs: Array.from({ length: 200 }, () => ({ name: 'x', payload: 'x'.repeat(90) })),
+  })
+  const paths = Array.from({ length: 6 }, (_, at) => `/v1/queues/unknown${at}/jobs`)
+  const known = allAtOnce(KnownQueues.prototype, 'begin', 6)
+  const statuses = await postAtOnce(app.url, paths, text)
   const passes: number[] = []
+  const pass = passesOfTheLoop()
+  const { enqueueMany } = Queue.prototype
+  const spied = vi.spyOn(Queue.prototype, 'enqueueMany').mockImplementation(function (this: Queue, jobs) {
+    passes.push(pass())
+    return enqueueMany.call(this, jobs)
+  })
+  onTestFinished(() => spied.mockRestore())
+  const answered = statuses()
+  await known
+
+  expect(new Set(await answered)).toEqual(new Set([201]))
+  expect(passes).toHaveLength(6)
+  expect(new Set(passes).size).toBe(6)
+})
+
+/** Requests that are whole but for a byte; the function sends the last bytes, and tells the statuses. */
+async function postAtOnce(
+  url: string,
+  paths: readonly string[],
+  text: string,
+): Promise<() => Promise<number[]>> {
+  const statuses: Promise<number>[] = []
+  for (const path of paths) {
+    const socket = await openSocket(url)
+    sockets.push(socket)
+    statuses.push(readStatus(socket))
+    const head = [
+      `POST ${path} HTTP/1.1`,
+      'Host: localhost',
+      'Client-ID: 3381af92-2b9e-11e3-b191-71861300734c',
+      'X-Project-ID: turns',
+      'Content-Type: application/json',
+      `Content-Length: ${text.length}`,
+    ].join('\r\n')
+    await new Promise((resolve) => socket.write(`${head}\r\n\r\n${text.slice(0, -1)}`, resolve))
+  }
+  return () => {
+    for (const socket of sockets) socket.write(text.slice(-1))
+    return Promise.all(statuses)
+  }
+}
+
+/** What this method is asked for so many times resolves at once for all. Resolves when all have asked. */
+function allAtOnce<Method extends string>(
+  of: Record<Method, (...args: never[]) => Promise<unknown>>,
+  method: Method,
+  count: number,
+): Promise<void> {
+  const original = of[method]
+  let [asked, open] = [0, (): void => undefined]
+  const all = new Promise<void>((resolve) => (open = resolve))
+  of[method] = async function (this: unknown, ...args) {
+    const answer = await original.apply(this, args)
+    asked += 1
+    if (asked === count) open()
+    await all
+    return answer
+  }
+  onTestFinished(() => {
+    of[method] = original
+  })
+  return all
+}
+
+/** In which pass of the event loop each of these texts was parsed, from now on. */
+function passesOfParsing(wanted: string): number[] {
+  const passes: number[] = []
+  const pass = passesOfTheLoop()
+  const { parse } = JSON
+  const spied = vi.spyOn(JSON, 'parse').mockImplementation((text: string, ...rest) => {
+    if (text === wanted) passes.push(pass())
+    return parse(text, ...rest) as unknown
+  })
+  onTestFinished(() => spied.mockRestore())
+  return passes
+}
+
+/** In which one we are, from now on. */
+function passesOfTheLoop(): () => number {
   let [pass, isOver] = [0, false]
   const count = (): void => {
     pass += 1
     if (!isOver) setImmediate(count)
   }
   count()
-  const { parse } = JSON
-  const spied = vi.spyOn(JSON, 'parse').mockImplementation((text: string, ...rest) => {
-    if (text.length >= bytes) passes.push(pass)
-    return parse(text, ...rest) as unknown
-  })
   onTestFinished(() => {
     isOver = true
-    spied.mockRestore()
   })
-  return passes
+  return () => pass
 }

@@ -1,5 +1,8 @@
-// What a large body costs is time of the one thread that serves all: there it is judged, parsed, checked and taken apart. So those that
+// What a body costs is time of the one thread that serves all: there it is judged, parsed, checked and taken apart. So those that
 // are in take turns: one at a time, in steps, tenant after tenant, and between two of them everybody else is served.
+//
+//   waits ──its turn──► judged, parsed, checked ──► its route begins ──► over
+//                                    └──waits for Redis──► waits again ──► …
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -12,22 +15,29 @@ declare module 'fastify' {
       take(request: FastifyRequest, body: Buffer): Promise<void>
       /** Resolves when the next step of it may be done. */
       step(request: FastifyRequest): Promise<void>
+      /** To be called behind a wait: resolves when what is done then at once may be done. Throws LEFT. */
+      again(request: FastifyRequest): Promise<void>
     }
   }
 }
 
-/** Smaller bodies take no time to speak of, and no turn. */
-const LARGE_BYTES = 65_536
+/** Of fewer bytes no body holds enough to take time to speak of, and none takes a turn. */
+const LARGE_BYTES = 4096
 /** For others, behind so many bytes: they ask Redis, and are answered. */
 const PAUSE_MS = 10
 const BYTES_WITHOUT_PAUSE = 1024 * 1024
 
 type Turn = Pick<IncomingMessage, 'socket'>
 type Begin = (error?: Error) => void
+type Line = Set<Begin>
 
 export class BodyTurns {
   /** By share, in the order of their turns. */
-  readonly #waiting = new Map<string, Set<Begin>>()
+  readonly #waiting = new Map<string, Line>()
+  /** Those that have had a turn. They go first: what was parsed lies in memory. */
+  readonly #again: Line = new Set()
+  /** Bytes of those that have had a turn. */
+  readonly #taken = new WeakMap<Turn, number>()
   readonly #end = (): void => this.#pause()
   #atWork: Turn | null = null
   #isPause = false
@@ -37,10 +47,9 @@ export class BodyTurns {
   /** Resolves when a body of so many bytes may be worked on. Throws LEFT. */
   async take(share: string, request: Turn, bytes: number): Promise<void> {
     if (bytes < LARGE_BYTES) return
-    // Nothing would tell any more that its client has left.
-    if (request.socket.destroyed) throw LEFT
-    if (this.#atWork === null && !this.#isPause) this.#begin(request, bytes)
-    else await this.#wait(share, request, bytes)
+    const line = this.#waiting.get(share) ?? new Set()
+    this.#waiting.set(share, line)
+    await this.#begin(line, request, bytes)
   }
 
   /** Calls back for the next step of what is at work, once others were served; of any other at once. */
@@ -49,15 +58,44 @@ export class BodyTurns {
     else begin()
   }
 
+  /** Resolves when it may be worked on for a moment, whatever it has waited for meanwhile. Throws LEFT. */
+  async again(request: Turn): Promise<void> {
+    const bytes = this.#taken.get(request)
+    if (bytes === undefined || this.#atWork === request) return
+    await this.#begin(this.#again, request, bytes)
+    this.endSoon(request)
+  }
+
+  /** Behind what is done at once. */
+  endSoon(request: Turn): void {
+    this.step(request, () => this.end(request))
+  }
+
   /** What is left to be done for it takes little time. */
   end(request: Turn): void {
     if (this.#atWork === request) this.#pause()
   }
 
-  #begin(request: Turn, bytes: number): void {
-    this.#atWork = request
-    this.#bytes += bytes
-    request.socket.once('close', this.#end)
+  #begin(line: Line, request: Turn, bytes: number): Promise<void> {
+    const { socket } = request
+    return new Promise((resolve, reject) => {
+      const leave = (): void => begin(LEFT)
+      const begin: Begin = (error) => {
+        socket.off('close', leave)
+        line.delete(begin)
+        if (error !== undefined) return reject(error)
+        this.#taken.set(request, bytes)
+        this.#atWork = request
+        this.#bytes += bytes
+        socket.once('close', this.#end)
+        resolve()
+      }
+      // Nothing would tell any more that its client has left.
+      if (socket.destroyed) return reject(LEFT)
+      socket.once('close', leave)
+      line.add(begin)
+      if (this.#atWork === null && !this.#isPause) this.#beginNext()
+    })
   }
 
   #pause(): void {
@@ -76,37 +114,25 @@ export class BodyTurns {
     }
   }
 
-  #wait(share: string, request: Turn, bytes: number): Promise<void> {
-    const ofShare = this.#waiting.get(share) ?? new Set()
-    this.#waiting.set(share, ofShare)
-    return new Promise((resolve, reject) => {
-      const leave = (): void => begin(LEFT)
-      const begin: Begin = (error) => {
-        request.socket.off('close', leave)
-        ofShare.delete(begin)
-        if (ofShare.size === 0) this.#waiting.delete(share)
-        if (error !== undefined) return reject(error)
-        this.#begin(request, bytes)
-        resolve()
-      }
-      request.socket.once('close', leave)
-      ofShare.add(begin)
-    })
+  #beginNext(): void {
+    const [begin] = this.#nextLine()
+    begin?.()
   }
 
-  #beginNext(): void {
-    const [next] = this.#waiting
-    if (next === undefined) return
-    const [share, ofShare] = next
-    // Behind those of others.
-    this.#waiting.delete(share)
-    this.#waiting.set(share, ofShare)
-    const [begin] = ofShare
-    begin?.()
+  #nextLine(): Line {
+    if (this.#again.size > 0) return this.#again
+    for (const [share, line] of this.#waiting) {
+      // Behind those of others.
+      this.#waiting.delete(share)
+      if (line.size === 0) continue
+      if (line.size > 1) this.#waiting.set(share, line)
+      return line
+    }
+    return this.#again
   }
 }
 
-/** Has large bodies worked on in turns. `shareOf`: whose turn that is. */
+/** Has large bodies worked on in turns. `shareOf`: whose turn that is. To be called before the routes. */
 export function takeBodiesInTurn(
   app: Pick<FastifyInstance, 'decorate' | 'addHook'>,
   shareOf: (request: FastifyRequest) => string,
@@ -115,14 +141,18 @@ export function takeBodiesInTurn(
   app.decorate('bodyTurns', {
     take: (request, body) => turns.take(shareOf(request), request.raw, body.length),
     step: ({ raw }) => new Promise((resolve) => turns.step(raw, resolve)),
+    again: ({ raw }) => turns.again(raw),
   })
   app.addHook('preHandler', ({ raw }, _reply, begin) =>
     turns.step(raw, () => {
       begin()
-      // What the route does at once is done by then.
-      turns.step(raw, () => turns.end(raw))
+      turns.endSoon(raw)
     }),
   )
+  app.addHook('onRoute', (route) => {
+    // Behind all others, which may wait for Redis.
+    route.preHandler = [route.preHandler ?? [], ({ raw }: FastifyRequest) => turns.again(raw)].flat()
+  })
   app.addHook('onSend', (request, _reply, payload, done) => {
     turns.end(request.raw)
     done(null, payload)

@@ -27,6 +27,8 @@ const shuffled = (at: number): string => {
   }
   return `{${members}}`
 }
+const objectOf = (count: number): string =>
+  JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, at) => [`name${at}`, 1])))
 const names = Array.from({ length: 300_000 }, (_, at) => `"${at.toString(36)}":1`)
 
 test.each([
@@ -42,6 +44,7 @@ test.each([
   ['names in many orders', `[${upTo(3_900_000, shuffled)}]`],
   ['different short texts', `[${upTo(2_900_000, (at) => `"${at.toString(36)}"`)}]`],
   ['short texts with escapes', listOf('"\\n"')],
+  ['objects of many names', listOf(objectOf(150))],
 ])('a body of four megabytes of %s is refused before it is parsed', async (_what, text) => {
   await using app = await startApp(inject('redisPort'))
 
@@ -59,12 +62,20 @@ test.each([
   ['one text', `"${filled('x')}"`],
   ['one text of quotes', `"${filled('\\"')}"`],
   ['texts', listOf('"abcdefgh"')],
+  ['wide records', listOf(objectOf(100))],
   ['records', listOf('{"id":12345678,"name":"abcdefghij, or so","on":true}')],
 ])('a body of four megabytes of %s is taken', async (_what, text) => {
   await using app = await startApp(inject('redisPort'))
 
   const { status } = await app.call('POST', '/v1/feeds/f/messages', { body: `{"body":${text}}` })
   expect(status).toBe(201)
+})
+
+test('objects with a number for a name take several times as long as others', () => {
+  const list = (part: string): Buffer => Buffer.from(`[${part.repeat(100_000)}1]`)
+  expect(takesTooLong(list('{"abc":1},'))).toBe(false)
+  expect(takesTooLong(list('{"999":1},'))).toBe(true)
+  expect(takesTooLong(list('{"a":1,"999":1},'))).toBe(true)
 })
 
 test('a queue of /v2 refuses such a body, too', async () => {

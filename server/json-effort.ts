@@ -1,6 +1,6 @@
 // How long JSON.parse would take, judged before it begins: four megabytes of brackets take it half a second, of one text three
 // milliseconds. What it makes costs it, not what it reads: objects and arrays, plain values, short texts and names that it has not
-// met, and names in an order that it has not met.
+// met, and names in an order that it has not met; objects of many names, and of names that are numbers.
 
 import { randomInt } from 'node:crypto'
 
@@ -19,6 +19,10 @@ const NEW_TEXT = 270
 const NAME = 20
 const NEW_NAME = 700
 const NEW_ORDER = 170
+/** Objects with so many names are kept in another form, and so are those with a name that is a number. */
+const MANY_NAMES = 128
+const NAME_OF_MANY = 200
+const NUMBER_AS_NAME = 450
 
 /** With its quotes. Longer texts are not looked up. */
 const SHORT_BYTES = 12
@@ -27,6 +31,7 @@ const LONG_NUMBER_BYTES = 16
 const LEVELS = 1024
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c]
+const [ZERO, NINE] = [0x30, 0x39]
 const [COMMA, POINT, COLON, OPENING, CLOSING, LETTER_E] = [1, 2, 3, 4, 5, 6]
 /** What a byte outside of texts means; 0: nothing. A quote has a meaning, too. */
 const MEANINGS = new Uint8Array(256)
@@ -58,6 +63,10 @@ class Judgement {
   readonly #orders = new Met()
   /** What names the object of each level has had so far. */
   readonly #names = new Int32Array(LEVELS)
+  /** How many these are. */
+  readonly #counts = new Int32Array(LEVELS)
+  /** Whether one of them is a number. */
+  readonly #numbers = new Uint8Array(LEVELS)
   #level = 0
   /** Where the last byte that means something ended. */
   #behind = 0
@@ -98,7 +107,10 @@ class Judgement {
     if (meaning === COLON) return this.#effortOfName()
     this.#level += meaning === OPENING ? 1 : -1
     if (meaning === CLOSING) return 0
-    this.#names[this.#level & (LEVELS - 1)] = 0
+    const level = this.#level & (LEVELS - 1)
+    this.#names[level] = 0
+    this.#counts[level] = 0
+    this.#numbers[level] = 0
     return CONTAINER
   }
 
@@ -131,7 +143,24 @@ class Judgement {
     const level = this.#level & (LEVELS - 1)
     const names = mixed(this.#names[level] ?? 0, hash)
     this.#names[level] = names
-    return NAME + (isNew ? NEW_NAME : 0) + (this.#orders.isNew(names) ? NEW_ORDER : 0)
+    const ofForm = this.#effortOfForm(level)
+    return NAME + (isNew ? NEW_NAME : 0) + (this.#orders.isNew(names) ? NEW_ORDER : 0) + ofForm
+  }
+
+  /** What the form costs in which an object is kept, for another name. */
+  #effortOfForm(level: number): number {
+    const count = (this.#counts[level] ?? 0) + 1
+    this.#counts[level] = count
+    const isFirst = this.#numbers[level] === 0 && this.#isNumber
+    if (isFirst) this.#numbers[level] = 1
+    // With one too many all of them are moved.
+    const moved = count === MANY_NAMES ? count : count > MANY_NAMES ? 1 : 0
+    return moved * NAME_OF_MANY + (isFirst ? NUMBER_AS_NAME : 0)
+  }
+
+  /** Whether the last text may be one: what begins and ends as one is taken for it. */
+  get #isNumber(): boolean {
+    return this.#isShort && isDigit(this.#text[this.#from + 1]) && isDigit(this.#text[this.#to - 2])
   }
 
   get #isShort(): boolean {
@@ -143,6 +172,10 @@ class Judgement {
     for (let at = this.#from + 1; at < this.#to; at += 1) hash = mixed(hash, this.#text[at] ?? 0)
     return hash
   }
+}
+
+function isDigit(byte = 0): boolean {
+  return byte >= ZERO && byte <= NINE
 }
 
 /** Nobody may know it, or he could write many that have one hash. */

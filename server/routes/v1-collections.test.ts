@@ -27,6 +27,23 @@ test('a list is replaced, judged by its version, and read to the letter', async 
   expect(page.json).toMatchObject({ status: 'page', next: null, gap: false, size: 3, version: 7 })
 })
 
+test.each(['list', 'set'])(
+  'a %s takes a hundred thousand items in one request, and no more',
+  async (kind) => {
+    const place = newPlace(kind)
+    const items = (count: number): string => `{"items":[${Array(count).fill('1').join(',')}]}`
+    expect((await put(place, items(100_000))).status).toBe(200)
+    const refused = await put(place, items(100_001))
+    expect(codeOf(refused)).toEqual([400, 'invalid-argument'])
+    expect(refused.json.detail).toContain('must be at most 100000')
+    for (const more of ['items', 'removals']) {
+      expect(codeOf(await post(`${place}/${more}`, items(100_001)))).toEqual(
+        kind === 'list' && more === 'removals' ? [404, 'not-found'] : [400, 'invalid-argument'],
+      )
+    }
+  },
+)
+
 test('a list is read in pages, and whoever reads on in what was replaced is told', async () => {
   const place = newPlace('list')
   await put(place, { items: [1, 2, 3] })

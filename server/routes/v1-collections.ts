@@ -12,7 +12,7 @@ import type { App } from '../fastify.ts'
 import { answers, BODY } from '../v1/answers.ts'
 import { duration, limit, name } from '../v1/arguments.ts'
 import { added, cleared, page, picture, removed, replaced } from '../v1/collections/answers.ts'
-import { encodeItems, itemsIn, keysIn } from '../v1/collections/items.ts'
+import { encodeItems, itemsIn, keysIn, MOST_ITEMS } from '../v1/collections/items.ts'
 import { NoQuery, strict } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
 import { nameOf } from '../v1/place.ts'
@@ -27,8 +27,7 @@ const kind = Type.Unsafe<CollectionKind>({
 })
 const Path = Type.Object({ kind, name })
 const items = Type.Array(Type.Unknown(), {
-  description:
-    'Values of any JSON; of a hash pairs of a field and a value, of a sorted set pairs of a value and a score.',
+  description: `Values of any JSON, at most ${MOST_ITEMS}; of a hash pairs of a field and a value, of a sorted set pairs of a value and a score.`,
 })
 const most = Type.Optional(
   Type.Integer({

@@ -65,6 +65,7 @@ export function advanceJobs(app: App, { limits }: Parts, open: Open, known: Know
       given.map(({ next }) => next),
       name,
     )
+    await app.bodyTurns.again(request)
     const steps = given.map((each) => ({
       ...each,
       next: nextFor(request, each.next, name),

@@ -35,6 +35,7 @@ export function enqueueJobs(app: App, { limits }: Parts, open: Open, known: Know
     const given = newJobs(request.body, request.jsonText, key)
     const elsewhere = given.flatMap(({ parents = [] }) => queuesOf(parents, request.params.name))
     await checkAll(known, request, elsewhere)
+    await app.bodyTurns.again(request)
     const named = given.map((job) => withParents(request, job, request.params.name))
     const results = await open(request).enqueueMany(named)
     const jobs = results.map(({ id, duplicate }) => ({ id, duplicate }))

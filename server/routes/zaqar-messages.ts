@@ -26,11 +26,13 @@ export function zaqarMessages(app: App, queues: Queues, limits: Limits): void {
 
 function postMessages(app: App, queues: Queues, limits: Limits): void {
   const options = { schema: { params: QueuePath }, bodyLimit: limits.maxMessagesPostSize }
-  app.post('/queues/:queue/messages', options, async ({ tenant, params, body }, reply) => {
+  app.post('/queues/:queue/messages', options, async (request, reply) => {
+    const { tenant, params, body } = request
     const { queue } = params
     const place = { tenant, queue }
     const text = textOfBody(body)
     const metadata = await queues.registry.recall(place)
+    await app.bodyTurns.again(request)
     const terms = termsOf(metadata ?? {}, limits)
     if (Buffer.isBuffer(body) && body.length > terms.postSize) {
       throw badRequest(`The body must be at most ${terms.postSize} bytes.`)

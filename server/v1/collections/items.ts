@@ -3,8 +3,12 @@
 import { type CollectionKind, InvalidArgumentError } from 'perilune'
 import { findElements, findElementsOf, findStart, type Slice } from '../../zaqar/json-slices.ts'
 
+/** What it takes to take items apart goes by their number, and small ones are many in few bytes. */
+export const MOST_ITEMS = 100_000
+
 /** `text`: the body of the request, `items`: its list of that name, parsed. */
 export function itemsIn(kind: CollectionKind, text: string, items: readonly unknown[]): unknown[] {
+  checkNumber(items)
   const slices = slicesIn(text)
   if (kind === 'list' || kind === 'set') return slices.map((item) => at(text, item))
   return pairsIn(text, slices).map(([first, second], nth) => {
@@ -16,7 +20,12 @@ export function itemsIn(kind: CollectionKind, text: string, items: readonly unkn
 
 /** What items are removed by: values, or the fields of a hash. */
 export function keysIn(kind: CollectionKind, text: string, items: readonly unknown[]): readonly unknown[] {
+  checkNumber(items)
   return kind === 'hash' ? items : slicesIn(text).map((item) => at(text, item))
+}
+
+function checkNumber({ length }: readonly unknown[]): void {
+  if (length > MOST_ITEMS) throw new InvalidArgumentError('items', `must be at most ${MOST_ITEMS}`)
 }
 
 function slicesIn(text: string): Slice[] {
