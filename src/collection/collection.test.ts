@@ -327,6 +327,7 @@ describe('what is wrong is refused by its name, before anything is written', () 
     ['limit', ({ list }) => list.read({ limit: 1001 })],
     ['after', ({ list }) => list.read({ after: '0-1' })],
     ['after', ({ list }) => list.read({ after: '' })],
+    ['after', ({ list }) => list.read({ after: '1-18446744073709551616' })],
     ['kind', ({ redis, name }) => redis.collection(name, { kind: 'hash' }).read()],
     ['kind', ({ redis, name }) => redis.collection(name, { kind: 'set' }).replace(upTo(2500))],
   ]

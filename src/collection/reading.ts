@@ -71,10 +71,16 @@ export async function readItems<Item, Key>(
 
 function parseMarker(after: unknown): { copy: number; place: string } {
   const [, copy, place] = /^([1-9]\d{0,15})-(\d{1,20}(?:\.[0-9a-f]{8})?)$/.exec(String(after)) ?? []
-  if (copy === undefined || place === undefined) {
+  if (copy === undefined || place === undefined || !isCursor(place)) {
     throw new InvalidArgumentError('after', 'must be the next of a page')
   }
   return { copy: Number(copy), place }
+}
+
+/** Redis refuses one of more than 64 bits, and does not say of what. */
+function isCursor(place: string): boolean {
+  const [number = ''] = place.split('.')
+  return BigInt(number) < 2n ** 64n
 }
 
 function toVersion(version: number): number | null {

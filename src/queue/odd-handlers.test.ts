@@ -186,6 +186,7 @@ test('a result that cannot be stored has its job tried again, and then dead with
     'RangeError',
     'InvalidArgumentError',
   ])
+  expect(found[0]?.failure?.message).toContain('result must be a value that JSON can hold')
   expect(found.at(-1)?.failure?.message).toContain('result must be at most 4194304 bytes')
 })
 

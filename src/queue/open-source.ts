@@ -37,6 +37,7 @@ export function openSource(
   const source: Source = {
     unit,
     codec,
+    results: codecOr(given, () => jsonOf<unknown>('result')),
     name,
     pace: { slowly: 0 },
     chores: new Chores(runtime, `${unit.prefix} ${codec.name}`, {

@@ -6,9 +6,9 @@ import type { Source } from './source.ts'
 const MAX_RESULT_BYTES: number = 4 * 1024 * 1024
 
 /** Empty: none. Throws what the codec throws when it cannot hold the result, InvalidArgumentError. */
-export function encodeResult(result: unknown, { codec }: Pick<Source, 'codec'>): string | Uint8Array {
+export function encodeResult(result: unknown, { results }: Pick<Source, 'results'>): string | Uint8Array {
   if (result === undefined) return ''
-  const encoded = codec.encode(result)
+  const encoded = results.encode(result)
   if (typeof encoded !== 'string' && !(encoded instanceof Uint8Array)) {
     throw new InvalidArgumentError('result', 'must become text or bytes: the codec gave something else')
   }

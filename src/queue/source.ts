@@ -8,6 +8,8 @@ import type { PayloadChecks } from './schemas.ts'
 export interface Source {
   readonly unit: Unit
   readonly codec: Codec<unknown>
+  /** As `codec`, and says `result` of what it cannot hold. */
+  readonly results: Codec<unknown>
   /** What people call it, for errors. */
   readonly name: string
   /** For how many calls the quick way to claim is not tried. */
