@@ -94,6 +94,11 @@ export interface Driver {
    * serves `key` and fails what is due on it as maybe done; the client connects again by itself.
    */
   reconnect?(key: string): void
+  /**
+   * Names the node that serves `key`, as far as the client knows: what goes to one node is answered, or not, together. Default: there is
+   * but one.
+   */
+  nodeOf?(key: string): string
   /** False while the command connection or a needed subscriber connection is down, or the latter cannot be shown to hear. */
   healthy(): boolean
   /**

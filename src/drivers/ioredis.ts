@@ -135,6 +135,8 @@ class IoredisDriver implements Driver {
     })
   }
 
+  readonly nodeOf = (key: string): string => (this.#cluster && ownerOf(this.#cluster, key)) ?? ''
+
   healthy(): boolean {
     const isHeard = this.#client.status === 'ready' && !this.#silence.isDoubted
     return !this.#closed && isHeard && this.#channels.healthy()

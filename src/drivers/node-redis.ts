@@ -132,6 +132,9 @@ class NodeRedisDriver implements Driver {
     this.#drop(this.#connections.nodeOf(key).then((node) => [node]))
   }
 
+  readonly nodeOf = (key: string): string =>
+    this.#connections.cluster ? (this.#connections.addresses(key)[0] ?? '') : ''
+
   healthy(): boolean {
     const isHeard = this.#connections.isReady && !this.#silence.isDoubted
     return !this.#closed && isHeard && this.#channels.healthy()

@@ -4,7 +4,7 @@ import type { CallId } from '../runtime/call-ids.ts'
 import { Countdown } from '../runtime/countdown.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
-import { askingAt, End, endsAtOf } from '../runtime/grant.ts'
+import { askingAt, End, endOf, endsAtOf } from '../runtime/grant.ts'
 import type { Extended } from '../runtime/lease-by-token.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import {
@@ -90,7 +90,7 @@ export class Claim<Body> implements AsyncDisposable {
     const extended = await this.#countdown.whileAsked(extension.leaseMs, extending)
     this.#expiresAtMs = extended.expiresAtMs
     this.#leaseMs = extended.leaseMs
-    this.#countdown.set(new End(endsAtOf(askedAt, extended.leaseMs)))
+    this.#countdown.set(endOf(askedAt, extended.leaseMs))
   }
 
   /**

@@ -50,6 +50,10 @@ export class ExclusiveSide implements LockSide {
     return this.#terms.leaseMs
   }
 
+  get node(): string {
+    return this.#unit.node
+  }
+
   isCoveredBy(kind: LeaseKind): boolean {
     return kind.name === this.kind.name
   }
@@ -108,6 +112,10 @@ export class SharedSide implements LockSide {
 
   get leaseMs(): number {
     return this.#terms.leaseMs
+  }
+
+  get node(): string {
+    return this.#unit.node
   }
 
   isCoveredBy(): boolean {

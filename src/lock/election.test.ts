@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events'
 import { type Campaign, type Election, LeaseLostError, type Term } from 'perilune'
 import { expect, onTestFinished, test } from 'vitest'
 import { instance } from '../../test/instance.ts'
+import { ServerReplyError } from '../driver.ts'
 
 /** Candidates that lead until their term ends; `terms` are those begun so far. */
 function stand(election: Election, count: number): { campaigns: Campaign[]; terms: Term[] } {
@@ -97,6 +98,25 @@ test('a task that throws is reported, and the process stands again', async () =>
 
   expect(errors).toHaveLength(1)
   expect(errors[0]).toMatchObject({ message: 'the first term failed' })
+})
+
+test('what a task threw is told also where its office cannot be given up', async () => {
+  const { redis, driver, name } = instance()
+  const run = driver.run.bind(driver)
+  driver.run = async (call) => {
+    if (call.script.name === 'lock/release') throw new ServerReplyError('NOPERM no')
+    return run(call)
+  }
+  const errors: unknown[] = []
+  const campaign = redis.election(name, { lease: '1s' }).campaign(
+    () => {
+      throw new Error('the task failed')
+    },
+    { onError: (error) => errors.push(error) },
+  )
+
+  await expect.poll(() => errors).toMatchObject([{ message: 'the task failed' }])
+  await campaign.close()
 })
 
 test('a campaign whose signal aborts ends, and leaves the line', async () => {

@@ -175,13 +175,20 @@ export class Campaign implements AsyncDisposable {
     try {
       // The campaign may have ended while it was granted.
       if (!term.signal.aborted) await this.#onElected(term)
-    } finally {
-      this.#term = null
-      term.end()
-      await lease.release().catch((error: unknown) => {
-        if (!(error instanceof LeaseLostError)) throw error
-      })
+    } catch (error) {
+      // What the task threw says more.
+      await this.#leave(term, lease).catch(() => undefined)
+      throw error
     }
+    await this.#leave(term, lease)
+  }
+
+  async #leave(term: TermInOffice, lease: KeptLease): Promise<void> {
+    this.#term = null
+    term.end()
+    await lease.release().catch((error: unknown) => {
+      if (!(error instanceof LeaseLostError)) throw error
+    })
   }
 }
 

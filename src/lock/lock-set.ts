@@ -1,7 +1,7 @@
 import { acquireAll } from '../generated/lock.ts'
 import { Joined } from '../runtime/aborts.ts'
 import { checkFunction, checkOptions } from '../runtime/arguments.ts'
-import { type Attempts, abandon, guarded } from '../runtime/attempts.ts'
+import { abandon, type Abandoning, guarded } from '../runtime/attempts.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
 import { askingAt, type Grant, toGrant } from '../runtime/grant.ts'
@@ -125,7 +125,7 @@ export class LockSet {
     const { mailbox } = this.#runtime
     const leases = grants.map((grant, at) => {
       const lock = this.#locks[at] as Lock
-      const one = { abandon: () => lock.abandon(id) }
+      const one = { abandon: () => lock.abandon(id), node: lock.unit.node }
       return [lock.name, lock.keep(guarded(grant, one, id, mailbox, { trace, listens: false }))] as const
     })
     const all = new AllLeases(new Map(leases))
@@ -135,8 +135,9 @@ export class LockSet {
   }
 
   /** All locks of one attempt. */
-  get #attempts(): Pick<Attempts, 'abandon'> {
-    return { abandon: (id) => Promise.all(this.#locks.map((lock) => lock.abandon(id))) }
+  get #attempts(): Abandoning {
+    const [{ unit }] = this.#locks as [Lock]
+    return { abandon: (id) => Promise.all(this.#locks.map((lock) => lock.abandon(id))), node: unit.node }
   }
 
   /** Null when one cannot be had, or was lost before the last was there; then none is kept. */

@@ -4,7 +4,7 @@ import { ackAndClaim, advance, bury, extend, release, retry } from '../generated
 import type { BatchTerms } from '../runtime/batcher.ts'
 import type { CallId } from '../runtime/call-ids.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
-import { askingAt, End, endsAtOf } from '../runtime/grant.ts'
+import { askingAt, type End, endOf } from '../runtime/grant.ts'
 import { learnTold } from '../runtime/told.ts'
 import { AckDoubts } from './ack-doubts.ts'
 import { type Advanced, asCalledBy, type NextJob, type Step, sendSteps, toStep } from './advancing.ts'
@@ -140,7 +140,7 @@ export class Settler implements Settling {
     const claims = jobs.map(({ number, token }) => ({ number, token }))
     const askedAt = askingAt()
     const { refused, endsAtMs, nowMs } = await unit.run(extend, { codec: codec.name, leaseMs, claims })
-    const end = new End(endsAtOf(askedAt, endsAtMs - nowMs))
+    const end = endOf(askedAt, endsAtMs - nowMs)
     return { endsAtMs, end, outcomes: outcomesOf(jobs, reasonsOf(refused)) }
   }
 

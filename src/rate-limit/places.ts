@@ -44,7 +44,11 @@ function abandonTake(unit: Unit, { take: number, later: { caller, call }, limits
     await unit.run(abandon, args, { atClose: 'gives back' })
     giveBack()
   }
-  unit.runtime.mailbox.abandoned.add(`${caller} ${call}`, say, false)
+  unit.runtime.mailbox.abandoned.add(`${caller} ${call}`, {
+    say,
+    node: () => unit.node,
+    mayComeLate: false,
+  })
 }
 
 export function holdsPlaces({ algorithm }: Terms): boolean {

@@ -14,7 +14,7 @@ const away = new DriverError('unreachable', 'away')
 
 test('an attempt that ended is abandoned once', async () => {
   const say = vi.fn(async () => undefined)
-  new Abandoned().add('a', say, false)
+  new Abandoned().add('a', { say, mayComeLate: false })
 
   await vi.advanceTimersByTimeAsync(200_000)
   expect(say).toHaveBeenCalledTimes(1)
@@ -23,7 +23,7 @@ test('an attempt that ended is abandoned once', async () => {
 test('what could not be said is said again each second until it is heard', async () => {
   const say = vi.fn(async () => undefined)
   say.mockRejectedValueOnce(away).mockRejectedValueOnce(away)
-  new Abandoned().add('a', say, false)
+  new Abandoned().add('a', { say, mayComeLate: false })
 
   await vi.advanceTimersByTimeAsync(1000)
   expect(say).toHaveBeenCalledTimes(2)
@@ -43,7 +43,7 @@ test('in an outage one attempt a second is tried, however many have ended; after
       if (isAway) throw away
       heard.add(n)
     }
-    abandoned.add(String(n), say, n % 2 === 0)
+    abandoned.add(String(n), { say, mayComeLate: n % 2 === 0 })
   }
   await vi.advanceTimersByTimeAsync(0)
   tries = 0
@@ -59,16 +59,74 @@ test('in an outage one attempt a second is tried, however many have ended; after
 
 test('what is refused is forgotten after two minutes', async () => {
   const say = vi.fn(() => Promise.reject(new DriverError('forbidden', 'no')))
-  new Abandoned().add('a', say, true)
+  new Abandoned().add('a', { say, mayComeLate: true })
 
   await vi.advanceTimersByTimeAsync(3_600_000)
 
   expect(say.mock.calls.length).toBeLessThanOrEqual(122)
 })
 
+test('what is refused keeps nothing that a store could not hear from being said when it is back', async () => {
+  const abandoned = new Abandoned()
+  for (let n = 0; n < 1000; n++) {
+    const say = (): Promise<never> => Promise.reject(new DriverError('forbidden', 'no'))
+    abandoned.add(`refused ${n}`, { say, mayComeLate: false })
+  }
+  await vi.advanceTimersByTimeAsync(0)
+  const say = vi.fn(async () => undefined)
+  say.mockRejectedValueOnce(away)
+  abandoned.add('a', { say, mayComeLate: false })
+
+  await vi.advanceTimersByTimeAsync(1000)
+
+  expect(say).toHaveBeenCalledTimes(2)
+})
+
+test('a node that stays away keeps nothing from one that is back', async () => {
+  const abandoned = new Abandoned()
+  for (let n = 0; n < 1000; n++) {
+    const say = (): Promise<never> => Promise.reject(away)
+    abandoned.add(`away ${n}`, { say, node: () => 'one', mayComeLate: false })
+  }
+  await vi.advanceTimersByTimeAsync(0)
+  const says = [1, 2].map(() => vi.fn(async () => undefined).mockRejectedValueOnce(away))
+  for (const [n, say] of says.entries())
+    abandoned.add(`back ${n}`, { say, node: () => 'other', mayComeLate: false })
+
+  await vi.advanceTimersByTimeAsync(1000)
+
+  expect(says.map(({ mock }) => mock.calls.length)).toEqual([2, 2])
+})
+
+test('a store that refuses one of what it could not hear is there: all others are said', async () => {
+  const abandoned = new Abandoned()
+  const refusedNow = vi.fn(() => Promise.reject(new DriverError('forbidden', 'no')))
+  refusedNow.mockRejectedValueOnce(away)
+  const say = vi.fn(async () => undefined).mockRejectedValueOnce(away)
+  abandoned.add('a', { say: refusedNow, mayComeLate: false })
+  abandoned.add('b', { say, mayComeLate: false })
+
+  await vi.advanceTimersByTimeAsync(1000)
+
+  expect(say).toHaveBeenCalledTimes(2)
+})
+
+test('what is said because a message came for it is said five times more, where a late copy may undo it', async () => {
+  const say = vi.fn(async () => undefined)
+  say.mockRejectedValueOnce(away)
+  const abandoned = new Abandoned()
+  abandoned.add('a', { say, mayComeLate: true })
+  await vi.advanceTimersByTimeAsync(0)
+
+  abandoned.heard('a')
+  await vi.advanceTimersByTimeAsync(200_000)
+
+  expect(say).toHaveBeenCalledTimes(7)
+})
+
 test('what a late copy may undo is said five times more', async () => {
   const say = vi.fn(async () => undefined)
-  new Abandoned().add('a', say, true)
+  new Abandoned().add('a', { say, mayComeLate: true })
 
   await vi.advanceTimersByTimeAsync(200_000)
   expect(say).toHaveBeenCalledTimes(6)
@@ -77,7 +135,7 @@ test('what a late copy may undo is said five times more', async () => {
 test('a message for an attempt that ended has it abandoned again', async () => {
   const say = vi.fn(async () => undefined)
   const abandoned = new Abandoned()
-  abandoned.add('a', say, false)
+  abandoned.add('a', { say, mayComeLate: false })
   await vi.advanceTimersByTimeAsync(1)
 
   abandoned.heard('a')
@@ -88,9 +146,9 @@ test('a message for an attempt that ended has it abandoned again', async () => {
 test('an attempt is known for two minutes', async () => {
   const [say, other] = [vi.fn(async () => undefined), vi.fn(async () => undefined)]
   const abandoned = new Abandoned()
-  abandoned.add('a', say, false)
+  abandoned.add('a', { say, mayComeLate: false })
   await vi.advanceTimersByTimeAsync(121_000)
-  abandoned.add('b', other, false)
+  abandoned.add('b', { say: other, mayComeLate: false })
 
   abandoned.heard('a')
   abandoned.heard('b')
@@ -100,10 +158,10 @@ test('an attempt is known for two minutes', async () => {
 test('nothing is said once it is closed, or the instance is', async () => {
   const say = vi.fn(async () => undefined)
   const abandoned = new Abandoned()
-  abandoned.add('a', say, true)
+  abandoned.add('a', { say, mayComeLate: true })
   abandoned.close()
   const refused = vi.fn(() => Promise.reject(new DriverError('closed', 'closed')))
-  new Abandoned().add('b', refused, true)
+  new Abandoned().add('b', { say: refused, mayComeLate: true })
 
   await vi.advanceTimersByTimeAsync(200_000)
   expect([say, refused].map(({ mock }) => mock.calls.length)).toEqual([1, 1])
@@ -124,7 +182,7 @@ function endedInOutage(count: number): {
       if (isAway) throw away
       heard.add(n)
     }
-    abandoned.add(String(n), say, false)
+    abandoned.add(String(n), { say, mayComeLate: false })
   }
   const goOn = (): Promise<unknown> => {
     isAway = false
@@ -136,7 +194,8 @@ function endedInOutage(count: number): {
 test('of those that a store cannot hear none is forgotten, however many end after them', async () => {
   const { abandoned, heard, goOn } = endedInOutage(20_000)
   await vi.advanceTimersByTimeAsync(130_000)
-  for (let n = 0; n < 20_000; n++) abandoned.add(`heard ${n}`, async () => undefined, false)
+  for (let n = 0; n < 20_000; n++)
+    abandoned.add(`heard ${n}`, { say: async () => undefined, mayComeLate: false })
   await vi.advanceTimersByTimeAsync(0)
 
   await goOn()
@@ -156,12 +215,12 @@ test('of more than a hundred thousand that a store cannot hear the newest are no
 test('what a late copy may undo is said five times more, however many end meanwhile', async () => {
   const say = vi.fn(async () => undefined)
   const abandoned = new Abandoned()
-  abandoned.add('a', say, true)
+  abandoned.add('a', { say, mayComeLate: true })
   await vi.advanceTimersByTimeAsync(1)
-  for (let n = 0; n < 20_000; n++) abandoned.add(`b${n}`, async () => undefined, false)
+  for (let n = 0; n < 20_000; n++) abandoned.add(`b${n}`, { say: async () => undefined, mayComeLate: false })
 
   await vi.advanceTimersByTimeAsync(60_000)
-  abandoned.add('c', async () => undefined, false)
+  abandoned.add('c', { say: async () => undefined, mayComeLate: false })
   await vi.advanceTimersByTimeAsync(60_000)
   expect(say).toHaveBeenCalledTimes(6)
 })
@@ -169,7 +228,7 @@ test('what a late copy may undo is said five times more, however many end meanwh
 test('those that are known are the newest ten thousand', async () => {
   const abandoned = new Abandoned()
   const says = Array.from({ length: 10_100 }, () => vi.fn(async () => undefined))
-  for (const [n, say] of says.entries()) abandoned.add(String(n), say, false)
+  for (const [n, say] of says.entries()) abandoned.add(String(n), { say, mayComeLate: false })
   await vi.advanceTimersByTimeAsync(0)
 
   for (const n of says.keys()) abandoned.heard(String(n))

@@ -3,7 +3,7 @@
 //
 //   ABANDONING ──the server has heard it, and nothing can come late──► KNOWN ──two minutes, or many others──► forgotten
 //     ▲ ▲ │└───a copy may be on its way: said again after 1, 3, 10, 30 and 60 s
-//     │ │ └────it failed──► UNSAID: one of them is tried each second; once that one is heard, all others are said
+//     │ │ └────it failed──► UNSAID: one of them is tried each second, and stands for those of its node (unsaid.ts)
 //     │ └───────────────────────┘
 //     └── a letter comes for it: the server takes it for one who waits
 //
@@ -14,21 +14,30 @@
 import { DriverError } from './errors.ts'
 import { isOutage } from './outage.ts'
 import { startTimer, type Timer } from './timer.ts'
+import { Unsaid } from './unsaid.ts'
 
 const AGAIN_AFTER_MS = [1000, 3000, 10_000, 30_000, 60_000]
-const TRY_AFTER_MS = 1000
 const KNOWN_FOR_MS = 120_000
 const MOST_KNOWN = 10_000
 const MOST_ABANDONING = 100_000
-/** After an outage: others are to be served as well. */
-const MOST_AT_ONCE = 1000
 
-interface Ended {
-  readonly id: string
+/** The last word of an attempt. */
+export interface LastWord {
+  /** Abandons the attempt, and may be called often. */
   readonly say: () => Promise<unknown>
+  /** Names the node that it is said to; default: there is but one. */
+  readonly node?: (() => string) | undefined
+  /** A copy of a question may still be on its way. */
+  readonly mayComeLate: boolean
+}
+
+interface Ended extends Pick<LastWord, 'say' | 'node'> {
+  readonly id: string
   /** After so long it is said again, once it was heard. */
   again: readonly number[]
   since: number
+  /** The last time it was said. */
+  wasRefused: boolean
   timer: Timer | null
 }
 
@@ -37,17 +46,15 @@ export class Abandoned {
   readonly #abandoning = new Map<string, Ended>()
   /** The oldest first. */
   readonly #known = new Map<string, Ended>()
-  /** Those whose last word failed, and whether the store could not decide. */
-  readonly #unsaid = new Map<Ended, boolean>()
-  #trying: Timer | null = null
+  /** Those whose last word failed. */
+  readonly #unsaid = new Unsaid<Ended>((ended) => this.#sayAgain(ended))
   #closed = false
 
-  /** `say` abandons the attempt, and may be called often. `mayComeLate`: a copy of a question may still be on its way. */
-  add(id: string, say: () => Promise<unknown>, mayComeLate: boolean): void {
+  add(id: string, { say, node, mayComeLate }: LastWord): void {
     this.#forgetOld()
     const isKept = !this.#closed && this.#abandoning.size < MOST_ABANDONING
     const again = isKept && mayComeLate ? AGAIN_AFTER_MS : []
-    const ended: Ended = { id, say, again, since: performance.now(), timer: null }
+    const ended: Ended = { id, say, node, again, since: performance.now(), wasRefused: false, timer: null }
     if (isKept) this.#abandoning.set(id, ended)
     void this.#say(ended)
   }
@@ -55,12 +62,13 @@ export class Abandoned {
   /** The server has told something to an attempt that is over. */
   heard(id: string): void {
     const ended = this.#abandoning.get(id) ?? this.#known.get(id)
-    if (ended !== undefined) void this.#tell(ended)
+    if (ended === undefined) return
+    // What was not said yet goes on from here.
+    void (this.#unsaid.delete(ended) ? this.#say(ended) : this.#tell(ended))
   }
 
   close(): void {
     this.#closed = true
-    this.#trying?.cancel()
     for (const { timer } of this.#abandoning.values()) timer?.cancel()
     this.#abandoning.clear()
     this.#known.clear()
@@ -75,15 +83,22 @@ export class Abandoned {
     else this.#know(ended)
   }
 
+  #sayAgain(ended: Ended): Promise<void> {
+    this.#forgetOld()
+    return this.#say(ended)
+  }
+
   /** Whether the server has heard it. What it has not is tried again. */
   async #tell(ended: Ended): Promise<boolean> {
     try {
       await ended.say()
       this.#unsaid.delete(ended)
+      ended.wasRefused = false
       return true
     } catch (error) {
       const isOver = error instanceof DriverError && error.code === 'closed'
-      if (!isOver && this.#isKept(ended)) this.#tryLater(ended, isOutage(error))
+      ended.wasRefused = !isOutage(error)
+      if (!isOver && this.#isKept(ended)) this.#unsaid.add(ended, ended.node?.() ?? '', !ended.wasRefused)
       return false
     }
   }
@@ -104,33 +119,6 @@ export class Abandoned {
     if (this.#known.size > MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest)
   }
 
-  #tryLater(ended: Ended, isAway: boolean): void {
-    this.#unsaid.set(ended, isAway)
-    this.#trying ??= startTimer(() => void this.#tryOne(), TRY_AFTER_MS).unref()
-  }
-
-  /** One stands for all: where it is heard, the others are. */
-  async #tryOne(): Promise<void> {
-    this.#trying = null
-    this.#forgetOld()
-    const [one] = this.#unsaid.keys()
-    if (one === undefined) return
-    // The next time another one is tried.
-    this.#unsaid.delete(one)
-    await this.#say(one)
-    if (!this.#unsaid.has(one)) await this.#sayOthers()
-  }
-
-  async #sayOthers(): Promise<void> {
-    const others = [...this.#unsaid.keys()]
-    while (others.length > 0) {
-      const some = others.splice(0, MOST_AT_ONCE).filter((other) => this.#unsaid.delete(other))
-      await Promise.all(some.map((other) => this.#say(other)))
-      // The store is away again: the rest is still unsaid.
-      if (some.some((other) => this.#unsaid.get(other) === true)) return
-    }
-  }
-
   /** What the store refuses is not kept for ever; what it could not hear is, until it can. */
   #forgetOld(): void {
     const now = performance.now()
@@ -141,7 +129,7 @@ export class Abandoned {
     for (const [id, ended] of this.#abandoning) {
       if (ended.since >= now - KNOWN_FOR_MS) return
       this.#abandoning.delete(id)
-      if (this.#unsaid.get(ended) === false) {
+      if (ended.wasRefused) {
         this.#unsaid.delete(ended)
         continue
       }

@@ -2,6 +2,7 @@
 
 import type { Grant } from './grant.ts'
 import type { Mailbox } from './mailbox.ts'
+import { didNotHappen } from './outage.ts'
 import type { Trace } from './runner.ts'
 
 export type Standing =
@@ -38,28 +39,46 @@ export interface Attempts {
   attempt(id: string, how: AttemptHow): Promise<Standing>
   /** Leaves the line, or gives back what was granted meanwhile. */
   abandon(id: string, how: { listens: boolean }): Promise<unknown>
+  /** Names the node that it speaks to. */
+  readonly node: string
+}
+
+/** What gives up needs to know of them. */
+export type Abandoning = Pick<Attempts, 'abandon' | 'node'>
+
+/** The last time that an attempt asked. */
+interface LastAsk {
+  readonly asking: Promise<unknown>
+  readonly trace: Trace
+  readonly listens: boolean
+  /** It stands in line from an ask before; default: it does not. */
+  readonly stands?: boolean
 }
 
 /** Not awaited: the caller has its answer. After what was asked last has settled, so that it overtakes nothing. */
 export function abandon(
-  attempts: Pick<Attempts, 'abandon'>,
+  attempts: Abandoning,
   id: string,
   mailbox: Mailbox,
-  { asking, trace, listens }: { asking: Promise<unknown>; trace: Trace; listens: boolean },
+  { asking, trace, listens, stands = false }: LastAsk,
 ): void {
-  const tell = (): Promise<unknown> => attempts.abandon(id, { listens })
+  const say = (): Promise<unknown> => attempts.abandon(id, { listens })
+  const node = (): string => attempts.node
   // A copy of what was sent twice, or was never answered, may still be on its way.
-  const begin = (mayComeLate: boolean): void => mailbox.abandoned.add(id, tell, mayComeLate)
+  const begin = (mayComeLate: boolean): void => mailbox.abandoned.add(id, { say, node, mayComeLate })
   asking.then(
     () => begin(trace.repeated === true),
-    () => begin(true),
+    (error: unknown) => {
+      if (!didNotHappen(error)) begin(true)
+      else if (stands || trace.repeated === true) begin(trace.repeated === true)
+    },
   )
 }
 
 /** A copy of a question that was sent twice would be granted to nobody once the lease is over: it is abandoned from then on. */
 export function guarded(
   grant: Grant,
-  attempts: Pick<Attempts, 'abandon'>,
+  attempts: Abandoning,
   id: string,
   mailbox: Mailbox,
   { trace, listens }: { trace: Trace; listens: boolean },

@@ -1,7 +1,7 @@
 // Until when a process may believe in its lease, while extensions are under way, or were never answered. In doubt it is
 // the earliest end that the server may have.
 
-import { askingAt, End, endsAtOf, type Grant, ROUNDING_MS } from './grant.ts'
+import { askingAt, End, endOf, type Grant, ROUNDING_MS } from './grant.ts'
 
 /** An extension that was asked for. */
 export interface Question {
@@ -66,7 +66,7 @@ export class Belief {
 
   answered(question: Question, { nowMs, expiresAtMs }: Extension): void {
     this.#drop(question)
-    const end = new End(endsAtOf(question.askedAt, expiresAtMs - nowMs))
+    const end = endOf(question.askedAt, expiresAtMs - nowMs)
     // Of two that were under way at once the one counts that the server carried out last; where that is not clear, the
     // one that ends earlier.
     const beside = this.#answeredAt > question.askedAt

@@ -21,11 +21,14 @@ export class End {
   readonly latest: number
   /** When it was asked for what ends so; of what others told, when that came. */
   readonly askedAt: number
-  readonly #suspendedMs: number = suspendedMs()
+  /** Of the suspensions that count for it those before it. */
+  readonly #suspendedMs: number
 
-  constructor(at: number, askedAt: number = performance.now()) {
+  /** `suspendedBeforeMs`: suspensions noticed after these bring it nearer; default: those noticed from now on. */
+  constructor(at: number, askedAt: number = performance.now(), suspendedBeforeMs: number = suspendedMs()) {
     this.latest = at
     this.askedAt = askedAt
+    this.#suspendedMs = suspendedBeforeMs
   }
 
   /** With all suspensions that were noticed since. */
@@ -53,6 +56,12 @@ export function askingAt(): number {
 /** `endsAt` of a lease of this length, as of now. `askedAt`: `askingAt()` before it was asked for. */
 export function endsAtOf(askedAt: number, lengthMs: number): number {
   return askedAt + lengthMs - ROUNDING_MS - suspendedSince(askedAt)
+}
+
+/** When a lease of this length ends that was asked for then. A suspension since is one that may be none, as those to come. */
+export function endOf(askedAt: number, lengthMs: number): End {
+  const sinceMs = suspendedSince(askedAt)
+  return new End(askedAt + lengthMs - ROUNDING_MS, askedAt, suspendedMs() - sinceMs)
 }
 
 /** What was answered to a question asked at `askedAt`. */

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Driver, Listener } from '../driver.ts'
 import { Deadlines } from './deadlines.ts'
+import { DriverError } from './errors.ts'
 import { standInLine } from './line.ts'
 import { Mailbox } from './mailbox.ts'
 import type { Attempts, Standing } from './attempts.ts'
@@ -13,7 +14,7 @@ interface Told {
 
 /** A line whose server answers each attempt with the next of these, then with the last again. */
 function setup(
-  answers: readonly Standing[],
+  answers: readonly (Standing | Error)[],
   channel: () => Promise<string> = async () => 'wake',
 ): {
   told: Told
@@ -37,9 +38,12 @@ function setup(
     leaseMs: 300,
     attempt: async (id) => {
       told.attempts.push(id)
-      return answers[Math.min(told.attempts.length, answers.length) - 1] as Standing
+      const answer = answers[Math.min(told.attempts.length, answers.length) - 1] as Standing | Error
+      if (answer instanceof Error) throw answer
+      return answer
     },
     abandon: async (id) => void told.abandoned.push(id),
+    node: '',
   }
   const stand = (waitMs: number, signal?: AbortSignal): ReturnType<typeof standInLine> =>
     standInLine(attempts, { mailbox, deadlines: new Deadlines(), line: 'l', channel, waitMs, signal })
@@ -50,6 +54,31 @@ const queued: Standing = { status: 'queued', position: 3, recheckMs: 0, nowMs: 1
 const granted: Standing = { status: 'granted', token: 7, expiresAtMs: 2000, nowMs: 1000 }
 const held: Standing = { status: 'held', retryAfterMs: 500 }
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+const full = new DriverError('store-full', 'no memory')
+
+describe('what was refused for certain', () => {
+  test.each([0, 1000])('leaves nothing to abandon (wait %i)', async (waitMs) => {
+    const { stand, told } = setup([full])
+
+    await expect(stand(waitMs)).rejects.toBe(full)
+    await turn()
+
+    expect(told.abandoned).toEqual([])
+  })
+
+  test('leaves the line, where it stands in it', async () => {
+    const { stand, told } = setup([queued, full])
+    const standing = stand(10_000)
+    await expect.poll(() => told.attempts.length).toBe(1)
+    told.send(`come ${told.attempts[0]}`)
+
+    await expect(standing).rejects.toBe(full)
+    await turn()
+
+    expect(told.abandoned).toEqual([told.attempts[0]])
+  })
+})
 
 describe('without waiting', () => {
   test('a grant counts from before it was asked for', async () => {

@@ -101,6 +101,11 @@ export class Unit {
     checkVersion(info, this.place.since, this.place.structure)
   }
 
+  /** Names the node that it is on, as far as is known: units of one node are away together. */
+  get node(): string {
+    return this.runtime.runner.driver.nodeOf?.(this.beginning) ?? ''
+  }
+
   /** Units with the same name can be served by one script call. */
   get slotName(): string {
     return this.runtime.server.info?.cluster ? this.prefix : ''

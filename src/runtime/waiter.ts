@@ -194,7 +194,7 @@ export class Waiter {
 
   #abandon(): void {
     const { mailbox } = this.#terms
-    const last = { asking: this.#asking, trace: this.#trace, listens: this.#listens }
+    const last = { asking: this.#asking, trace: this.#trace, listens: this.#listens, stands: this.#stands }
     abandon(this.#attempts, this.#id, mailbox, last)
   }
 }

@@ -83,6 +83,10 @@ export class WeightedAttempts implements Attempts {
     return this.#terms.leaseMs
   }
 
+  get node(): string {
+    return this.#unit.node
+  }
+
   async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<Standing> {
     if (this.#unit.runtime.server.info === null) await this.#unit.learn()
     const { holder, limit, leaseMs } = this.#terms
