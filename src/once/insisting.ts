@@ -2,11 +2,11 @@
 // done once more: what an outage keeps from it is said again, as long as the instance lasts.
 
 import { isOutage } from '../runtime/outage.ts'
-import type { Runtime } from '../runtime/runtime.ts'
+import type { Unit } from '../runtime/unit.ts'
 
-/** Settles as `first` does. `again`: says the same, safe to repeat; `id`: nothing else is said under it. */
+/** Settles as `first` does. `again`: says the same, safe to repeat; `id`: nothing else of the unit is said under it. */
 export async function insisting<Value>(
-  runtime: Runtime,
+  unit: Unit,
   id: string,
   first: Promise<Value>,
   again: () => Promise<unknown>,
@@ -14,7 +14,10 @@ export async function insisting<Value>(
   try {
     return await first
   } catch (error) {
-    if (isOutage(error)) runtime.mailbox.abandoned.add(id, untilHeard(again), false)
+    if (isOutage(error)) {
+      const lastWord = { say: untilHeard(again), node: () => unit.node, mayComeLate: false }
+      unit.runtime.mailbox.abandoned.add(`${unit.beginning}${id}`, lastWord)
+    }
     throw error
   }
 }

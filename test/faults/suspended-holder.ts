@@ -13,6 +13,8 @@ declare global {
 export type Order =
   | { does: 'take'; kind: Taken; name: string; lease: '1h' | '30s'; maxHold?: '0s' }
   | { does: 'suspend'; ms: number }
+  /** The wall clock goes forward while an extension is under way. */
+  | { does: 'suspend while it is extended'; ms: number }
   | { does: 'look' }
   | { does: 'settle' }
 
@@ -26,7 +28,7 @@ export interface Seen {
   aborted: boolean | null
 }
 
-type Held = Pick<Lease, 'assertHeld' | 'remainingMs'> & { readonly signal?: AbortSignal }
+type Held = Pick<Lease, 'assertHeld' | 'extend' | 'remainingMs'> & { readonly signal?: AbortSignal }
 
 const client = new Redis(Number(process.argv[2]), { retryStrategy: () => 20 })
 client.on('error', () => undefined)
@@ -45,8 +47,15 @@ process.send?.('ready')
 async function follow(order: Order): Promise<Seen> {
   if (order.does === 'take') held = await take(order)
   if (order.does === 'suspend') globalThis.suspendedMs += order.ms
+  if (order.does === 'suspend while it is extended') await suspendWhileExtended(order.ms)
   if (order.does === 'settle') await settled()
   return look()
+}
+
+async function suspendWhileExtended(ms: number): Promise<void> {
+  const extending = held?.extend('1h')
+  globalThis.suspendedMs += ms
+  await extending
 }
 
 function look(): Seen {

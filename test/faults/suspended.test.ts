@@ -99,6 +99,17 @@ describe.each(Object.entries(KINDS))('who held a %s', (taken, { prepare, end }) 
 const KEPT = ['lock', 'reader', 'permit', 'set', 'attempt'] as const
 
 describe.each(KEPT)('the signal of a %s', (kind) => {
+  test('does not abort where the wall clock went forward while the lease was extended, and the server has it', async () => {
+    const name = randomUUID()
+    const { tell } = await holder()
+    await tell({ does: 'take', kind, name, lease: '1h' })
+
+    const seen = await tell({ does: 'suspend while it is extended', ms: 2 * HOUR_MS })
+
+    expect(seen).toMatchObject({ held: false, aborted: false })
+    expect(await tell({ does: 'settle' })).toMatchObject({ held: true, aborted: false })
+  })
+
   test('aborts after a suspension, once the server does not know the lease any more', async () => {
     const [redis, name] = [instance(), randomUUID()]
     const { tell } = await holder()
