@@ -1,20 +1,23 @@
 --[[
-What waits to be brought to other queues, by its number, which rises. Whoever brings it says so with `delivered`. Of
-large jobs it tells no more behind those that reach 4 MiB: only an empty answer tells that there are none.
+What waits to be brought to other queues, by its number, which rises. To that queue it is brought under a number that is greater by
+`ahead`: see `delivered`, which whoever brings it says then. Of large jobs it tells no more behind those that reach 4 MiB: only an
+empty answer tells that there are none.
 
-@returns outbox  entries:[number:integer target:text what:bytes]
+@returns outbox  entries:[number:integer target:text ahead:integer what:bytes]
 @cost    O(log n + limit), and 4 MiB of payloads
 @reads
 ]]
-local jobs = KEYS[1] -- hash: all that is stored of each job
-local outbox = KEYS[2] -- sorted set: what goes to other queues -> its number
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local outbox = KEYS[3] -- sorted set: what goes to other queues -> its number
 local after = ARGV[1] -- text: number of the last one that was seen; 0: from the first
 local limit = tonumber(ARGV[2]) -- integer: how many at most
 
 -- @include shared/budget
+-- @include shared/queue/ahead
 
 local numbers = redis.call('ZRANGEBYSCORE', outbox, '(' .. after, '+inf', 'LIMIT', '0', limit)
-local entries = {}
+local entries, ahead = {}, {}
 local budget = budget_of(limit)
 for _, number in ipairs(numbers) do
   if is_left(budget) then
@@ -23,6 +26,8 @@ for _, number in ipairs(numbers) do
     spend(budget, 1, #packed)
     entries[#entries + 1] = tonumber(number)
     entries[#entries + 1] = target
+    ahead[target] = ahead[target] or ahead_of(meta, target)
+    entries[#entries + 1] = ahead[target]
     entries[#entries + 1] = string.sub(packed, what_at)
   end
 end

@@ -2,9 +2,9 @@
 Takes what comes from the outbox of another queue, in its order: jobs, and news of parents. What came before is passed
 over, by its number, so the call is safe to repeat, by several processes at once. `newest` is the number of the newest that came
 before. That a parent is not known has instead the newest job that was asked for (0: any): where others wait for that parent that came
-later, it is asked after again.
+later, it is asked after again for these. Behind so much work no more is taken: `taken` says how many entries were.
 
-@returns received  chores:integer newest:integer
+@returns received  chores:integer newest:integer taken:integer
 @returns unagreed
 @cost    O(entries x log n),
          and at times 16 kB of notes for the statistics
@@ -76,6 +76,7 @@ local entries, entries_at = ARGV, 8 -- repeated (number:integer what:bytes): see
 -- @include shared/queue/news
 -- @include shared/queue/end
 -- @include shared/queue/spec
+-- @include shared/queue/take-entries
 
 local keys = {
   jobs = jobs,
@@ -105,7 +106,7 @@ local keys = {
 
 local queue = open_queue(meta, codec, '')
 if is_gone(queue, partitions) and not brings_jobs(entries, entries_at) then
-  return { 'received', 0, 0 }
+  return { 'received', 0, 0, (#entries - entries_at + 1) / 2 }
 end
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -130,36 +131,18 @@ local how = { channel = channel, sharded = sharded, counted = counted }
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
-local newest = tonumber(redis.call('HGET', inbox, source) or 0)
-local tally, known = new_tally(), newest
-for at = entries_at, #entries, 2 do
-  local number, what = tonumber(entries[at]), entries[at + 1]
-  local kind, rest = string.sub(what, 1, 1), string.sub(what, 2)
-  if kind == 'a' then
-    hear_of_unknown(keys, queue, source, rest, number, now_ms)
-    number = 0
-  elseif number <= newest then
-    -- It came before. A late copy must not tell of another job that has that id by now.
-    number = newest
-  elseif kind == 'e' then
-    local _, id = unpack_end(rest)
-    hear_of_parent(keys, queue, source, id, rest)
-  else
-    begin_queue(meta, queue, now_us)
-    begin_jobs(keys, queue)
-    local seq = exact(number_jobs(queue, 1, now_us))
-    enqueue_spec(keys, queue, tally, unpack_spec(rest), 1, 0, seq, now_us)
-  end
-  newest = math.max(newest, number)
-end
-if newest > known then
-  redis.call('HSET', inbox, source, exact(newest))
+local known, tally = tonumber(redis.call('HGET', inbox, source) or 0), new_tally()
+local from = { source = source, newest = known }
+local taken = take_entries(keys, meta, queue, tally, from, entries, entries_at, now_us)
+if from.newest > known then
+  redis.call('HSET', inbox, source, exact(from.newest))
 end
 if queue.settling then
   -- @include shared/queue/settle
-  tally.ready = tally.ready + settle_children(keys, queue, now_us, 100)
+  -- @include shared/queue/settle-asked
+  tally.ready = tally.ready + settle_news(keys, queue, now_us, 100)
 end
 see_to_new(keys, queue, tally, now_ms, how)
 tell_others(keys, queue, now_ms, how)
 save_queue(meta, queue)
-return { 'received', queue.chores, known }
+return { 'received', queue.chores, known, taken }

@@ -17818,6 +17818,10 @@ return {
 }
 
 export interface DeliveredArguments {
+  /** name of the other queue */
+  readonly target: string
+  /** what it was brought under is greater by so much */
+  readonly ahead: number
   /** number of the newest that the other queue had before */
   readonly newest: number
   /** of what was brought */
@@ -17830,30 +17834,32 @@ export type DeliveredAnswer =
 
 
 /**
- * What was brought to another queue leaves the outbox. Where the numbers of this queue have gone back (it forgot what it was told last, or was cleared, and its clock is behind) that one has passed over what came under numbers that it had seen: then they get others, and are to be brought again. Safe to repeat.
+ * What was brought to another queue leaves the outbox. Where the numbers of this queue have gone back (it forgot what it was told last, or was cleared, and its clock is behind) that one has passed over what came under numbers that it had seen: then all that goes there gets greater ones, by `ahead`, and is to be brought again. Safe to repeat.
  *
- * Cost: O(numbers x log n), where the clock is behind also the bytes of what goes there.
+ * Cost: O(numbers x log n).
  */
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
   script: {
     name: 'queue/delivered',
-    sha1: 'f0422883468526781aa7da41e004eb90640139bc',
+    sha1: '3efe9b14d0d949e5081d4079fb54b0d6f555bd3f',
     reads: false,
     bytes: false,
     source: `--[[
 What was brought to another queue leaves the outbox. Where the numbers of this queue have gone back (it forgot what it was told last, or
-was cleared, and its clock is behind) that one has passed over what came under numbers that it had seen: then they get others, and
-are to be brought again. Safe to repeat.
+was cleared, and its clock is behind) that one has passed over what came under numbers that it had seen: then all that goes there gets
+greater ones, by \`ahead\`, and is to be brought again. Safe to repeat.
 
 @returns delivered
 @returns behind
-@cost    O(numbers x log n), where the clock is behind also the bytes of what goes there
+@cost    O(numbers x log n)
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
 local outbox = KEYS[3] -- sorted set: what goes to other queues -> its number
-local newest = tonumber(ARGV[1]) -- integer: number of the newest that the other queue had before
-local numbers, numbers_at = ARGV, 2 -- repeated (number:text): of what was brought
+local target = ARGV[1] -- text: name of the other queue
+local ahead = tonumber(ARGV[2]) -- integer: what it was brought under is greater by so much
+local newest = tonumber(ARGV[3]) -- integer: number of the newest that the other queue had before
+local numbers, numbers_at = ARGV, 4 -- repeated (number:text): of what was brought
 
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -18057,61 +18063,66 @@ local function has_flag(flags, flag)
   return flags % (flag * 2) >= flag
 end
 
+-- How much greater the numbers are under which a queue gets what is in the outbox. 0, but where the numbers of this queue have gone
+-- back: then what is put out would have numbers that the other one has seen. See decision 78.
+
+local AHEAD = 'ahead '
+
+local function ahead_of(meta, target)
+  return tonumber(redis.call('HGET', meta, AHEAD .. target) or 0)
+end
+
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
 end
 
--- What has another number is among what was not brought. Answers whether there was any.
-local function number_again()
-  local is_any = false
-  for at = numbers_at, #numbers, 1 do
-    local packed = redis.call('HGET', jobs, 'x' .. numbers[at])
-    if packed then
-      queue.sent = math.max(queue.sent, newest) + 1
-      local number = exact(queue.sent)
-      redis.call('HDEL', jobs, 'x' .. numbers[at])
-      redis.call('ZREM', outbox, numbers[at])
-      redis.call('HSET', jobs, 'x' .. number, packed)
-      redis.call('ZADD', outbox, number, number)
-      is_any = true
-    end
-  end
-  return is_any
-end
-
-if queue.sent < newest and clock_us() < newest and number_again() then
-  save_queue(meta, queue)
+local oldest = redis.call('ZRANGE', outbox, '0', '0')[1]
+-- Whoever has found it out before: what was passed over until then has not come under its number of now.
+local is_known = ahead ~= ahead_of(meta, target)
+if oldest and not is_known and queue.sent + ahead < newest and clock_us() < newest then
+  redis.call('HSET', meta, AHEAD .. target, exact(newest + 1 - oldest))
   return { 'behind' }
 end
+local is_behind = false
 for at = numbers_at, #numbers, 1 do
-  redis.call('HDEL', jobs, 'x' .. numbers[at])
-  redis.call('ZREM', outbox, numbers[at])
+  if is_known and numbers[at] + ahead <= newest then
+    is_behind = true
+  else
+    redis.call('HDEL', jobs, 'x' .. numbers[at])
+    redis.call('ZREM', outbox, numbers[at])
+  end
 end
 if has_flag(queue.chores, DELIVER) and redis.call('EXISTS', outbox) == 0 then
   queue.chores = queue.chores - DELIVER
 end
 save_queue(meta, queue)
+if is_behind then
+  return { 'behind' }
+end
 return { 'delivered' }
 `,
   },
   parts: ['meta', 'jobs', 'outbox'],
   lines: [
     [1, 'lua/queue/delivered.lua', 1],
-    [16, 'lua/shared/exact.lua', 1],
-    [26, 'lua/shared/clock.lua', 1],
-    [32, 'lua/shared/queue/state.lua', 1],
-    [118, 'lua/shared/queue/save.lua', 1],
-    [120, 'lua/shared/queue/save.lua', 15],
-    [162, 'lua/shared/queue/save-awaited.lua', 1],
-    [177, 'lua/shared/queue/save.lua', 58],
-    [192, 'lua/shared/queue/flags.lua', 1],
-    [218, 'lua/queue/delivered.lua', 22],
+    [18, 'lua/shared/exact.lua', 1],
+    [28, 'lua/shared/clock.lua', 1],
+    [34, 'lua/shared/queue/state.lua', 1],
+    [120, 'lua/shared/queue/save.lua', 1],
+    [122, 'lua/shared/queue/save.lua', 15],
+    [164, 'lua/shared/queue/save-awaited.lua', 1],
+    [179, 'lua/shared/queue/save.lua', 58],
+    [194, 'lua/shared/queue/flags.lua', 1],
+    [220, 'lua/shared/queue/ahead.lua', 1],
+    [228, 'lua/queue/delivered.lua', 24],
   ],
   encode(args) {
-    const encoded = new Array<Argument>(1 + args.numbers.length)
-    encoded[0] = args.newest
-    let at = 1
+    const encoded = new Array<Argument>(3 + args.numbers.length)
+    encoded[0] = args.target
+    encoded[1] = args.ahead
+    encoded[2] = args.newest
+    let at = 3
     for (const item of args.numbers) {
       encoded[at++] = item
     }
@@ -25991,38 +26002,40 @@ export interface OutboxArguments {
 }
 
 export type OutboxAnswer =
-  | { readonly status: 'outbox'; readonly entries: { readonly number: number; readonly target: string; readonly what: Buffer }[] }
+  | { readonly status: 'outbox'; readonly entries: { readonly number: number; readonly target: string; readonly ahead: number; readonly what: Buffer }[] }
 
-function readEntriesOfOutboxOutbox(part: Reply | undefined): ({ readonly number: number; readonly target: string; readonly what: Buffer })[] {
+function readEntriesOfOutboxOutbox(part: Reply | undefined): ({ readonly number: number; readonly target: string; readonly ahead: number; readonly what: Buffer })[] {
   const flat = asList(part)
-  const found = new Array<{ readonly number: number; readonly target: string; readonly what: Buffer }>(Math.ceil(flat.length / 3))
-  for (let from = 0, to = 0; from < flat.length; from += 3, to++) {
-    found[to] = { number: asInteger(flat[from]), target: asText(flat[from + 1]), what: asBytes(flat[from + 2]) }
+  const found = new Array<{ readonly number: number; readonly target: string; readonly ahead: number; readonly what: Buffer }>(Math.ceil(flat.length / 4))
+  for (let from = 0, to = 0; from < flat.length; from += 4, to++) {
+    found[to] = { number: asInteger(flat[from]), target: asText(flat[from + 1]), ahead: asInteger(flat[from + 2]), what: asBytes(flat[from + 3]) }
   }
   return found
 }
 
 /**
- * What waits to be brought to other queues, by its number, which rises. Whoever brings it says so with `delivered`. Of large jobs it tells no more behind those that reach 4 MiB: only an empty answer tells that there are none.
+ * What waits to be brought to other queues, by its number, which rises. To that queue it is brought under a number that is greater by `ahead`: see `delivered`, which whoever brings it says then. Of large jobs it tells no more behind those that reach 4 MiB: only an empty answer tells that there are none.
  *
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const outbox: Operation<OutboxArguments, OutboxAnswer> = {
   script: {
     name: 'queue/outbox',
-    sha1: 'bafefd8626ceea470c3ec720bde925ee14079c38',
+    sha1: '4435ddd1fd6adaf3e3d9e3b198c1e5936d1c4baa',
     reads: true,
     bytes: true,
     source: `--[[
-What waits to be brought to other queues, by its number, which rises. Whoever brings it says so with \`delivered\`. Of
-large jobs it tells no more behind those that reach 4 MiB: only an empty answer tells that there are none.
+What waits to be brought to other queues, by its number, which rises. To that queue it is brought under a number that is greater by
+\`ahead\`: see \`delivered\`, which whoever brings it says then. Of large jobs it tells no more behind those that reach 4 MiB: only an
+empty answer tells that there are none.
 
-@returns outbox  entries:[number:integer target:text what:bytes]
+@returns outbox  entries:[number:integer target:text ahead:integer what:bytes]
 @cost    O(log n + limit), and 4 MiB of payloads
 @reads
 ]]
-local jobs = KEYS[1] -- hash: all that is stored of each job
-local outbox = KEYS[2] -- sorted set: what goes to other queues -> its number
+local meta = KEYS[1] -- hash: the queue's state
+local jobs = KEYS[2] -- hash: all that is stored of each job
+local outbox = KEYS[3] -- sorted set: what goes to other queues -> its number
 local after = ARGV[1] -- text: number of the last one that was seen; 0: from the first
 local limit = tonumber(ARGV[2]) -- integer: how many at most
 
@@ -26051,8 +26064,17 @@ local function spend(budget, elements, bytes)
   budget.bytes = budget.bytes - bytes
 end
 
+-- How much greater the numbers are under which a queue gets what is in the outbox. 0, but where the numbers of this queue have gone
+-- back: then what is put out would have numbers that the other one has seen. See decision 78.
+
+local AHEAD = 'ahead '
+
+local function ahead_of(meta, target)
+  return tonumber(redis.call('HGET', meta, AHEAD .. target) or 0)
+end
+
 local numbers = redis.call('ZRANGEBYSCORE', outbox, '(' .. after, '+inf', 'LIMIT', '0', limit)
-local entries = {}
+local entries, ahead = {}, {}
 local budget = budget_of(limit)
 for _, number in ipairs(numbers) do
   if is_left(budget) then
@@ -26061,19 +26083,22 @@ for _, number in ipairs(numbers) do
     spend(budget, 1, #packed)
     entries[#entries + 1] = tonumber(number)
     entries[#entries + 1] = target
+    ahead[target] = ahead[target] or ahead_of(meta, target)
+    entries[#entries + 1] = ahead[target]
     entries[#entries + 1] = string.sub(packed, what_at)
   end
 end
 return { 'outbox', entries }
 `,
   },
-  parts: ['jobs', 'outbox'],
+  parts: ['meta', 'jobs', 'outbox'],
   lines: [
     [1, 'lua/queue/outbox.lua', 1],
-    [14, 'lua/shared/budget.lua', 1],
-    [17, 'lua/shared/bytes.lua', 1],
-    [23, 'lua/shared/budget.lua', 5],
-    [39, 'lua/queue/outbox.lua', 16],
+    [16, 'lua/shared/budget.lua', 1],
+    [19, 'lua/shared/bytes.lua', 1],
+    [25, 'lua/shared/budget.lua', 5],
+    [41, 'lua/shared/queue/ahead.lua', 1],
+    [49, 'lua/queue/outbox.lua', 18],
   ],
   encode(args) {
     return [
@@ -26702,28 +26727,28 @@ export interface ReceiveArguments {
 }
 
 export type ReceiveAnswer =
-  | { readonly status: 'received'; readonly chores: number; readonly newest: number }
+  | { readonly status: 'received'; readonly chores: number; readonly newest: number; readonly taken: number }
   | { readonly status: 'unagreed' }
 
 
 /**
- * Takes what comes from the outbox of another queue, in its order: jobs, and news of parents. What came before is passed over, by its number, so the call is safe to repeat, by several processes at once. `newest` is the number of the newest that came before. That a parent is not known has instead the newest job that was asked for (0: any): where others wait for that parent that came later, it is asked after again.
+ * Takes what comes from the outbox of another queue, in its order: jobs, and news of parents. What came before is passed over, by its number, so the call is safe to repeat, by several processes at once. `newest` is the number of the newest that came before. That a parent is not known has instead the newest job that was asked for (0: any): where others wait for that parent that came later, it is asked after again for these. Behind so much work no more is taken: `taken` says how many entries were.
  *
  * Cost: O(entries x log n), and at times 16 kB of notes for the statistics.
  */
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '616a410a5a24b3e6afe5f0e4538516582f4322f3',
+    sha1: '215367680b77baf9ef3f58c6a4a706f1f617fe05',
     reads: false,
     bytes: false,
     source: `--[[
 Takes what comes from the outbox of another queue, in its order: jobs, and news of parents. What came before is passed
 over, by its number, so the call is safe to repeat, by several processes at once. \`newest\` is the number of the newest that came
 before. That a parent is not known has instead the newest job that was asked for (0: any): where others wait for that parent that came
-later, it is asked after again.
+later, it is asked after again for these. Behind so much work no more is taken: \`taken\` says how many entries were.
 
-@returns received  chores:integer newest:integer
+@returns received  chores:integer newest:integer taken:integer
 @returns unagreed
 @cost    O(entries x log n),
          and at times 16 kB of notes for the statistics
@@ -28603,13 +28628,19 @@ local function waits_since(keys, ref, newest)
 end
 
 -- A parent that its queue does not know any more. What it came to counts where that has been told: for all children but those
--- that have come since. Where some have, it may be there by now.
+-- that have come since. Where some have, it may be there by now, and is asked after once more for them.
 local function hear_of_unknown(keys, queue, source, id, newest, now_ms)
   local ref = 'q' .. source .. '\\1' .. id
   if waits_since(keys, ref, newest) then
     if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
       redis.call('ZREM', keys.parents, ref)
       link_elsewhere(keys, queue, ref, now_ms)
+      if redis.call('HEXISTS', keys.jobs, 'z' .. ref) == 0 then
+        redis.call('HSET', keys.jobs, 'z' .. ref, pack_end('a', id, ''))
+      end
+      queue.asked = queue.asked or {}
+      table.insert(queue.asked, { ref = ref, newest = newest })
+      queue.settling = true
     end
     return
   end
@@ -28898,6 +28929,54 @@ local function unpack_spec(packed)
   end
   return specs
 end
+-- Taking what comes from the outbox of another queue.
+
+-- As far as one call goes, in about as many commands; see src/queue/work-of.ts for what one that enqueues may have.
+local MOST_WORK = 2000
+
+-- What a job takes with its tags and its parents.
+local function work_of(specs)
+  local work = 4
+  for _, texts in ipairs({ specs[18], specs[19] }) do
+    local _, count = string.gsub(texts, '%z', '')
+    work = work + (texts == '' and 0 or count + 1)
+  end
+  return work
+end
+
+local function take_job(keys, meta, queue, tally, packed, now_us)
+  begin_queue(meta, queue, now_us)
+  begin_jobs(keys, queue)
+  local seq, specs = exact(number_jobs(queue, 1, now_us)), unpack_spec(packed)
+  enqueue_spec(keys, queue, tally, specs, 1, 0, seq, now_us)
+  return work_of(specs)
+end
+
+-- \`from.newest\`: the newest number that came from there. Answers how many entries were taken, or passed over.
+local function take_entries(keys, meta, queue, tally, from, entries, entries_at, now_us)
+  local work, taken = 0, 0
+  for at = entries_at, #entries, 2 do
+    if work >= MOST_WORK then
+      break
+    end
+    taken = taken + 1
+    local number, what = tonumber(entries[at]), entries[at + 1]
+    local kind, rest = string.sub(what, 1, 1), string.sub(what, 2)
+    if kind == 'a' then
+      hear_of_unknown(keys, queue, from.source, rest, number, math.floor(now_us / 1000))
+    elseif number > from.newest then
+      -- What came before is passed over. A late copy must not tell of another job that has that id by now.
+      from.newest = number
+      if kind == 'e' then
+        local _, id = unpack_end(rest)
+        hear_of_parent(keys, queue, from.source, id, rest)
+      else
+        work = work + take_job(keys, meta, queue, tally, rest, now_us)
+      end
+    end
+  end
+  return taken
+end
 
 local keys = {
   jobs = KEYS[2],
@@ -28927,7 +29006,7 @@ local keys = {
 
 local queue = open_queue(meta, codec, '')
 if is_gone(queue, partitions) and not brings_jobs(entries, entries_at) then
-  return { 'received', 0, 0 }
+  return { 'received', 0, 0, (#entries - entries_at + 1) / 2 }
 end
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -28966,30 +29045,11 @@ local how = { channel = channel, sharded = sharded, counted = counted }
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
-local newest = tonumber(redis.call('HGET', inbox, source) or 0)
-local tally, known = new_tally(), newest
-for at = entries_at, #entries, 2 do
-  local number, what = tonumber(entries[at]), entries[at + 1]
-  local kind, rest = string.sub(what, 1, 1), string.sub(what, 2)
-  if kind == 'a' then
-    hear_of_unknown(keys, queue, source, rest, number, now_ms)
-    number = 0
-  elseif number <= newest then
-    -- It came before. A late copy must not tell of another job that has that id by now.
-    number = newest
-  elseif kind == 'e' then
-    local _, id = unpack_end(rest)
-    hear_of_parent(keys, queue, source, id, rest)
-  else
-    begin_queue(meta, queue, now_us)
-    begin_jobs(keys, queue)
-    local seq = exact(number_jobs(queue, 1, now_us))
-    enqueue_spec(keys, queue, tally, unpack_spec(rest), 1, 0, seq, now_us)
-  end
-  newest = math.max(newest, number)
-end
-if newest > known then
-  redis.call('HSET', inbox, source, exact(newest))
+local known, tally = tonumber(redis.call('HGET', inbox, source) or 0), new_tally()
+local from = { source = source, newest = known }
+local taken = take_entries(keys, meta, queue, tally, from, entries, entries_at, now_us)
+if from.newest > known then
+  redis.call('HSET', inbox, source, exact(from.newest))
 end
 if queue.settling then
 -- Telling children that their parents have ended; see shared/queue/parents.
@@ -29243,12 +29303,41 @@ end
   note_due(queue, math.floor(now_us / 1000))
   return became_ready
 end
-  tally.ready = tally.ready + settle_children(keys, queue, now_us, 100)
+-- Children of parents that were not known when they were asked after; others of the same parent have come since, for which it is asked after
+-- once more. See shared/queue/news.
+
+-- At most so many; the others are told when it has been asked after again. Answers how many became ready, and how many more may be told.
+local function settle_asked(keys, queue, now_us, most)
+  local became_ready = 0
+  for _, asked in ipairs(queue.asked or {}) do
+    local ref = asked.ref
+    local last = '[' .. ref .. '\\0' .. exact(asked.newest)
+    local members = most > 0
+        and redis.call('ZRANGEBYLEX', keys.children, '[' .. ref .. '\\0', last, 'LIMIT', '0', most)
+      or {}
+    local letter, id = unpack_end(redis.call('HGET', keys.jobs, 'z' .. ref))
+    for _, member in ipairs(members) do
+      redis.call('ZREM', keys.children, member)
+      if settle_child(keys, queue, string.sub(member, #ref + 2), letter, id, now_us) then
+        became_ready = became_ready + 1
+      end
+    end
+    most = most - #members
+  end
+  return became_ready, most
+end
+
+-- These and all others, as settle_children.
+local function settle_news(keys, queue, now_us, most)
+  local became_ready, left = settle_asked(keys, queue, now_us, most)
+  return became_ready + settle_children(keys, queue, now_us, left)
+end
+  tally.ready = tally.ready + settle_news(keys, queue, now_us, 100)
 end
 see_to_new(keys, queue, tally, now_ms, how)
 tell_others(keys, queue, now_ms, how)
 save_queue(meta, queue)
-return { 'received', queue.chores, known }
+return { 'received', queue.chores, known, taken }
 `,
   },
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'scheduled', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'blocked', 'children', 'parents', 'outbox', 'idle', 'inbox', 'results', 'listeners', 'tagged', 'notes', 'stats', 'done'],
@@ -29327,32 +29416,34 @@ return { 'received', queue.chores, known }
     [1762, 'lua/shared/queue/link-done.lua', 2],
     [1776, 'lua/shared/queue/link.lua', 11],
     [1858, 'lua/shared/queue/news.lua', 1],
-    [1907, 'lua/shared/queue/end.lua', 1],
-    [1912, 'lua/shared/queue/keep-end.lua', 1],
-    [1924, 'lua/shared/queue/end.lua', 7],
-    [1946, 'lua/shared/queue/leave-tags.lua', 1],
-    [1956, 'lua/shared/queue/end.lua', 30],
-    [1966, 'lua/shared/queue/spec.lua', 1],
-    [2084, 'lua/shared/queue/sweep.lua', 1],
-    [2161, 'lua/shared/queue/spec.lua', 120],
-    [2175, 'lua/shared/queue/spec.lua', 144],
-    [2182, 'lua/queue/receive.lua', 79],
-    [2224, 'lua/shared/take-up.lua', 1],
-    [2239, 'lua/queue/receive.lua', 122],
-    [2276, 'lua/shared/queue/settle.lua', 1],
-    [2277, 'lua/shared/queue/dead.lua', 1],
-    [2331, 'lua/shared/queue/backoff.lua', 1],
-    [2333, 'lua/shared/queue/backoff.lua', 22],
-    [2352, 'lua/shared/queue/unblock.lua', 1],
-    [2358, 'lua/shared/queue/outbox.lua', 1],
-    [2369, 'lua/shared/queue/entries.lua', 1],
-    [2387, 'lua/shared/queue/history.lua', 1],
-    [2401, 'lua/shared/queue/note-end.lua', 1],
-    [2431, 'lua/shared/queue/cancel.lua', 1],
-    [2439, 'lua/shared/queue/settle.lua', 19],
-    [2500, 'lua/shared/queue/put-out-end.lua', 1],
-    [2508, 'lua/shared/queue/settle.lua', 81],
-    [2527, 'lua/queue/receive.lua', 160],
+    [1913, 'lua/shared/queue/end.lua', 1],
+    [1918, 'lua/shared/queue/keep-end.lua', 1],
+    [1930, 'lua/shared/queue/end.lua', 7],
+    [1952, 'lua/shared/queue/leave-tags.lua', 1],
+    [1962, 'lua/shared/queue/end.lua', 30],
+    [1972, 'lua/shared/queue/spec.lua', 1],
+    [2090, 'lua/shared/queue/sweep.lua', 1],
+    [2167, 'lua/shared/queue/spec.lua', 120],
+    [2181, 'lua/shared/queue/spec.lua', 144],
+    [2188, 'lua/shared/queue/take-entries.lua', 1],
+    [2236, 'lua/queue/receive.lua', 80],
+    [2278, 'lua/shared/take-up.lua', 1],
+    [2293, 'lua/queue/receive.lua', 123],
+    [2311, 'lua/shared/queue/settle.lua', 1],
+    [2312, 'lua/shared/queue/dead.lua', 1],
+    [2366, 'lua/shared/queue/backoff.lua', 1],
+    [2368, 'lua/shared/queue/backoff.lua', 22],
+    [2387, 'lua/shared/queue/unblock.lua', 1],
+    [2393, 'lua/shared/queue/outbox.lua', 1],
+    [2404, 'lua/shared/queue/entries.lua', 1],
+    [2422, 'lua/shared/queue/history.lua', 1],
+    [2436, 'lua/shared/queue/note-end.lua', 1],
+    [2466, 'lua/shared/queue/cancel.lua', 1],
+    [2474, 'lua/shared/queue/settle.lua', 19],
+    [2535, 'lua/shared/queue/put-out-end.lua', 1],
+    [2543, 'lua/shared/queue/settle.lua', 81],
+    [2562, 'lua/shared/queue/settle-asked.lua', 1],
+    [2591, 'lua/queue/receive.lua', 143],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -29378,6 +29469,7 @@ return { 'received', queue.chores, known }
           status: 'received',
           chores: asInteger(parts[1]),
           newest: asInteger(parts[2]),
+          taken: asInteger(parts[3]),
         }
       case 'unagreed':
         return { status: 'unagreed' }

@@ -4,6 +4,7 @@ import { type AwaitEndAnswer, awaitEnd } from '../generated/queue.ts'
 import { checkText } from '../runtime/arguments.ts'
 import { longestSleepMs } from '../runtime/hearing.ts'
 import { openWithin, rest, unlessAborted } from '../runtime/in-time.ts'
+import { isSoon } from '../runtime/in-turn.ts'
 import { lastWord } from '../runtime/last-word.ts'
 import type { Post, SharedPost } from '../runtime/mailbox.ts'
 import { learnTold } from '../runtime/told.ts'
@@ -83,7 +84,7 @@ async function askOrSleep(
 
 function leave(source: Source, asked: Asked, signal: AbortSignal | undefined): Promise<void> {
   const leaving = ask(source, { ...asked, leaves: true }, 'gives back').catch(() => undefined)
-  return lastWord(leaving, source.unit.runtime.runner, signal)
+  return lastWord(isSoon(leaving), source.unit.runtime.runner, signal)
 }
 
 function ask({ unit, codec }: Source, asked: Asked, atClose?: 'gives back'): Promise<AwaitEndAnswer> {

@@ -2,6 +2,7 @@
 
 import { longestSleepMs } from '../runtime/hearing.ts'
 import { rest, unlessAborted } from '../runtime/in-time.ts'
+import { isSoon } from '../runtime/in-turn.ts'
 import { lastWord } from '../runtime/last-word.ts'
 import type { Post } from '../runtime/mailbox.ts'
 import { closed } from '../runtime/runner.ts'
@@ -105,8 +106,8 @@ export async function exchangeAndWait(
     return await claimOrSleep(source, terms, { id, post, endsAt, signal })
   } finally {
     post?.close()
-    // Nobody must be called in vain.
-    await lastWord(leaveInTheEnd(source, id), source.unit.runtime.runner, signal)
+    // Nobody must be called in vain. Nobody waits long for a server that does not answer.
+    await lastWord(isSoon(leaveInTheEnd(source, id)), source.unit.runtime.runner, signal)
   }
 }
 

@@ -9,6 +9,7 @@ import { inGroups } from '../runtime/in-groups.ts'
 import { errorOfPart, inParts } from '../runtime/in-parts.ts'
 import { within } from '../runtime/in-time.ts'
 import type { RunInSlot } from '../runtime/unit.ts'
+import { untilAnswered } from './asking-after.ts'
 import { toId, toIds } from './ids.ts'
 import { type JobSpec, PLAIN, type SpecOptions } from './job-options.ts'
 import type { Source } from './source.ts'
@@ -66,7 +67,7 @@ export function toSpec({ name, payload, options }: Outgoing): JobSpec {
   return { ...options, name, payload }
 }
 
-/** Of jobs whose parents are in other queues: resolves when these have been asked, well or not. Others of the call do not wait for that. */
+/** Of jobs whose parents are in other queues: resolves when these have been asked, well or not. Others of the call do not wait for that, nor for theirs. */
 const asking = new WeakMap<Enqueued, Promise<void>>()
 
 export class Enqueuer {
@@ -169,7 +170,12 @@ export class Enqueuer {
     const seen = this.#source.chores.see(answer.chores)
     const enqueued = toEnqueued(this.#source, answer.first, specs, answer.duplicates)
     for (const [at, spec] of specs.entries()) {
-      if (hasParentElsewhere(spec)) asking.set(enqueued[at] as Enqueued, seen)
+      const queues = queuesOfParents(spec)
+      if (queues.length === 0) continue
+      asking.set(
+        enqueued[at] as Enqueued,
+        seen.then(() => untilAnswered(this.#source, queues)),
+      )
     }
     return enqueued
   }
@@ -199,6 +205,13 @@ function nameOfAll(jobs: readonly Outgoing[]): string | null {
   return areAlike && Buffer.byteLength(name) <= MAX_PLAIN_NAME_BYTES ? name : null
 }
 
-function hasParentElsewhere({ parents }: Pick<JobSpec, 'parents'>): boolean {
-  return parents !== '' && parents.split('\0').some((parent) => parent.startsWith('q'))
+function hasParentElsewhere(spec: Pick<JobSpec, 'parents'>): boolean {
+  return queuesOfParents(spec).length > 0
+}
+
+/** The other queues that have parents of it. */
+function queuesOfParents({ parents }: Pick<JobSpec, 'parents'>): string[] {
+  if (parents === '') return []
+  const elsewhere = parents.split('\0').filter((parent) => parent.startsWith('q'))
+  return [...new Set(elsewhere.map((parent) => parent.slice(1, parent.indexOf('\x01'))))]
 }

@@ -1,10 +1,12 @@
 // Who waits no more though the server does not hear so at once.
 
-import type { Redis } from 'ioredis'
-import { AmbiguousError } from 'perilune'
-import { describe, expect, test } from 'vitest'
+import { Redis } from 'ioredis'
+import { AmbiguousError, perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { instance } from '../../test/instance.ts'
 import { until } from '../../test/queue-fixture.ts'
+import { silencing } from '../../test/silencing-driver.ts'
 
 interface Payloads {
   mail: string
@@ -69,4 +71,26 @@ describe('who waits no more, and cannot say so at once', () => {
 
     await until(async () => (await same.inspect()).idle === 0)
   })
+})
+
+test('a claim that found nothing ends though nobody answers that it waits no more', {
+  timeout: 20_000,
+}, async () => {
+  const client = new Redis(inject('redisPort'))
+  const { driver, silence } = silencing(ioredis(client))
+  const redis = perilune(driver, { namespace: 'instance-test', deadline: '1m' })
+  onTestFinished(async () => {
+    silence.end()
+    await redis.close()
+    client.disconnect()
+  })
+  const { name } = instance()
+  const queue = redis.queue<Payloads>(name)
+  await queue.enqueue('mail', 'first')
+  await (await queue.claim())[0]?.ack()
+
+  // Who waits no more is told apart from who claims.
+  silence.of = ({ script }) => script.name === 'queue/ack-and-claim'
+
+  expect(await queue.claim({ wait: '300ms' })).toEqual([])
 })

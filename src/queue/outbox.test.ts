@@ -11,6 +11,8 @@ import type { ClaimedJob } from './claimed-job.ts'
 import type { Queue } from './queue.ts'
 
 const child = { name: 'mail', payload: { to: 'child' } } as const
+/** Sooner than the deadline of calls that are not answered, and than the pauses between tries that fail. */
+const SOON = { timeout: 20_000 }
 
 /** As a process of its own has it. */
 function elsewhere(): Perilune {
@@ -131,6 +133,69 @@ describe('what could not be brought', () => {
 
     await until(async () => (await two.inspect()).ready === 2)
   })
+})
+
+/** A queue, one that does not answer, and one that does, for an instance that waits very long for answers. */
+function besideSilence() {
+  const client = new Redis(inject('redisPort'))
+  onTestFinished(() => client.disconnect())
+  const { driver, silence } = silencing(ioredis(client))
+  const redis = perilune(driver, { namespace: 'queue-test', deadline: '1m' })
+  onTestFinished(() => {
+    silence.end()
+    return redis.close()
+  })
+  const [name, far, near] = [randomUUID(), randomUUID(), randomUUID()]
+  silence.of = ({ keys }) => keys[0]?.includes(far) === true
+  return { queue: redis.queue<Payloads>(name), near: elsewhere().queue<Payloads>(near), far, name }
+}
+
+describe('a queue that does not answer', () => {
+  test('keeps nothing from being brought to others', SOON, async () => {
+    const { queue, near, far } = besideSilence()
+    const names = [near.name, far, near.name, near.name]
+
+    for (const [at, name] of names.entries()) {
+      await queue.enqueue('mail', { to: String(at) })
+      await (await queue.claim())[0]?.advance({ queue: name, ...child })
+      const brought = names.slice(0, at + 1).filter((each) => each === near.name).length
+      await until(async () => (await near.inspect()).ready === brought)
+    }
+
+    expect(await queue.inspect()).toMatchObject({ outbox: 1 })
+  })
+
+  test('keeps others from being asked after parents no longer than they take', SOON, async () => {
+    const { queue, near, far } = besideSilence()
+
+    for (let at = 1; at <= 3; at += 1) {
+      const { id } = await near.enqueue('mail', { to: 'parent' })
+      const beside = queue.enqueue('mail', { to: 'far' }, { parents: [{ queue: far, id: 'parent' }] })
+      beside.catch(() => undefined)
+      await queue.enqueue('mail', { to: 'near' }, { parents: [{ queue: near.name, id }] })
+      await near.jobs.cancel([id])
+      await until(async () => (await queue.inspect()).dead === at)
+    }
+  })
+})
+
+test('a queue that refuses keeps nothing from being brought to others', SOON, async () => {
+  const { queue, another, client } = await setup({ clock: 'real' })
+  const [refusing, other] = [await another(), await another()]
+  await refusing.enqueue('mail', { to: 'first' })
+  await setAway(client, refusing.name, true)
+
+  for (let at = 1; at <= 8; at += 1) {
+    await queue.enqueueMany([child, child])
+    const [one, two] = await queue.claim({ limit: 2 })
+    await one?.advance({ queue: refusing.name, ...child })
+    await two?.advance({ queue: other.name, ...child })
+    await until(async () => (await other.inspect()).ready === at)
+  }
+  await setAway(client, refusing.name, false)
+
+  await until(async () => (await refusing.inspect()).ready === 9)
+  expect(await queue.inspect()).toMatchObject({ outbox: 0 })
 })
 
 test('jobs are enqueued though the queue of the parents of some does not answer', async () => {

@@ -59,6 +59,43 @@ test.each(Object.entries(KINDS))(
   },
 )
 
+test.each(Object.entries(KINDS))(
+  'jobs with %s that come from another queue are taken in calls that are bounded',
+  { timeout: 120_000 },
+  async (name, kind) => {
+    await ask(server.port, 'FLUSHALL')
+    const client = new Redis(server.port)
+    const redis = perilune(metering(ioredis(client)), { namespace: 'work', deadline: '60s' })
+    onTestFinished(async () => {
+      await redis.close()
+      client.disconnect()
+    })
+    const [queue, other] = [redis.queue('work'), redis.queue('other')]
+    const parents = await other.enqueueMany(
+      Array.from({ length: 100 }, (_, at) => ({ name: 'parent', payload: at, id: `parent ${at}` })),
+    )
+    const ids = parents.map(({ id }) => id)
+    await queue.enqueueMany(Array.from({ length: 200 }, (_, at) => ({ name: 'job', payload: at })))
+    const jobs = await queue.claim({ limit: 200 })
+
+    await Promise.all(
+      jobs.map((job, at) => job.advance({ queue: 'other', name: 'next', payload: at, ...kind(at, ids) })),
+    )
+    while ((await queue.inspect()).outbox > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+
+    const { enqueued } = await other.inspect()
+    expect(enqueued).toBe(300)
+    const calls = (await client.lrange(METER, 0, -1)).map(parseMetered)
+    const those = calls.filter((each) => each.script === 'queue/receive')
+    const [commands, elements] = [most(those, 'commands'), most(those, 'elements')]
+    tell(
+      `${name}: ${those.length} calls of queue/receive, ${commands} commands, ${elements} elements at most`,
+    )
+    expect(commands, 'commands').toBeLessThanOrEqual(MOST_COMMANDS)
+    expect(elements, 'elements').toBeLessThanOrEqual(MOST_ELEMENTS)
+  },
+)
+
 function most(calls: readonly Metered[], what: 'commands' | 'elements'): number {
   return Math.max(...calls.map((each) => each[what]))
 }

@@ -27,13 +27,19 @@ local function waits_since(keys, ref, newest)
 end
 
 -- A parent that its queue does not know any more. What it came to counts where that has been told: for all children but those
--- that have come since. Where some have, it may be there by now.
+-- that have come since. Where some have, it may be there by now, and is asked after once more for them.
 local function hear_of_unknown(keys, queue, source, id, newest, now_ms)
   local ref = 'q' .. source .. '\1' .. id
   if waits_since(keys, ref, newest) then
     if redis.call('ZSCORE', keys.parents, ref) ~= '0' then
       redis.call('ZREM', keys.parents, ref)
       link_elsewhere(keys, queue, ref, now_ms)
+      if redis.call('HEXISTS', keys.jobs, 'z' .. ref) == 0 then
+        redis.call('HSET', keys.jobs, 'z' .. ref, pack_end('a', id, ''))
+      end
+      queue.asked = queue.asked or {}
+      table.insert(queue.asked, { ref = ref, newest = newest })
+      queue.settling = true
     end
     return
   end
