@@ -21,7 +21,7 @@ function scene() {
     return run(call)
   }
   const other = instance().redis
-  return { redis, client, outage, name, queue: other.queue<Payloads>(name) }
+  return { redis, driver, client, outage, name, queue: other.queue<Payloads>(name) }
 }
 
 /** Resolves once letters to the process of the one that waits arrive. */
@@ -68,5 +68,26 @@ describe('who waits no more, and cannot say so at once', () => {
     outage.isAway = false
 
     await until(async () => (await same.inspect()).idle === 0)
+  })
+
+  test('as one of many claims by hand, says so along with the others', async () => {
+    const { redis, driver, outage, queue, name } = scene()
+    const waiting = Array.from({ length: 8 }, () => redis.queue<Payloads>(name).claim({ wait: '2s' }))
+    await until(async () => (await queue.inspect()).idle === 8)
+    outage.isAway = true
+    await Promise.allSettled(waiting)
+    const { run } = driver
+    let [atOnce, most] = [0, 0]
+    driver.run = async (call) => {
+      atOnce += 1
+      most = Math.max(most, atOnce)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      return run(call).finally(() => (atOnce -= 1))
+    }
+
+    outage.isAway = false
+
+    await until(async () => (await queue.inspect()).idle === 0)
+    expect(most).toBeGreaterThan(1)
   })
 })
