@@ -137,7 +137,7 @@ export class Attempt<Result> implements Lease {
 
   /** Releases an attempt that nobody tried to complete. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#wasDone) await this.release()
+    if (!this.#wasDone) await this.releaseAnyway()
   }
 
   #terms(): ConstructorParameters<typeof KeptLease>[1] {
