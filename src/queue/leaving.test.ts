@@ -1,8 +1,8 @@
 // Who waits no more though the server does not hear so at once.
 
 import type { Redis } from 'ioredis'
-import { AmbiguousError } from 'perilune'
-import { describe, expect, test } from 'vitest'
+import { AmbiguousError, perilune } from 'perilune'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { instance } from '../../test/instance.ts'
 import { until } from '../../test/queue-fixture.ts'
 
@@ -89,5 +89,23 @@ describe('who waits no more, and cannot say so at once', () => {
 
     await until(async () => (await queue.inspect()).idle === 0)
     expect(most).toBeGreaterThan(1)
+  })
+
+  test('as a claim by hand that has failed, waits no more for a server that is silent', async () => {
+    const { driver, queue, name } = scene()
+    const patient = perilune(driver, { namespace: 'instance-test', deadline: '1h' })
+    onTestFinished(() => patient.close())
+    const claim = patient.queue<Payloads>(name).claim({ wait: '1s' })
+    await until(async () => (await queue.inspect()).idle === 1)
+    let calls = 0
+    driver.run = async () => {
+      calls += 1
+      if (calls === 1) throw new AmbiguousError('a call')
+      return new Promise(() => undefined)
+    }
+
+    await expect(claim).rejects.toThrow()
+
+    expect(calls).toBe(2)
   })
 })

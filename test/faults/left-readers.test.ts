@@ -6,7 +6,7 @@ import type { Perilune } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { instance } from '../instance.ts'
 
-const READERS: Readonly<Record<string, (redis: Perilune, name: string) => AsyncGenerator<unknown>>> = {
+const READERS: Readonly<Record<string, (redis: Perilune, name: string) => AsyncGenerator>> = {
   'a tail': (redis, name) => redis.feed(name).tail(),
   'a tail of partitions': (redis, name) => redis.partitionedFeed(name, { partitions: 2 }).tail(),
   'a subscriber': (redis, name) => redis.feed(name).subscriber('a').read(),
