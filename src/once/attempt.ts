@@ -131,8 +131,8 @@ export class Attempt<Result> implements Lease {
   }
 
   #insisting<Value>(first: Promise<Value>, again: () => Promise<unknown>): Promise<Value> {
-    const { beginning } = unitOf(this.#source, this.key)
-    return insisting(this.#source.runtime, `${beginning}${this.token}`, first, again)
+    const unit = unitOf(this.#source, this.key)
+    return insisting(unit, `${unit.beginning}${this.token}`, first, again)
   }
 
   /** Releases an attempt that nobody tried to complete. */

@@ -2,11 +2,11 @@
 // done once more: what an outage keeps from it is said again, as long as the instance lasts.
 
 import { isOutage } from '../runtime/outage.ts'
-import type { Runtime } from '../runtime/runtime.ts'
+import type { Unit } from '../runtime/unit.ts'
 
 /** Settles as `first` does. `again`: says the same, safe to repeat; `id`: nothing else is said under it. */
 export async function insisting<Value>(
-  runtime: Runtime,
+  unit: Unit,
   id: string,
   first: Promise<Value>,
   again: () => Promise<unknown>,
@@ -14,9 +14,14 @@ export async function insisting<Value>(
   try {
     return await first
   } catch (error) {
-    if (isOutage(error)) runtime.mailbox.abandoned.add(id, untilHeard(again), false)
+    if (isOutage(error)) tellLater(unit, id, again)
     throw error
   }
+}
+
+function tellLater(unit: Unit, id: string, again: () => Promise<unknown>): void {
+  const word = { say: untilHeard(again), node: () => unit.node, mayComeLate: false }
+  unit.runtime.mailbox.abandoned.add(id, word)
 }
 
 /** Rejects while the store cannot decide. What is known is forgotten, for it may be large. */
