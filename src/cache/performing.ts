@@ -61,7 +61,7 @@ export async function perform<Value>(
     source.tell?.({ kind: 'failed', key: election.key, loadMs: tookMs(), error })
     ending.end = () =>
       giveUp(source, election.key, election.id, lost ? '' : cut(summaryOf(error), LONGEST_REASON_BYTES))
-    // Where it cannot be told, the lease ends by itself.
+    // Where it cannot be told now, it is told later.
     await endWith(lease, ending).catch(() => undefined)
     return lost ? { status: 'lost' } : { status: 'failed', error }
   } finally {
@@ -95,7 +95,7 @@ function leaseOf<Value>(source: Source<Value>, { key, grant }: Election, ending:
 /** The script decides also where the lease has lapsed: nobody else may have begun. */
 async function endWith(lease: KeptLease, ending: Ending): Promise<void> {
   if (lease.isLost) await ending.end()
-  else await lease.release()
+  else await lease.end()
 }
 
 /** Stores. A store that is away or full loses nothing but the effort. */

@@ -143,7 +143,7 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
    * what no retry would change.
    */
   tail(options: TailOptions = {}): AsyncGenerator<TailedMessage<Body>> {
-    return tail(this.#source.unit.runtime, (page) => this.#readEntries(page), options)
+    return tail({ runtime: this.#source.unit.runtime, read: (page) => this.#readEntries(page) }, options)
   }
 
   /** As `tail`, from the oldest message. */

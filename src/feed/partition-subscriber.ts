@@ -64,12 +64,10 @@ export class PartitionedSubscriber<Body> {
    * Yields every message after the stored marker, then those that come, also after an outage. Throws the signal's reason,
    * and what no retry would change.
    */
-  async *read(
-    options: Omit<PartitionedTailOptions, 'after'> = {},
-  ): AsyncGenerator<TailedPartitionedMessage<Body>> {
-    checkOptions('options', options, TAIL_OPTIONS)
+  read(options: Omit<PartitionedTailOptions, 'after'> = {}): AsyncGenerator<TailedPartitionedMessage<Body>> {
     const { runtime } = this.#partitions.at(0).source.unit
-    yield* tailPartitions(runtime, this.#read, options, () => this.marker())
+    const begin = (): Promise<string> => this.marker()
+    return tailPartitions({ runtime, read: this.#read, begin, known: TAIL_OPTIONS }, options)
   }
 
   /** One page after the stored marker. */

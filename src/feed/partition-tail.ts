@@ -1,6 +1,7 @@
 // Following all partitions: pages one after the other, and waiting at the end.
 
 import { checkOptions } from '../runtime/arguments.ts'
+import { Leavable } from '../runtime/leavable.ts'
 import { notifying } from '../runtime/notifying.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { throughOutages, throwIfOver } from '../runtime/through-outages.ts'
@@ -26,19 +27,34 @@ export interface TailedPartitionedMessage<Body> extends PartitionedMessage<Body>
 const OPTIONS = [...READ_OPTIONS.filter((option) => option !== 'wait'), 'onUndecodable']
 const PAGE_WAIT = '30s'
 
+interface TailTerms<Body> {
+  readonly runtime: Runtime
+  read(options: PartitionedReadOptions): Promise<PartitionedEntryPage<Body>>
+  /** Where to begin; without it `after` says so. */
+  begin?(): Promise<string>
+  /** Names of options. */
+  readonly known?: readonly string[]
+}
+
 /**
- * Yields every message after `after` and then those that come, until the signal aborts, the instance closes or the loop
- * ends: an outage only interrupts it. `begin` says where to begin.
+ * Gives every message after `after` and then those that come, until the signal aborts, the instance closes or whoever reads
+ * leaves: an outage only interrupts it.
  */
-export async function* tailPartitions<Body>(
-  { runner }: Runtime,
-  read: (options: PartitionedReadOptions) => Promise<PartitionedEntryPage<Body>>,
+export function tailPartitions<Body>(
+  terms: TailTerms<Body>,
   options: PartitionedTailOptions,
-  begin?: () => Promise<string>,
 ): AsyncGenerator<TailedPartitionedMessage<Body>, void, undefined> {
-  checkOptions('options', options, OPTIONS)
-  const { onUndecodable = () => undefined, ...wanted } = options
-  const { signal } = wanted
+  return new Leavable((signal) => follow(terms, options, signal), options?.signal)
+}
+
+async function* follow<Body>(
+  { runtime: { runner }, read, begin, known = OPTIONS }: TailTerms<Body>,
+  options: PartitionedTailOptions,
+  signal: AbortSignal,
+): AsyncGenerator<TailedPartitionedMessage<Body>, void, undefined> {
+  checkOptions('options', options, known)
+  const { onUndecodable = () => undefined, ...others } = options
+  const wanted = { ...others, signal }
   const tell = notifying(onUndecodable)
   let after = begin === undefined ? options.after : await throughOutages(begin, runner, signal)
   const lost = new Map<number, Lost>()

@@ -64,9 +64,9 @@ export class Subscriber<Body> {
    * Yields every message after the stored marker, then those that come, also after an outage. Throws the signal's reason,
    * and what no retry would change.
    */
-  async *read(options: Omit<TailOptions, 'after'> = {}): AsyncGenerator<TailedMessage<Body>> {
-    checkOptions('options', options, TAIL_OPTIONS)
-    yield* tail(this.#source.unit.runtime, this.#read, options, () => this.marker())
+  read(options: Omit<TailOptions, 'after'> = {}): AsyncGenerator<TailedMessage<Body>> {
+    const { runtime } = this.#source.unit
+    return tail({ runtime, read: this.#read, begin: () => this.marker(), known: TAIL_OPTIONS }, options)
   }
 
   /** One page after the stored marker. */

@@ -1,6 +1,7 @@
 // Following a feed: pages one after the other, and waiting at the end.
 
 import { checkOptions } from '../runtime/arguments.ts'
+import { Leavable } from '../runtime/leavable.ts'
 import { notifying } from '../runtime/notifying.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { throughOutages, throwIfOver } from '../runtime/through-outages.ts'
@@ -30,19 +31,34 @@ const OPTIONS = [
 ]
 const PAGE_WAIT = '30s'
 
+interface TailTerms<Body> {
+  readonly runtime: Runtime
+  read(options: ReadOptions): Promise<EntryPage<Body>>
+  /** Where to begin; without it `after` says so. */
+  begin?(): Promise<string>
+  /** Names of options. */
+  readonly known?: readonly string[]
+}
+
 /**
- * Yields every message after `after` and then those that come, until the signal aborts, the instance closes or the loop
- * ends: an outage only interrupts it. `begin` says where to begin.
+ * Gives every message after `after` and then those that come, until the signal aborts, the instance closes or whoever reads
+ * leaves: an outage only interrupts it.
  */
-export async function* tail<Body>(
-  { runner }: Runtime,
-  read: (options: ReadOptions) => Promise<EntryPage<Body>>,
+export function tail<Body>(
+  terms: TailTerms<Body>,
   options: TailOptions,
-  begin?: () => Promise<string>,
 ): AsyncGenerator<TailedMessage<Body>, void, undefined> {
-  checkOptions('options', options, OPTIONS)
-  const { onUndecodable = () => undefined, ...wanted } = options
-  const { signal } = wanted
+  return new Leavable((signal) => follow(terms, options, signal), options?.signal)
+}
+
+async function* follow<Body>(
+  { runtime: { runner }, read, begin, known = OPTIONS }: TailTerms<Body>,
+  options: TailOptions,
+  signal: AbortSignal,
+): AsyncGenerator<TailedMessage<Body>, void, undefined> {
+  checkOptions('options', options, known)
+  const { onUndecodable = () => undefined, ...others } = options
+  const wanted = { ...others, signal }
   const tell = notifying(onUndecodable)
   let after = begin === undefined ? options.after : await throughOutages(begin, runner, signal)
   let lostBefore: Lost = null

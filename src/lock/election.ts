@@ -186,7 +186,7 @@ export class Campaign implements AsyncDisposable {
   async #leave(term: TermInOffice, lease: KeptLease): Promise<void> {
     this.#term = null
     term.end()
-    await lease.release().catch((error: unknown) => {
+    await lease.end().catch((error: unknown) => {
       if (!(error instanceof LeaseLostError)) throw error
     })
   }

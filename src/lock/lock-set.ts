@@ -6,6 +6,7 @@ import type { Duration } from '../runtime/duration.ts'
 import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors.ts'
 import { askingAt, type Grant, toGrant } from '../runtime/grant.ts'
 import { unlessAborted } from '../runtime/in-time.ts'
+import type { KeptLease } from '../runtime/kept-lease.ts'
 import type { Lease, TaskLease } from '../runtime/lease.ts'
 import { runUnder } from '../runtime/run-under.ts'
 import type { Trace } from '../runtime/runner.ts'
@@ -45,7 +46,7 @@ export class LockSet {
 
   /** One attempt at all of them. Resolves to null when one is held or awaited, and then none is kept. */
   tryAcquire(): Promise<SetLease | null> {
-    return this.#together ? this.#takeTogether() : this.#takeAll((lock) => lock.tryAcquire())
+    return this.#together ? this.#takeTogether() : this.#takeAll((lock) => lock.stand({}))
   }
 
   /** Waits for all of them. Throws WaitTimeoutError after `wait`, or the signal's reason; then none is kept. */
@@ -60,7 +61,7 @@ export class LockSet {
     const atOnce = this.#together ? await this.#takeTogether(options.signal) : null
     if (atOnce !== null) return atOnce
     let awaited = ''
-    const take = (lock: Lock): Promise<Lease | null> => {
+    const take = (lock: Lock): Promise<KeptLease | null> => {
       awaited = lock.name
       return acquireUntil(lock, endsAt, options.signal)
     }
@@ -142,10 +143,10 @@ export class LockSet {
 
   /** Null when one cannot be had, or was lost before the last was there; then none is kept. */
   async #takeAll(
-    take: (lock: Lock) => Promise<Lease | null>,
+    take: (lock: Lock) => Promise<KeptLease | null>,
     signal?: AbortSignal,
   ): Promise<AllLeases | null> {
-    const taken = new Map<string, Lease>()
+    const taken = new Map<string, KeptLease>()
     let complete = false
     try {
       for (const lock of this.#locks) {
@@ -163,28 +164,23 @@ export class LockSet {
 }
 
 /** Null when the lock was not free by then. */
-async function acquireUntil(lock: Lock, endsAt: number, signal?: AbortSignal): Promise<Lease | null> {
+function acquireUntil(lock: Lock, endsAt: number, signal?: AbortSignal): Promise<KeptLease | null> {
   const wait: Duration = `${Math.max(0, Math.ceil(endsAt - performance.now()))}ms`
-  try {
-    return await lock.acquire({ wait, ...(signal ? { signal } : {}) })
-  } catch (error) {
-    if (error instanceof WaitTimeoutError) return null
-    throw error
-  }
+  return lock.stand({ wait, ...(signal ? { signal } : {}) })
 }
 
 /** What could not be had whole; a lease that ended meanwhile has nothing left to give. Whoever has aborted does not wait for it. */
-async function giveBack(leases: readonly Lease[]): Promise<void> {
-  await Promise.allSettled(leases.map((lease) => lease.release()))
+async function giveBack(leases: readonly KeptLease[]): Promise<void> {
+  await Promise.allSettled(leases.map((lease) => lease.end()))
 }
 
 class AllLeases implements SetLease, TaskLease {
   readonly tokens: ReadonlyMap<string, number>
   readonly token: number
-  readonly #leases: readonly Lease[]
+  readonly #leases: readonly KeptLease[]
   readonly #aborts: Joined
 
-  constructor(leases: ReadonlyMap<string, Lease>) {
+  constructor(leases: ReadonlyMap<string, KeptLease>) {
     this.#leases = [...leases.values()]
     this.tokens = new Map([...leases].map(([name, { token }]) => [name, token]))
     this.token = Math.max(...this.tokens.values())
@@ -226,8 +222,13 @@ class AllLeases implements SetLease, TaskLease {
     this.#aborts.part()
   }
 
+  async end(): Promise<void> {
+    await settleAll(this.#leases.map((lease) => lease.end()))
+    this.#aborts.part()
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
-    return this.release()
+    return this.end()
   }
 }
 

@@ -131,12 +131,13 @@ export class Attempt<Result> implements Lease {
   }
 
   #insisting<Value>(first: Promise<Value>, again: () => Promise<unknown>): Promise<Value> {
-    return insisting(unitOf(this.#source, this.key), String(this.token), first, again)
+    const unit = unitOf(this.#source, this.key)
+    return insisting(unit, `${unit.beginning}${this.token}`, first, again)
   }
 
   /** Releases an attempt that nobody tried to complete. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#wasDone) await this.release()
+    if (!this.#wasDone) await this.releaseAnyway()
   }
 
   #terms(): ConstructorParameters<typeof KeptLease>[1] {

@@ -114,7 +114,7 @@ export class Wish<Result> {
   /** Gives back what came for a caller who has left. */
   async giveBack(begun: Begun<Result> | Answered<Result>): Promise<void> {
     if (begun.status !== 'started' || !this.#terms.isOwn) return
-    if ('attempt' in begun) await begun.attempt.release()
+    if ('attempt' in begun) await begun.attempt.releaseAnyway()
     else await releaseAttempt(this.#source, this.#terms.key, begun.grant.token)
   }
 

@@ -4,7 +4,7 @@
 import { isOutage } from '../runtime/outage.ts'
 import type { Unit } from '../runtime/unit.ts'
 
-/** Settles as `first` does. `again`: says the same, safe to repeat; `id`: nothing else of the unit is said under it. */
+/** Settles as `first` does. `again`: says the same, safe to repeat; `id`: nothing else is said under it. */
 export async function insisting<Value>(
   unit: Unit,
   id: string,
@@ -14,12 +14,14 @@ export async function insisting<Value>(
   try {
     return await first
   } catch (error) {
-    if (isOutage(error)) {
-      const lastWord = { say: untilHeard(again), node: () => unit.node, mayComeLate: false }
-      unit.runtime.mailbox.abandoned.add(`${unit.beginning}${id}`, lastWord)
-    }
+    if (isOutage(error)) tellLater(unit, id, again)
     throw error
   }
+}
+
+function tellLater(unit: Unit, id: string, again: () => Promise<unknown>): void {
+  const word = { say: untilHeard(again), node: () => unit.node, mayComeLate: false }
+  unit.runtime.mailbox.abandoned.add(id, word)
 }
 
 /** Rejects while the store cannot decide. What is known is forgotten, for it may be large. */

@@ -47,15 +47,16 @@ export async function waitForEnd(source: Source, id: string, waiting: Waiting): 
   const post = await hearTogether(source.unit, first.number, endsAt, signal)
   const waiter = post?.id ?? source.unit.runtime.mailbox.newId()
   const asked: Asked = { ...NOBODY, id: first.id, waiter, number: first.number, sinceMs: first.nowMs }
-  let end: JobEnd | null = null
+  let end: JobEnd | null | undefined
   try {
     end = await askOrSleep(source, asked, { post, endsAt, signal })
     return end
   } finally {
     const isLast = post?.isLast ?? true
     post?.close()
-    // Nobody must be told in vain.
-    if (end === null && isLast) await leave(source, asked, signal)
+    // Nobody must be told in vain. A server that is away is not waited for twice.
+    const leaving = isLast && !end ? leave(source, asked, signal) : null
+    if (end === null) await leaving
   }
 }
 

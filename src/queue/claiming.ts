@@ -102,12 +102,16 @@ export async function exchangeAndWait(
   const endsAt = performance.now() + waitMs
   const id = source.unit.runtime.mailbox.newId()
   const post = await hear(source.unit, id, endsAt, signal)
+  let isHeard = false
   try {
-    return await claimOrSleep(source, terms, { id, post, endsAt, signal })
+    const last = await claimOrSleep(source, terms, { id, post, endsAt, signal })
+    isHeard = true
+    return last
   } finally {
     post?.close()
-    // Nobody must be called in vain. Nobody waits long for a server that does not answer.
-    await lastWord(isSoon(leaveInTheEnd(source, id)), source.unit.runtime.runner, signal)
+    // Nobody must be called in vain. A server that is away is not waited for twice, and one that does not answer not for long.
+    const leaving = isSoon(leaveInTheEnd(source, id))
+    if (isHeard) await lastWord(leaving, source.unit.runtime.runner, signal)
   }
 }
 

@@ -16,6 +16,7 @@
 import { randomInt } from 'node:crypto'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { End, endsAtOf } from '../runtime/grant.ts'
+import { inTheEnd } from '../runtime/in-the-end.ts'
 import { PATIENCE_MS } from '../runtime/in-turn.ts'
 import { isFinal } from '../runtime/outage.ts'
 import { Retries } from '../runtime/retries.ts'
@@ -23,7 +24,7 @@ import { startTimer } from '../runtime/timer.ts'
 import { AckDoubts } from './ack-doubts.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { type Ack, type Exchanged, exchange, type LossReason, NOTHING_ELSE } from './exchange.ts'
-import { insist, leave } from './leaving.ts'
+import { leave } from './leaving.ts'
 import { type HandedJob, Letters } from './letters.ts'
 import type { Source } from './source.ts'
 import { CALL } from './work-of.ts'
@@ -177,7 +178,7 @@ export class Exchanger {
   }
 
   async #insistOnLeaving(failure: unknown): Promise<void> {
-    await insist(() => this.#tellLeaving(), failure)
+    await inTheEnd(() => this.#tellLeaving(), failure)
     await this.#hearNoMore()
   }
 

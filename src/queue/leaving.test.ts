@@ -23,7 +23,7 @@ function scene() {
     return run(call)
   }
   const other = instance().redis
-  return { redis, client, outage, name, queue: other.queue<Payloads>(name) }
+  return { redis, driver, client, outage, name, queue: other.queue<Payloads>(name) }
 }
 
 /** Resolves once letters to the process of the one that waits arrive. */
@@ -70,6 +70,45 @@ describe('who waits no more, and cannot say so at once', () => {
     outage.isAway = false
 
     await until(async () => (await same.inspect()).idle === 0)
+  })
+
+  test('as one of many claims by hand, says so along with the others', async () => {
+    const { redis, driver, outage, queue, name } = scene()
+    const waiting = Array.from({ length: 8 }, () => redis.queue<Payloads>(name).claim({ wait: '2s' }))
+    await until(async () => (await queue.inspect()).idle === 8)
+    outage.isAway = true
+    await Promise.allSettled(waiting)
+    const { run } = driver
+    let [atOnce, most] = [0, 0]
+    driver.run = async (call) => {
+      atOnce += 1
+      most = Math.max(most, atOnce)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      return run(call).finally(() => (atOnce -= 1))
+    }
+
+    outage.isAway = false
+
+    await until(async () => (await queue.inspect()).idle === 0)
+    expect(most).toBeGreaterThan(1)
+  })
+
+  test('as a claim by hand that has failed, waits no more for a server that is silent', async () => {
+    const { driver, queue, name } = scene()
+    const patient = perilune(driver, { namespace: 'instance-test', deadline: '1h' })
+    onTestFinished(() => patient.close())
+    const claim = patient.queue<Payloads>(name).claim({ wait: '1s' })
+    await until(async () => (await queue.inspect()).idle === 1)
+    let calls = 0
+    driver.run = async () => {
+      calls += 1
+      if (calls === 1) throw new AmbiguousError('a call')
+      return new Promise(() => undefined)
+    }
+
+    await expect(claim).rejects.toThrow()
+
+    expect(calls).toBe(2)
   })
 })
 

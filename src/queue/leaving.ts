@@ -1,15 +1,13 @@
 // Whoever waited for jobs and waits no more says so until the server knows. Else its name would stay there as long as its process
 // listens, and be called, or given a job, which nobody takes.
 
-import { isFinal } from '../runtime/outage.ts'
-import { Retries } from '../runtime/retries.ts'
+import { inTheEnd } from '../runtime/in-the-end.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { startTimer } from '../runtime/timer.ts'
 import { type Exchanged, exchange } from './exchange.ts'
 import type { Source } from './source.ts'
 
-const FIRST_RETRY_MS = 100
-const LAST_RETRY_MS = 5000
+/** Others are to be served as well. */
+const MOST_AT_ONCE = 100
 
 /** Names that a queue, or a partition of one, may still take for waiting, by what its keys begin with. */
 const staying = new WeakMap<Runtime, Map<string, Set<string>>>()
@@ -27,20 +25,6 @@ export function leaveInTheEnd(source: Source, worker: string): Promise<void> {
   )
 }
 
-/** Tries until it does not fail, or would fail for ever; `failure` is what has failed until now. Keeps no process alive. */
-export async function insist(work: () => Promise<unknown>, failure: unknown): Promise<void> {
-  const retries = new Retries(FIRST_RETRY_MS, LAST_RETRY_MS)
-  for (let last: unknown = failure; !isFinal(last); ) {
-    await new Promise<void>((resolve) => startTimer(resolve, retries.after(last)).unref())
-    try {
-      return void (await work())
-    } catch (error) {
-      last = error
-    }
-  }
-}
-
-/** One after the other, however many there are. */
 function leaveLater(source: Source, worker: string, failure: unknown): void {
   const { runtime, prefix } = source.unit
   const queues = staying.get(runtime) ?? new Map<string, Set<string>>()
@@ -52,7 +36,24 @@ function leaveLater(source: Source, worker: string, failure: unknown): void {
   void leaveAll(source, names, failure).finally(() => queues.delete(prefix))
 }
 
-async function leaveAll(source: Source, names: ReadonlySet<string>, failure: unknown): Promise<void> {
+/** One stands for all: once the server has heard that it leaves, the others say so, too. */
+async function leaveAll(source: Source, names: Set<string>, failure: unknown): Promise<void> {
   // Those that come meanwhile are among them.
-  for (const name of names) await insist(() => leave(source, name), failure)
+  for (const name of names) {
+    await inTheEnd(() => leave(source, name), failure)
+    names.delete(name)
+    await leaveTogether(source, names)
+  }
+}
+
+/** Until one has failed. */
+async function leaveTogether(source: Source, names: Set<string>): Promise<void> {
+  const leaving = async (name: string): Promise<void> => {
+    await leave(source, name)
+    names.delete(name)
+  }
+  for (const all = [...names]; all.length > 0; ) {
+    const left = await Promise.allSettled(all.splice(0, MOST_AT_ONCE).map(leaving))
+    if (left.some(({ status }) => status === 'rejected')) return
+  }
 }

@@ -87,6 +87,8 @@ export class Letters {
     const { unit } = this.#source
     const { channel } = await learnTold(unit)
     this.#post = await unit.runtime.mailbox.expect(channel, this.#id, true)
+    // Closed while it was opened.
+    if (this.#over.signal.aborted) this.#post.close()
     this.#backoff.reset()
     this.#terms.onHeard()
     return this.#post

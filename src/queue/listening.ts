@@ -8,6 +8,7 @@ import { Backoff } from '../runtime/backoff.ts'
 import { DriverError } from '../runtime/errors.ts'
 import { abortable, inTime, unlessAborted } from '../runtime/in-time.ts'
 import { lastWord } from '../runtime/last-word.ts'
+import { Leavable } from '../runtime/leavable.ts'
 import { OneByOne } from '../runtime/one-by-one.ts'
 import { isFinal } from '../runtime/outage.ts'
 import { closed } from '../runtime/runner.ts'
@@ -34,13 +35,14 @@ export function listenTo(
 ): AsyncGenerator<QueueEvent, void, undefined> {
   const { runner } = (sources[0] as Source).unit.runtime
   const isOver = (): boolean => signal?.aborted === true || runner.closed
-  return new OneByOne(hearLists(sources, filter, signal, ready), isOver)
+  const lists = new Leavable((left) => hearLists(sources, filter, left, ready), signal)
+  return new OneByOne(lists, isOver)
 }
 
 async function* hearLists(
   sources: readonly Source[],
   filter: EventFilter,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
   ready: () => Promise<void>,
 ): AsyncGenerator<readonly QueueEvent[], void, undefined> {
   await abortable(ready, signal)
@@ -51,13 +53,13 @@ async function* hearLists(
   try {
     await unlessAborted(openAll(ears), signal)
     for (;;) {
-      signal?.throwIfAborted()
+      signal.throwIfAborted()
       let isQuiet = true
       for (const ear of ears) {
         const events = ear.take()
         if (events.length === 0) continue
         isQuiet = false
-        signal?.throwIfAborted()
+        signal.throwIfAborted()
         yield events
       }
       if (isQuiet) await sleeper.sleep(LISTEN_MS, signal)

@@ -19,14 +19,14 @@ interface Setup {
   extended: (readonly ExtendedLease[])[]
   released: number[]
   /** `refuses`: calls that are for this token, all leases of them. */
-  server: { knows: boolean; resent: boolean; answers: boolean; refuses: number }
+  server: { knows: boolean; resent: boolean; answers: boolean; hears: boolean; refuses: number }
 }
 
 /** Leases whose server says what the test wants. */
 function setup(): Setup {
   const keeper = new LeaseKeeper()
   onTestFinished(() => keeper.close(new Error('closed'), 0))
-  const server = { knows: true, resent: false, answers: true, refuses: 0 }
+  const server = { knows: true, resent: false, answers: true, hears: true, refuses: 0 }
   const extended: (readonly ExtendedLease[])[] = []
   const released: number[] = []
   const extend: LeaseKind['extend'] = async (leases) => {
@@ -36,6 +36,7 @@ function setup(): Setup {
     return { nowMs: 1000, endsAtMs: leases.map(({ leaseMs }) => (server.knows ? 1000 + leaseMs : 0)) }
   }
   const release = async (token: number, trace: Trace): Promise<boolean> => {
+    if (!server.hears) throw new DriverError('unreachable', 'away')
     released.push(token)
     trace.repeated = server.resent
     return server.knows
@@ -200,6 +201,32 @@ test('a release that was sent once and is unknown is a loss', async () => {
 
   await expect(held.release()).rejects.toThrow(LeaseLostError)
   expect(held.signal.aborted).toBe(true)
+})
+
+test('a lease whose task has ended unheard is given back once the server hears it', async () => {
+  const { lease, released, server } = setup()
+  const ended = lease({ leaseMs: 600_000 })
+  server.hears = false
+  await expect(runUnder(ended, () => 'done')).rejects.toThrow('away')
+
+  server.hears = true
+
+  await expect.poll(() => released).toEqual([ended.token])
+  expect(ended.signal.aborted).toBe(false)
+})
+
+test('a lease that its holder could not give back is left to him', async () => {
+  const { lease, released, server } = setup()
+  const byHand = lease({ leaseMs: 600_000 })
+  const inBlock = lease({ leaseMs: 600_000 })
+  server.hears = false
+  await expect(byHand.release()).rejects.toThrow('away')
+  await expect(inBlock[Symbol.asyncDispose]()).rejects.toThrow('away')
+
+  server.hears = true
+
+  await expect.poll(() => released).toEqual([inBlock.token])
+  byHand.assertHeld()
 })
 
 test('a second release does nothing', async () => {

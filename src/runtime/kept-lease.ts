@@ -20,7 +20,8 @@
 // not; `assertHeld` looks at it anew, for a stalled process learns of nothing else in time. It may leave out the time for
 // which the machine was suspended; the wall clock tells that, and may be wrong, so the lease is doubted then, not lost.
 //
-// Kept no more: whoever could not give a lease back may not be there to try again. It is not to be held for ever.
+// Kept no more: whoever could not give a lease back may not be there to try again. It is not to be held for ever. Where it is certain
+// that nobody is there, for the task under it or the block is over, it is released again and again until it is RELEASED or LOST.
 
 import { brand } from '../driver.ts'
 import { Place } from '../linked-list.ts'
@@ -30,6 +31,7 @@ import type { Duration } from './duration.ts'
 import { LeaseLostError } from './errors.ts'
 import { ExtensionPlan } from './extension-plan.ts'
 import type { Grant } from './grant.ts'
+import { inTheEnd } from './in-the-end.ts'
 import type { TaskLease } from './lease.ts'
 import type { Kept, LeaseKeeper, LeaseKind } from './lease-keeper.ts'
 import { toLeaseMs } from './lease-options.ts'
@@ -163,8 +165,17 @@ export class KeptLease implements TaskLease, Kept {
     return this.#releasing
   }
 
+  async end(): Promise<void> {
+    try {
+      await this.release()
+    } catch (error) {
+      void inTheEnd(() => this.release(), error, isLoss)
+      throw error
+    }
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
-    return this.release()
+    return this.end()
   }
 
   /** True when its time is over, or it was taken away. */
@@ -359,6 +370,10 @@ export class KeptLease implements TaskLease, Kept {
     this.#aborts?.abort(this.lostError())
     this.#onOver()
   }
+}
+
+function isLoss(error: unknown): boolean {
+  return error instanceof LeaseLostError
 }
 
 function nothing(): void {}

@@ -26,6 +26,8 @@ export interface Lease extends AsyncDisposable {
 /** A lease as a task has it: its signal aborts also when that of the caller does. */
 export interface TaskLease extends Lease {
   heed(signal: AbortSignal): void
-  /** A task runs under it from now on, and releases it at its end. */
+  /** A task runs under it from now on, and ends it. */
   begin(): void
+  /** As `release`, of which nobody tries again what has failed: so it is tried again until the lease is over, and nobody waits for that. */
+  end(): Promise<void>
 }

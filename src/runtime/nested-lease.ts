@@ -85,6 +85,10 @@ export class NestedLease implements TaskLease {
     this.#outer.assertHeld()
   }
 
+  end(): Promise<void> {
+    return this.release()
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return this.release()
   }

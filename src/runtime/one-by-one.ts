@@ -20,6 +20,7 @@ export class OneByOne<Item> implements AsyncGenerator<Item, void, undefined> {
   }
 
   return(): Promise<IteratorResult<Item, void>> {
+    this.#leave()
     return this.#inTurn(() => {
       this.#list = []
       return this.#lists.return() as Promise<IteratorReturnResult<void>>
@@ -27,6 +28,7 @@ export class OneByOne<Item> implements AsyncGenerator<Item, void, undefined> {
   }
 
   throw(error: unknown): Promise<IteratorResult<Item, void>> {
+    this.#leave()
     return this.#inTurn(() => {
       this.#list = []
       return this.#lists.throw(error) as Promise<IteratorReturnResult<void>>
@@ -39,6 +41,11 @@ export class OneByOne<Item> implements AsyncGenerator<Item, void, undefined> {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.return()
+  }
+
+  /** What is waited for comes no more, where the lists can be left. */
+  #leave(): void {
+    if (this.#waiting !== null) this.#lists.return().catch(() => undefined)
   }
 
   #inTurn(step: () => Promise<IteratorResult<Item, void>>): Promise<IteratorResult<Item, void>> {

@@ -16,9 +16,9 @@ export async function runUnder<Own extends TaskLease, Value>(
     value = await task(lease)
   } catch (error) {
     // What the task threw says more; a lease that was lost is told by its signal.
-    await lease.release().catch(() => undefined)
+    await lease.end().catch(() => undefined)
     throw error
   }
-  await lease.release()
+  await lease.end()
   return value
 }

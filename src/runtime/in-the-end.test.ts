@@ -1,0 +1,42 @@
+import { DriverError, InvalidArgumentError } from 'perilune'
+import { expect, test } from 'vitest'
+import { inTheEnd } from './in-the-end.ts'
+
+const away = new DriverError('unreachable', 'away')
+
+test('what failed is tried until it does not fail', async () => {
+  let tries = 0
+  const work = async (): Promise<void> => {
+    tries += 1
+    if (tries < 3) throw away
+  }
+
+  await inTheEnd(work, away)
+
+  expect(tries).toBe(3)
+})
+
+test('what would fail for ever is not tried again', async () => {
+  let tries = 0
+  const work = async (): Promise<void> => {
+    tries += 1
+    throw new DriverError('closed', 'closed')
+  }
+
+  await inTheEnd(work, away)
+  await inTheEnd(work, new InvalidArgumentError('name', 'is odd'))
+
+  expect(tries).toBe(1)
+})
+
+test('it ends with a failure that says that it is over', async () => {
+  let tries = 0
+  const work = async (): Promise<void> => {
+    tries += 1
+    throw new Error(tries < 2 ? 'away' : 'over')
+  }
+
+  await inTheEnd(work, away, (failure) => (failure as Error).message === 'over')
+
+  expect(tries).toBe(2)
+})
