@@ -1,5 +1,11 @@
 import { ConnectionLostError } from '../driver.ts'
-import type { ClusterClient, ClusterNode, NodeClient, SendOptions } from './node-redis-client.ts'
+import {
+  type ClusterClient,
+  type ClusterNode,
+  isReplaced,
+  type NodeClient,
+  type SendOptions,
+} from './node-redis-client.ts'
 import { type Connections, listen } from './node-redis-connections.ts'
 import { NO_NODE } from './node-redis-errors.ts'
 import { Greetings, type OnGreeting } from './node-redis-greetings.ts'
@@ -43,7 +49,7 @@ export class ClusterConnections implements Connections {
   }
 
   #givenUp(): ClusterNode[] {
-    return this.#client.masters.filter(({ client }) => client?.isOpen === false)
+    return this.#client.masters.filter(({ client }) => client?.isOpen === false && !isReplaced(client))
   }
 
   get isOpen(): boolean {
