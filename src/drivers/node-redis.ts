@@ -30,7 +30,7 @@ import { bytesOf, scriptArguments, type WireArgument, wireArgument } from './wir
 /**
  * Speaks through a client, cluster or sentinel client of node-redis 6.2.1 or newer; connect it first. Throws a TypeError for
  * what is none, such as a pool or a `legacy()` client, for one that subscribes on RESP2, and for one with a `keyPrefix`, which
- * our raw commands would not get. With Sentinel, `wait` needs the default `masterPoolSize` of 1.
+ * our raw commands would not get. With Sentinel, leave `masterPoolSize` at 1: with more node-redis (6.3.1) forgets calls.
  */
 export function nodeRedis(client: NodeClient | ClusterClient | SentinelClient): Driver {
   checkSuitable(client)
