@@ -90,6 +90,11 @@ export interface Driver {
   /** WAIT on the connection that serves `key`; resolves to the number of replicas that confirmed. */
   wait(key: string, replicas: number, timeoutMs: number): Promise<number>
   /**
+   * The node that serves `key` now, as far as the client knows. Undefined where all keys are served over one connection, or nobody
+   * knows.
+   */
+  placeOf?(key: string): string | undefined
+  /**
    * A reply had a shape that its call never gets: what comes over the connection may belong to other calls. Drops the one that
    * serves `key` and fails what is due on it as maybe done; the client connects again by itself.
    */

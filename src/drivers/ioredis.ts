@@ -135,6 +135,9 @@ class IoredisDriver implements Driver {
     })
   }
 
+  /** Bound, too. */
+  readonly placeOf = (key: string): string | undefined => this.#cluster && ownerOf(this.#cluster, key)
+
   healthy(): boolean {
     const isHeard = this.#client.status === 'ready' && !this.#silence.isDoubted
     return !this.#closed && isHeard && this.#channels.healthy()

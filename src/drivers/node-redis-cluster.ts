@@ -81,8 +81,12 @@ export class ClusterConnections implements Connections {
 
   addresses(key?: string): string[] {
     const all = this.#client.masters.map((node) => node.address)
-    const owner = key === undefined ? undefined : this.#client.slots[slotOf(key)]?.master.address
+    const owner = key === undefined ? undefined : this.addressOf(key)
     return owner === undefined ? all : [owner, ...all.filter((address) => address !== owner)]
+  }
+
+  addressOf(key: string): string | undefined {
+    return this.#client.slots[slotOf(key)]?.master.address
   }
 
   async nodeAt(address: string): Promise<NodeClient> {

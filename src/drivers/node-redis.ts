@@ -132,6 +132,9 @@ class NodeRedisDriver implements Driver {
     this.#drop(this.#connections.nodeOf(key).then((node) => [node]))
   }
 
+  /** Bound, too. */
+  readonly placeOf = (key: string): string | undefined => this.#connections.addressOf(key)
+
   healthy(): boolean {
     const isHeard = this.#connections.isReady && !this.#silence.isDoubted
     return !this.#closed && isHeard && this.#channels.healthy()
