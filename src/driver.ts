@@ -90,15 +90,15 @@ export interface Driver {
   /** WAIT on the connection that serves `key`; resolves to the number of replicas that confirmed. */
   wait(key: string, replicas: number, timeoutMs: number): Promise<number>
   /**
+   * The node that serves `key` now, as far as the client knows. Undefined where all keys are served over one connection, or nobody
+   * knows.
+   */
+  placeOf?(key: string): string | undefined
+  /**
    * A reply had a shape that its call never gets: what comes over the connection may belong to other calls. Drops the one that
    * serves `key` and fails what is due on it as maybe done; the client connects again by itself.
    */
   reconnect?(key: string): void
-  /**
-   * Names the node that serves `key`, as far as the client knows: what goes to one node is answered, or not, together. Default: there is
-   * but one.
-   */
-  nodeOf?(key: string): string
   /** False while the command connection or a needed subscriber connection is down, or the latter cannot be shown to hear. */
   healthy(): boolean
   /**

@@ -97,6 +97,16 @@ test('reads of the turn in which all closes are closed, and not asked', async ()
   expect(sent).toEqual([])
 })
 
+test('large values of a node that is silent keep nobody from those of another', async () => {
+  const { reads, client, prefix } = await setup({ isSilent: (key) => key.endsWith('silent') })
+  await client.set(`${prefix}well`, 'well')
+
+  const late = Array.from({ length: 20 }, (_, n) => reads.getLarge(`${prefix}${n}:silent`, 500))
+  for (const each of late) each.catch(() => undefined)
+
+  expect(String(await reads.getLarge(`${prefix}well`, 5000))).toBe('well')
+})
+
 interface Scene {
   readonly reads: Reads
   readonly runtime: Runtime
@@ -113,11 +123,19 @@ interface Terms {
   isCluster?: boolean
   /** The connection is lost as the first read was sent. */
   breaks?: boolean
+  /** Keys of a node of their own, which answers nothing. */
+  isSilent?: (key: string) => boolean
   /** What the first read is answered. */
   reply?: Reply
 }
 
-async function setup({ asked = true, isCluster = false, breaks = false, reply }: Terms = {}): Promise<Scene> {
+async function setup({
+  asked = true,
+  isCluster = false,
+  breaks = false,
+  isSilent = () => false,
+  reply,
+}: Terms = {}): Promise<Scene> {
   const dropped: string[] = []
   const client = new Redis(inject('redisPort'))
   const sent: ReadCall[] = []
@@ -126,10 +144,13 @@ async function setup({ asked = true, isCluster = false, breaks = false, reply }:
     read(calls: readonly ReadCall[]) {
       const isFirst = sent.length === 0
       sent.push(...calls)
+      if (calls.some(({ args }) => isSilent(String(args[0]))))
+        return calls.map(() => new Promise(() => undefined))
       const replies = plain.read(calls)
       if (breaks && isFirst) client.stream.destroy()
       return reply !== undefined && isFirst ? [Promise.resolve(reply)] : replies
     },
+    placeOf: (key: string) => (isSilent(key) ? 'silent' : 'well'),
     reconnect: (key: string) => void dropped.push(key),
     info: async () => ({ ...(await plain.info()), cluster: isCluster }),
     close: () => plain.close(),

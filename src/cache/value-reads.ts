@@ -1,7 +1,7 @@
 // Reads of values. Where tenants share this process (docs/decisions/0040) a value that may be large is read when there is room for
 // it, as every answer with bytes; else at once, with the other reads of its tick.
 
-import type { Asking } from '../runtime/answers-due.ts'
+import type { AnswersDue, Asking } from '../runtime/answers-due.ts'
 import type { Due } from '../runtime/deadlines.ts'
 import type { DriverError } from '../runtime/errors.ts'
 import { closed, type Runner } from '../runtime/runner.ts'
@@ -24,10 +24,11 @@ export class ValueReads {
   /** As `Reads.get`; the wait for room is bounded by the deadline of calls. */
   get(key: string, withinMs: number): Promise<Buffer | null> {
     const read = (): Promise<Buffer | null> => this.#reads.getLarge(key, withinMs)
-    if (!this.#runner.answersDue.isShared) return read()
+    if (!this.#runner.isShared) return read()
     if (this.#runner.closed) return Promise.reject(closed())
     return new Promise((resolve, reject) => {
-      new ReadInTurn(this.#runner, this.#place, read, { resolve, reject }).begin()
+      const answersDue = this.#runner.answersDue.of(key)
+      new ReadInTurn(this.#runner, answersDue, this.#place, read, { resolve, reject }).begin()
     })
   }
 }
@@ -47,30 +48,37 @@ class ReadInTurn implements Asking, Due {
   /** Answers that had come when it began to wait. */
   readonly #answersBefore: number
   readonly #runner: Runner
+  readonly #answersDue: AnswersDue
   readonly #read: () => Promise<Buffer | null>
   readonly #settle: Settle
 
-  constructor(runner: Runner, place: string, read: () => Promise<Buffer | null>, settle: Settle) {
+  constructor(
+    runner: Runner,
+    answersDue: AnswersDue,
+    place: string,
+    read: () => Promise<Buffer | null>,
+    settle: Settle,
+  ) {
     this.by = performance.now() + runner.deadlineMs
     this.key = place
-    this.#answersBefore = runner.answersDue.answers
+    this.#answersBefore = answersDue.answers
     this.#runner = runner
+    this.#answersDue = answersDue
     this.#read = read
     this.#settle = settle
   }
 
   begin(): void {
     this.#runner.deadlines.add(this)
-    this.#runner.answersDue.enter(this)
+    this.#answersDue.enter(this)
   }
 
   ask(): void {
-    const { answersDue, deadlines } = this.#runner
-    deadlines.remove(this)
+    this.#runner.deadlines.remove(this)
     const read = this.#read()
     read.then(
-      (bytes) => answersDue.over(this, bytes ?? NOTHING),
-      () => answersDue.over(this, null),
+      (bytes) => this.#answersDue.over(this, bytes ?? NOTHING),
+      () => this.#answersDue.over(this, null),
     )
     read.then(this.#settle.resolve, this.#settle.reject)
   }
@@ -82,9 +90,8 @@ class ReadInTurn implements Asking, Due {
 
   /** It was never sent. */
   giveUp(reason?: Error): void {
-    const { answersDue } = this.#runner
-    const isMoving = answersDue.movesSince(this.#answersBefore)
-    answersDue.leave(this)
+    const isMoving = this.#answersDue.movesSince(this.#answersBefore)
+    this.#answersDue.leave(this)
     this.#settle.reject(reason ?? (isMoving ? overloaded() : late()))
   }
 }

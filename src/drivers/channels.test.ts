@@ -173,6 +173,24 @@ test('a line whose node is no longer that of the commands is given up at once wh
   channels.close()
 })
 
+test.each(['NOREPLICAS too few', 'MISCONF the disk is full'])(
+  'a primary that takes no writes for a moment (%s) is asked again whether it is one',
+  async (refusal) => {
+    let says = refusal
+    const touch = async () => {
+      throw new ServerReplyError(says)
+    }
+    const channels = new Channels(nodes(async () => line(), { touch }))
+    await channels.subscribe('a', deaf)
+    expect(channels.healthy()).toBe(true)
+
+    says = 'READONLY it is a replica now'
+
+    await expect.poll(() => channels.healthy()).toBe(false)
+    channels.close()
+  },
+)
+
 test('a channel is only back once it is certain that its line is at the node of the commands', async () => {
   const { told, ...listener } = ear()
   let refuses = false

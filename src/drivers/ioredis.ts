@@ -11,6 +11,7 @@ import {
   type Subscription,
   type WriteCall,
 } from '../driver.ts'
+import { Backlog, TOO_MUCH_DUE } from './backlog.ts'
 import { Channels } from './channels.ts'
 import {
   addressOf,
@@ -29,13 +30,13 @@ import { explain } from './ioredis-errors.ts'
 import { IoredisLines } from './ioredis-lines.ts'
 import { listenTo } from './ioredis-silence.ts'
 import { checkSuitable } from './ioredis-suitable.ts'
-import { MISREAD, type PendingRun, PendingRuns } from './pending.ts'
+import { MISREAD, type PendingRun, PendingRuns, type Sent } from './pending.ts'
 import type { PrimarySearch } from './primary-search.ts'
 import { scatteredRead } from './scattered-read.ts'
 import { isInfo, serverInfo } from './server-info.ts'
 import { Silence } from './silence.ts'
 import { thoseThatAnswer } from './those-that-answer.ts'
-import { scriptArguments, type WireArgument, wireArgument } from './wire.ts'
+import { bytesOf, scriptArguments, type WireArgument, wireArgument } from './wire.ts'
 
 /**
  * Speaks through a client of ioredis 5.11.1 or newer: a single server, Sentinel or Cluster. Throws a TypeError for what is none,
@@ -46,6 +47,9 @@ export function ioredis(client: Redis | Cluster): Driver {
   return new IoredisDriver(client)
 }
 
+/** What else is known of a call. */
+type More = Pick<Sent<Redis>, 'node' | 'waitsMs' | 'bytes'>
+
 class IoredisDriver implements Driver {
   readonly name = 'ioredis'
   readonly #client: Redis | Cluster
@@ -55,6 +59,7 @@ class IoredisDriver implements Driver {
   readonly #search: PrimarySearch | null
   readonly #channels: Channels
   readonly #silence: Silence<Redis>
+  readonly #backlog: Backlog<Redis>
   readonly #stopWatching: () => void
   #corked: Redis['stream'][] = []
   #turnBegan = false
@@ -70,11 +75,13 @@ class IoredisDriver implements Driver {
       read: (calls) => this.read(calls),
       write: (call) => this.write(call),
       info: () => this.info(),
-      follow: (send, node) => this.#follow('', send, node),
+      follow: (send, node) => this.#follow('', send, { node }),
     })
     this.#channels = new Channels(lines)
     this.#search = searchOf(client)
-    this.#silence = new Silence(this.#pending, listenTo(client))
+    const listening = listenTo(client)
+    this.#silence = new Silence(this.#pending, listening)
+    this.#backlog = new Backlog(this.#pending, listening)
     this.#stopWatching = watch(client, this.#pending, () => this.#channels.doubt())
   }
 
@@ -121,7 +128,7 @@ class IoredisDriver implements Driver {
     if (node === undefined) throw new ConnectionLostError('no connection to the node of the key', false)
     const args = [String(replicas), String(timeoutMs)]
     const waitsMs = timeoutMs === 0 ? Infinity : timeoutMs
-    return Number(await this.#follow(key, () => senderOf(node)('wait', args, false), undefined, waitsMs))
+    return Number(await this.#follow(key, () => senderOf(node)('wait', args, false), { waitsMs }))
   }
 
   /** Bound, so that a driver made of this one has it too. */
@@ -135,7 +142,8 @@ class IoredisDriver implements Driver {
     })
   }
 
-  readonly nodeOf = (key: string): string => (this.#cluster && ownerOf(this.#cluster, key)) ?? ''
+  /** Bound, too. */
+  readonly placeOf = (key: string): string | undefined => this.#cluster && ownerOf(this.#cluster, key)
 
   healthy(): boolean {
     const isHeard = this.#client.status === 'ready' && !this.#silence.isDoubted
@@ -146,6 +154,7 @@ class IoredisDriver implements Driver {
     this.#closed = true
     this.#stopWatching()
     this.#silence.close()
+    this.#backlog.close()
     this.#channels.close()
     this.#pending.giveUp('the driver was closed', () => true)
   }
@@ -157,16 +166,17 @@ class IoredisDriver implements Driver {
   }
 
   #send(command: string, args: WireArgument[], key: string, bytes: boolean): Promise<Reply> {
-    const refusal = this.#refusal()
+    const refusal = this.#refusal(key)
     if (refusal !== undefined) return Promise.reject(new ConnectionLostError(refusal, false))
     this.#gather()
-    return this.#follow(key, () => this.#callClient(command, args, bytes))
+    const send = (): Promise<unknown> => this.#callClient(command, args, bytes)
+    return this.#follow(key, send, { bytes: bytesOf(args) })
   }
 
-  #follow(key: string, send: () => Promise<unknown>, node?: Redis, waitsMs?: number): Promise<Reply> {
+  #follow(key: string, send: () => Promise<unknown>, { node, waitsMs, bytes }: More = {}): Promise<Reply> {
     // Before it is sent: to write to a connection that is broken may end it.
     const written = isCluster(this.#client) || writesAtOnce(this.#client)
-    return this.#pending.follow(send(), { key, written, node, waitsMs })
+    return this.#pending.follow(send(), { key, written, node, waitsMs, bytes })
   }
 
   #failed(error: Error): void {
@@ -174,9 +184,10 @@ class IoredisDriver implements Driver {
     this.#channels.doubtAfter(error)
   }
 
-  #refusal(): string | undefined {
+  #refusal(key: string = ''): string | undefined {
     if (this.#closed) return 'the driver is closed'
-    return this.#client.status === 'end' ? 'the client is closed' : undefined
+    if (this.#client.status === 'end') return 'the client is closed'
+    return this.#backlog.isFull(key) ? TOO_MUCH_DUE : undefined
   }
 
   /** In one write, at once. */
@@ -239,6 +250,6 @@ class IoredisDriver implements Driver {
     if (cluster !== undefined && cluster.status !== 'ready') await this.#follow('', () => readiness(cluster))
     const masters = this.#masters()
     if (masters.length === 0) throw new ConnectionLostError('the cluster has no node', false)
-    return masters.map((master) => this.#follow('', () => ask(master), master))
+    return masters.map((master) => this.#follow('', () => ask(master), { node: master }))
   }
 }

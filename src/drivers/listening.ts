@@ -14,7 +14,7 @@ export interface Listening<Spot extends object> {
   /** No connection is doubted before so many rounds. */
   readonly patience: number
   /** Those of one place are due over one connection, whichever that is; undefined: nobody knows where. */
-  placeOf(run: PendingRun<Spot>): unknown
+  placeOf(run: Pick<PendingRun<Spot>, 'key' | 'node'>): unknown
   /** The connection over which an answer is due; undefined: there is none just now, or it must not be dropped. */
   over(run: PendingRun<Spot>): Spot | undefined | Promise<Spot | undefined>
   /** After so many rounds without a sign it is doubted, besides the time that it may take for what was sent to go out. */

@@ -110,6 +110,13 @@ function quitOnce(node: NodeClient): Promise<void> {
   })
 }
 
+/** Those that are closed for a moment, and connect again. */
+const replaced = new WeakSet<NodeClient>()
+
+export function isReplaced(node: NodeClient): boolean {
+  return replaced.has(node)
+}
+
 /**
  * Ends the connection without a word to the server, which may not hear it; the client connects again. One that its user has closed
  * meanwhile stays closed.
@@ -117,9 +124,11 @@ function quitOnce(node: NodeClient): Promise<void> {
 export async function replace(node: NodeClient): Promise<void> {
   if (!node.isOpen) return
   const wasReady = node.isReady
+  replaced.add(node)
   node.destroy()
   // What it was in the middle of ends first: node-redis would go on with that, besides.
   if (!wasReady) await new Promise((resolve) => setImmediate(resolve))
+  replaced.delete(node)
   if (!node.isOpen) node.connect().catch(() => undefined) // it goes on trying by itself, and tells its user
 }
 

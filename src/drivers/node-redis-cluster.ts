@@ -1,5 +1,11 @@
 import { ConnectionLostError } from '../driver.ts'
-import type { ClusterClient, ClusterNode, NodeClient, SendOptions } from './node-redis-client.ts'
+import {
+  type ClusterClient,
+  type ClusterNode,
+  isReplaced,
+  type NodeClient,
+  type SendOptions,
+} from './node-redis-client.ts'
 import { type Connections, listen } from './node-redis-connections.ts'
 import { NO_NODE } from './node-redis-errors.ts'
 import { Greetings, type OnGreeting } from './node-redis-greetings.ts'
@@ -43,7 +49,7 @@ export class ClusterConnections implements Connections {
   }
 
   #givenUp(): ClusterNode[] {
-    return this.#client.masters.filter(({ client }) => client?.isOpen === false)
+    return this.#client.masters.filter(({ client }) => client?.isOpen === false && !isReplaced(client))
   }
 
   get isOpen(): boolean {
@@ -75,8 +81,12 @@ export class ClusterConnections implements Connections {
 
   addresses(key?: string): string[] {
     const all = this.#client.masters.map((node) => node.address)
-    const owner = key === undefined ? undefined : this.#client.slots[slotOf(key)]?.master.address
+    const owner = key === undefined ? undefined : this.addressOf(key)
     return owner === undefined ? all : [owner, ...all.filter((address) => address !== owner)]
+  }
+
+  addressOf(key: string): string | undefined {
+    return this.#client.slots[slotOf(key)]?.master.address
   }
 
   async nodeAt(address: string): Promise<NodeClient> {

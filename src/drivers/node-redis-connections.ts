@@ -21,6 +21,8 @@ export interface Connections {
   send(key: WireArgument | undefined, args: WireArgument[], options?: SendOptions): Promise<unknown>
   /** Each once it is connected. */
   masters(): Promise<NodeClient>[]
+  /** Of the node of a cluster that serves the key, where that is known; undefined where there is no other one. */
+  addressOf(key: string): string | undefined
   /** The addresses of all masters; with a key, the one that serves it first. */
   addresses(key?: string): string[]
   /** A client for the node, or for any node when this one is not known. */

@@ -66,6 +66,8 @@ class SingleConnection implements Connections {
     return [this.nodeAt()]
   }
 
+  addressOf(): undefined {}
+
   addresses(): string[] {
     return ['']
   }
@@ -137,6 +139,8 @@ class SentinelConnections implements Connections {
   masters(): Promise<NodeClient>[] {
     return [this.nodeAt()]
   }
+
+  addressOf(): undefined {}
 
   addresses(): string[] {
     return ['']

@@ -10,6 +10,7 @@ import {
   type Subscription,
   type WriteCall,
 } from '../driver.ts'
+import { Backlog, TOO_MUCH_DUE } from './backlog.ts'
 import { Channels } from './channels.ts'
 import { type ClusterClient, type NodeClient, quit, type SentinelClient } from './node-redis-client.ts'
 import type { Connections } from './node-redis-connections.ts'
@@ -30,7 +31,7 @@ import { bytesOf, scriptArguments, type WireArgument, wireArgument } from './wir
 /**
  * Speaks through a client, cluster or sentinel client of node-redis 6.2.1 or newer; connect it first. Throws a TypeError for
  * what is none, such as a pool or a `legacy()` client, for one that subscribes on RESP2, and for one with a `keyPrefix`, which
- * our raw commands would not get. With Sentinel, `wait` needs the default `masterPoolSize` of 1.
+ * our raw commands would not get. With Sentinel, leave `masterPoolSize` at 1: with more node-redis (6.3.1) forgets calls.
  */
 export function nodeRedis(client: NodeClient | ClusterClient | SentinelClient): Driver {
   checkSuitable(client)
@@ -44,6 +45,7 @@ class NodeRedisDriver implements Driver {
   readonly #search: PrimarySearch
   readonly #channels: Channels
   readonly #silence: Silence<NodeClient>
+  readonly #backlog: Backlog<NodeClient>
   readonly #stopWatching: () => void
   /** How often something has begun, and is not over, before which nothing is sent. */
   #holding = 0
@@ -62,7 +64,9 @@ class NodeRedisDriver implements Driver {
         this.#pending.follow(node.sendCommand(words, QUEUED.text), { key: '', written: true, node }),
     })
     this.#channels = new Channels(lines)
-    this.#silence = new Silence(this.#pending, listenTo(connections))
+    const listening = listenTo(connections)
+    this.#silence = new Silence(this.#pending, listening)
+    this.#backlog = new Backlog(this.#pending, listening)
     this.#stopWatching = connections.watch(
       () => this.#channels.doubt(),
       (node, greeted) => {
@@ -132,8 +136,8 @@ class NodeRedisDriver implements Driver {
     this.#drop(this.#connections.nodeOf(key).then((node) => [node]))
   }
 
-  readonly nodeOf = (key: string): string =>
-    this.#connections.cluster ? (this.#connections.addresses(key)[0] ?? '') : ''
+  /** Bound, too. */
+  readonly placeOf = (key: string): string | undefined => this.#connections.addressOf(key)
 
   healthy(): boolean {
     const isHeard = this.#connections.isReady && !this.#silence.isDoubted
@@ -144,6 +148,7 @@ class NodeRedisDriver implements Driver {
     this.#closed = true
     this.#stopWatching()
     this.#silence.close()
+    this.#backlog.close()
     this.#channels.close()
     this.#pending.giveUp('the driver was closed', () => true)
   }
@@ -154,13 +159,14 @@ class NodeRedisDriver implements Driver {
   }
 
   #send(args: WireArgument[], key: WireArgument | undefined, form: 'text' | 'bytes'): Promise<Reply> {
-    const refusal = this.#refusal()
+    const name = String(key ?? '')
+    const refusal = this.#refusal(name)
     if (refusal !== undefined) return Promise.reject(new ConnectionLostError(refusal, false))
     const { writesAtOnce } = this.#connections
     const options = writesAtOnce ? AT_ONCE[form] : QUEUED[form]
     const answer = this.#connections.send(key, args, options)
     return this.#pending.follow(answer, {
-      key: String(key ?? ''),
+      key: name,
       written: writesAtOnce,
       isLarge: form === 'bytes',
       bytes: bytesOf(args),
@@ -172,10 +178,11 @@ class NodeRedisDriver implements Driver {
     this.#channels.doubtAfter(error)
   }
 
-  #refusal(): string | undefined {
+  #refusal(key: string = ''): string | undefined {
     if (this.#closed) return 'the driver is closed'
     if (this.#holding > 0) return 'the client connects again'
-    return this.#connections.isOpen ? undefined : 'the client is closed'
+    if (!this.#connections.isOpen) return 'the client is closed'
+    return this.#backlog.isFull(key) ? TOO_MUCH_DUE : undefined
   }
 
   /** What is sent before the connections are gone would be answered with what is left of them. */

@@ -45,6 +45,9 @@ const PASSING = new Set([
   'BUSY',
 ])
 
+/** Of a primary that takes no write just now: it is one. */
+const OF_PRIMARIES = new Set(['NOREPLICAS', 'MISCONF'])
+
 export class OpenLine {
   readonly address: string
   readonly #isForSlots: boolean
@@ -175,7 +178,7 @@ export class OpenLine {
     return (await this.#unlessRefused('leadsTo', ask)) !== false
   }
 
-  /** Undefined when the server refuses to answer this for good. Rejects when there is no answer just now. */
+  /** Undefined when the server refuses to answer this, now or for good. Rejects when there is no answer just now. */
   async #unlessRefused<T>(what: 'touch' | 'leadsTo', ask: () => Promise<T>): Promise<T | undefined> {
     const askedAt = performance.now()
     try {
@@ -186,7 +189,7 @@ export class OpenLine {
       if (!(error instanceof ServerReplyError)) throw error
       this.#pulse.commandAnswered(askedAt)
       if (PASSING.has(error.word)) throw error
-      this.#refused.add(what)
+      if (!OF_PRIMARIES.has(error.word)) this.#refused.add(what)
       return undefined
     }
   }

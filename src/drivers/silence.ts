@@ -26,6 +26,8 @@ const FIRST_REST = 4
 const LONGEST_REST = 10
 /** What goes out more slowly than this in a round, 64 KiB a second, is taken for silence. */
 const BYTES_A_ROUND = 32 * 1024
+/** Why what was due on a connection is given up. */
+const SILENT = 'the connection was silent'
 /** A server that answers so is slow. */
 const SLOW = new Set(['BUSY', 'LOADING'])
 
@@ -138,7 +140,19 @@ export class Silence<Spot extends object> {
     if (isSilent && !isAnswered) return this.#leave(spot)
     this.#rests.delete(spot)
     this.#watched.delete(spot)
-    if (isSilent) this.#listening.drop(spot)
+    if (isSilent) this.#drop(spot, run)
+  }
+
+  /**
+   * What is still due afterwards was never due over this connection: a client library may forget a call. It is sent again, or the
+   * next connection would be dropped for it.
+   */
+  #drop(spot: Spot, watched: PendingRun<Spot>): void {
+    const { placeOf, drop } = this.#listening
+    const place = placeOf(watched)
+    const due = new Set(this.#pending.dueFor(0).filter((run) => run.written && placeOf(run) === place))
+    drop(spot)
+    setImmediate(() => this.#pending.giveUp(SILENT, (run) => due.has(run)))
   }
 
   /** Its server is slow or away: it is asked about again later. */

@@ -31,8 +31,14 @@ interface Sent {
   lose(): Promise<void>
 }
 
+interface Terms {
+  deadlineMs?: number
+  shares?: Shares
+  placeOf?: (key: string) => string | undefined
+}
+
 /** A driver that answers when the test says so. */
-function setup({ deadlineMs = 5000, shares }: { deadlineMs?: number; shares?: Shares } = {}): {
+function setup({ deadlineMs = 5000, shares, placeOf = () => undefined }: Terms = {}): {
   runner: Runner
   /** Not answered, the first that was sent first. */
   due: Sent[]
@@ -54,7 +60,7 @@ function setup({ deadlineMs = 5000, shares }: { deadlineMs?: number; shares?: Sh
       }
       due.push(sent)
     })
-  const runner = new Runner({ run } as Partial<Driver> as Driver, deadlineMs, shares)
+  const runner = new Runner({ run, placeOf } as Partial<Driver> as Driver, deadlineMs, shares)
   const ask = (key: string, signal?: AbortSignal): Promise<Reply> => {
     const asked = runner.run(read, [key], {}, { signal })
     asked.catch(() => undefined)
@@ -125,6 +131,15 @@ test('all small answers together have a bound', async () => {
 
   for (let at = 0; at < 100; at += 1) many(4, () => ask(`k${at}`))
   expect(due).toHaveLength(128)
+})
+
+test('what is due over one connection keeps nobody from another', async () => {
+  const { due, keys, ask } = setup({ placeOf: (key) => key.split('/')[0] })
+
+  for (let at = 0; at < 100; at += 1) many(4, () => ask(`silent/${at}`))
+  many(2, () => ask('well/1'))
+  expect(due).toHaveLength(128 + 2)
+  expect(keys().slice(-2)).toEqual(['well/1', 'well/1'])
 })
 
 test('units take turns, and with them those of one tenant together', async () => {

@@ -91,11 +91,6 @@ export class AnswersDue {
     this.#queue(asked)
   }
 
-  /** Whether there are shares of several keys: then others wait for what one of them asks for. */
-  get isShared(): boolean {
-    return this.#shares !== EACH_KEY
-  }
-
   /** How many answers have come. */
   get answers(): number {
     return this.#answers

@@ -17,6 +17,7 @@ import { onAbort } from './aborts.ts'
 import type { Deadlines, Due } from './deadlines.ts'
 import { AmbiguousError, DriverError, type PeriluneError } from './errors.ts'
 import type { Operation } from './operation.ts'
+import type { Places } from './places.ts'
 import { isPassing, toDeadlineError, toPeriluneError } from './script-errors.ts'
 import { summaryOf } from './thrown.ts'
 
@@ -48,7 +49,8 @@ export interface Runs {
   readonly lastDeadlines: Deadlines
   /** Scripts that answered in a wrong shape twice in a row, over two connections: it is not these that are broken. */
   readonly misread: Set<string>
-  readonly answersDue: AnswersDue
+  /** Of each connection by itself. */
+  readonly answersDue: Places<AnswersDue>
   /** A call begins that goes on while the instance closes. */
   noteBegun(): void
   /** It has ended. */
@@ -76,6 +78,8 @@ export class Run<A, R> implements Due, Asking {
   #call: ScriptCall
   #pause: NodeJS.Timeout | null = null
   #pauseMs = FIRST_PAUSE_MS
+  /** Where its answer has room, or it waits for that. */
+  #answersDue: AnswersDue | null = null
   #waitsForRoom = false
   /** Answers that had come when it began to wait. */
   #answersBefore = 0
@@ -111,8 +115,9 @@ export class Run<A, R> implements Due, Asking {
     if (signal?.aborted && !this.#maybe) return this.#reject(signal.reason)
     if (!this.#call.script.bytes) return this.ask()
     this.#waitsForRoom = true
-    this.#answersBefore = this.#runs.answersDue.answers
-    this.#runs.answersDue.enter(this)
+    this.#answersDue = this.#runs.answersDue.of(this.key)
+    this.#answersBefore = this.#answersDue.answers
+    this.#answersDue.enter(this)
     if (this.#waitsForRoom) this.#forgetSignal ??= onAbort(signal, () => this.#aborted(signal?.reason))
   }
 
@@ -150,7 +155,7 @@ export class Run<A, R> implements Due, Asking {
   }
 
   #answered(reply: Reply): void {
-    if (this.#call.script.bytes) this.#runs.answersDue.over(this, reply)
+    this.#answersDue?.over(this, reply)
     if (this.#done) return
     let answer: R
     try {
@@ -183,7 +188,7 @@ export class Run<A, R> implements Due, Asking {
   }
 
   #failed(error: unknown): void {
-    if (this.#underWay && this.#call.script.bytes) this.#runs.answersDue.over(this, null)
+    if (this.#underWay) this.#answersDue?.over(this, null)
     if (this.#done) return
     this.#underWay = false
     this.#lastError = error as Error
@@ -225,7 +230,7 @@ export class Run<A, R> implements Due, Asking {
     const name = this.#operation.script.name
     const cause = this.#lastError ?? undefined
     if (cause instanceof ServerReplyError) return toDeadlineError(cause, this.#operation)
-    if (this.#waitsForRoom && cause === undefined && this.#runs.answersDue.movesSince(this.#answersBefore)) {
+    if (this.#waitsForRoom && cause === undefined && this.#answersDue?.movesSince(this.#answersBefore)) {
       return new DriverError(
         'overloaded',
         `${name}: the deadline was over before there was room for its answer`,
@@ -245,7 +250,7 @@ export class Run<A, R> implements Due, Asking {
     this.#deadlines.remove(this)
     if (this.#goesOn) this.#runs.noteEnded()
     if (this.#pause !== null) clearTimeout(this.#pause)
-    if (this.#waitsForRoom) this.#runs.answersDue.leave(this)
+    if (this.#waitsForRoom) this.#answersDue?.leave(this)
     this.#forgetSignal?.()
   }
 }

@@ -8,6 +8,7 @@ import { AnswersDue, type Shares } from './answers-due.ts'
 import { Deadlines } from './deadlines.ts'
 import { DriverError } from './errors.ts'
 import type { Operation } from './operation.ts'
+import { Places } from './places.ts'
 import { Run, type Runs, type Trace } from './run.ts'
 
 export type { Trace } from './run.ts'
@@ -18,7 +19,9 @@ export class Runner implements Runs {
   readonly deadlines: Deadlines = new Deadlines()
   readonly misread: Set<string> = new Set()
   readonly lastDeadlines: Deadlines = new Deadlines()
-  readonly answersDue: AnswersDue
+  readonly answersDue: Places<AnswersDue>
+  /** Whether there are shares of several keys: then others wait for what one of them asks for. */
+  readonly isShared: boolean
   #state: 'open' | 'closing' | 'closed' = 'open'
   /** Calls under way that go on while the instance closes. */
   #goingOn = 0
@@ -27,7 +30,8 @@ export class Runner implements Runs {
   constructor(driver: Driver, deadlineMs: number, shares?: Shares) {
     this.driver = driver
     this.deadlineMs = deadlineMs
-    this.answersDue = new AnswersDue(shares)
+    this.answersDue = new Places(driver, () => new AnswersDue(shares))
+    this.isShared = shares !== undefined
   }
 
   /** True once nothing is run any more, but for what gives something back. */

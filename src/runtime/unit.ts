@@ -103,7 +103,7 @@ export class Unit {
 
   /** Names the node that it is on, as far as is known: units of one node are away together. */
   get node(): string {
-    return this.runtime.runner.driver.nodeOf?.(this.beginning) ?? ''
+    return this.runtime.runner.driver.placeOf?.(this.beginning) ?? ''
   }
 
   /** Units with the same name can be served by one script call. */

@@ -16,7 +16,7 @@ import { type RedisCluster, startCluster } from '../servers/cluster.ts'
 import { type Proxy, startProxy } from '../servers/proxy.ts'
 import { startRedis } from '../servers/redis.ts'
 import { announce } from './announced.ts'
-import { HOST, opened, waysToOpen } from './client.ts'
+import { at, HOST, opened, waysToOpen } from './client.ts'
 import { LONG_MS, startDeafTo } from './slow-lines.ts'
 
 const waysOfClusters = await waysToOpen('clusters')
@@ -156,6 +156,29 @@ describe('a cluster', () => {
           () => false,
         ),
       )
+    },
+    60_000,
+  )
+
+  test.each([
+    ['node-redis', newest],
+    ['the lowest node-redis', lowest],
+  ] as const)(
+    '%s: of a connection to a node that is replaced before it is ready nothing is left at the end',
+    async (_, { createCluster }) => {
+      const rootNodes = at(ports()).map((socket) => ({ socket }))
+      const client = createCluster({ rootNodes, defaults: { socket: { reconnectStrategy: 20 } } })
+      client.on('error', () => undefined)
+      await client.connect()
+      const driver = nodeRedis(client)
+      await driver.run(AFTER)
+
+      await acceptSilently(proxies[1] as Proxy, driver)
+      expect(await untilAnswered(driver, AFTER)).toBe('after')
+      await driver.close()
+      client.destroy()
+
+      await until('all are closed', async () => proxies.every((each) => each.openConnections === 0))
     },
     60_000,
   )

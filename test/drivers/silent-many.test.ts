@@ -5,7 +5,7 @@ import { Redis } from 'ioredis'
 import * as newest from 'redis'
 import * as lowest from 'redis-lowest'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Driver } from '../../src/driver.ts'
+import { ConnectionLostError, type Driver } from '../../src/driver.ts'
 import { ioredis } from '../../src/drivers/ioredis.ts'
 import { nodeRedis } from '../../src/drivers/node-redis.ts'
 import { slotOf } from '../../src/drivers/slot.ts'
@@ -108,6 +108,30 @@ test.each(pairs)(
     expect(await small).toBe('behind')
   },
   30_000,
+)
+
+test.each((await waysToOpen('singles')).filter(([name]) => ['ioredis', 'node-redis'].includes(name)))(
+  '%s: to a server that stands still no more calls are sent once very many are due, and all are when it goes on',
+  async (_, open) => {
+    const server = await startRedis()
+    onTestFinished(() => server.stop())
+    const { driver, close } = await open(server.port)
+    onTestFinished(close)
+    await driver.run(callOf(ECHO, ['a'], ['before']))
+
+    process.kill(server.pid, 'SIGSTOP')
+    const due = Array.from({ length: 10_000 }, () => driver.run(callOf(ECHO, ['a'], ['due'])))
+    await until('no more is sent', async () => {
+      const refused = driver.run(callOf(ECHO, ['a'], ['more'])).catch((error: unknown) => error)
+      const isRefused = await Promise.race([refused, new Promise((resolve) => setTimeout(resolve, 200))])
+      return isRefused instanceof ConnectionLostError && !isRefused.sent
+    })
+    process.kill(server.pid, 'SIGCONT')
+
+    expect(new Set(await Promise.all(due))).toEqual(new Set(['due']))
+    expect(await untilAnswered(driver, callOf(ECHO, ['a'], ['after']))).toBe('after')
+  },
+  60_000,
 )
 
 test.each((await waysToOpen('singles')).filter(([name]) => !name.includes('RESP2')))(

@@ -29,18 +29,21 @@ afterAll(async () => {
   await cluster.stop()
 })
 
-/** Of a lock on the first node. */
-function nameOfLock(): string {
+/** Of something of this kind whose slot is such a one. */
+function nameOf(kind: 'lock' | 'feed', fits: (slot: number) => boolean): string {
   for (;;) {
     const name = randomUUID()
-    if (slotOf(`{lock:${name}}`) < 5000) return name
+    if (fits(slotOf(`{${kind}:${name}}`))) return name
   }
 }
+
+const isOfFirst = (slot: number): boolean => slot < 5000
+const isOfSilent = (slot: number): boolean => slot > 11_000
 
 async function useTheOthers(driver: Driver): Promise<void> {
   const redis = perilune(driver)
   onTestFinished(() => redis.close())
-  const lock = redis.lock(nameOfLock())
+  const lock = redis.lock(nameOf('lock', isOfFirst))
 
   const lease = await lock.acquire()
   setTimeout(() => void lease.release(), 100)
@@ -48,6 +51,11 @@ async function useTheOthers(driver: Driver): Promise<void> {
 
   await next.release()
   expect(driver.healthy()).toBe(true)
+  for (let n = 0; n < 200; n += 1) {
+    const due = redis.feed(nameOf('feed', isOfSilent)).read()
+    due.catch(() => undefined)
+  }
+  expect((await redis.feed(nameOf('feed', isOfFirst)).read()).messages).toEqual([])
 }
 
 test.each([

@@ -1,0 +1,56 @@
+// What a server does not answer stays in the client, whose answers come in order, also when nobody waits for it any more: a process
+// that goes on calling would grow for as long as the server stands still. So a connection over which very much is due for long takes
+// no more until there is less: what is not sent, the runtime tries again until its deadline.
+
+import type { Listening } from './listening.ts'
+import type { PendingRuns } from './pending.ts'
+
+/** Five seconds: by default nobody waits for longer. */
+const LONG_ROUNDS = 10
+const MOST_RUNS = 10_000
+const MOST_BYTES = 64 * 1024 * 1024
+
+/** Why a call is not sent. */
+export const TOO_MUCH_DUE = 'too many calls are due over the connection'
+
+export class Backlog<Spot extends object> {
+  readonly #pending: PendingRuns<Spot>
+  readonly #placeOf: Listening<Spot>['placeOf']
+  readonly #stopRounds: () => void
+  /** Where too much was due in the last round. */
+  #full = new Set<unknown>()
+
+  constructor(pending: PendingRuns<Spot>, { placeOf }: Pick<Listening<Spot>, 'placeOf'>) {
+    this.#pending = pending
+    this.#placeOf = placeOf
+    this.#stopRounds = pending.onRound(() => this.#look())
+  }
+
+  /** True where what serves this key takes no more just now. */
+  isFull(key: string): boolean {
+    if (this.#full.size === 0) return false
+    if (this.#pending.idle) this.#full.clear()
+    return this.#full.has(this.#placeOf({ key }))
+  }
+
+  close(): void {
+    this.#stopRounds()
+    this.#full.clear()
+  }
+
+  #look(): void {
+    const sums = new Map<unknown, { runs: number; bytes: number }>()
+    for (const run of this.#pending.dueFor(LONG_ROUNDS)) {
+      const place = this.#placeOf(run)
+      const sum = sums.get(place) ?? { runs: 0, bytes: 0 }
+      sums.set(place, sum)
+      sum.runs += 1
+      sum.bytes += run.bytes ?? 0
+    }
+    sums.delete(undefined)
+    this.#full = new Set()
+    for (const [place, { runs, bytes }] of sums) {
+      if (runs >= MOST_RUNS || bytes >= MOST_BYTES) this.#full.add(place)
+    }
+  }
+}
