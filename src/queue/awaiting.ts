@@ -3,7 +3,7 @@
 import { type AwaitEndAnswer, awaitEnd } from '../generated/queue.ts'
 import { checkText } from '../runtime/arguments.ts'
 import { longestSleepMs } from '../runtime/hearing.ts'
-import { openWithin, rest, unlessAborted } from '../runtime/in-time.ts'
+import { type Opening, openWithin, rest, unlessAborted } from '../runtime/in-time.ts'
 import { isSoon } from '../runtime/in-turn.ts'
 import { lastWord } from '../runtime/last-word.ts'
 import type { Post, SharedPost } from '../runtime/mailbox.ts'
@@ -44,24 +44,27 @@ export async function waitForEnd(source: Source, id: string, waiting: Waiting): 
   const first = await unlessAborted(asking, signal)
   if (first.status !== 'waits') return toEnd(source, first)
   if (waitMs === 0) return null
-  const post = await hearTogether(source.unit, first.number, endsAt, signal)
-  const waiter = post?.id ?? source.unit.runtime.mailbox.newId()
-  const asked: Asked = { ...NOBODY, id: first.id, waiter, number: first.number, sinceMs: first.nowMs }
+  const opening = await hearTogether(source.unit, first.number, endsAt, signal)
+  const asked: Asked = { ...NOBODY, id: first.id, number: first.number, sinceMs: first.nowMs }
+  const names = new Set<string>()
   let end: JobEnd | null | undefined
   try {
-    end = await askOrSleep(source, asked, { post, endsAt, signal })
+    end = await askOrSleep(source, asked, { opening, names, endsAt, signal })
     return end
   } finally {
-    const isLast = post?.isLast ?? true
-    post?.close()
+    // By the name of all others go on to be told.
+    if (opening.now?.isLast === false) names.delete(opening.now.id)
+    opening.close()
     // Nobody must be told in vain. A server that is away is not waited for twice.
-    const leaving = isLast && !end ? leave(source, asked, signal) : null
-    if (end === null) await leaving
+    const leaving = end ? [] : [...names].map((waiter) => leave(source, { ...asked, waiter }, signal))
+    if (end === null) await Promise.all(leaving)
   }
 }
 
 interface Stand {
-  readonly post: Post | null
+  readonly opening: Opening<SharedPost>
+  /** By which this one is to be told. */
+  readonly names: Set<string>
   readonly endsAt: number
   readonly signal: AbortSignal | undefined
 }
@@ -69,17 +72,22 @@ interface Stand {
 async function askOrSleep(
   source: Source,
   asked: Asked,
-  { post, endsAt, signal }: Stand,
+  { opening, names, endsAt, signal }: Stand,
 ): Promise<JobEnd | null> {
-  const { deadlines } = source.unit.runtime.runner
+  const { runner, mailbox } = source.unit.runtime
+  const own = mailbox.newId()
   for (;;) {
     signal?.throwIfAborted()
-    const answer = await unlessAborted(ask(source, asked), signal)
+    // Before it asks: what is told from here on is heard.
+    const post = opening.now
+    const waiter = post?.id ?? own
+    names.add(waiter)
+    const answer = await unlessAborted(ask(source, { ...asked, waiter }), signal)
     if (answer.status !== 'waits') return toEnd(source, answer)
     const leftMs = Math.ceil(endsAt - performance.now())
     if (leftMs <= 0) return null
     const ms = Math.min(leftMs, longestSleepMs(post, RECHECKS))
-    await (post === null ? rest(ms, deadlines, signal) : post.next(ms, signal))
+    await (post === null ? rest(ms, runner.deadlines, signal) : post.next(ms, signal))
   }
 }
 
@@ -104,13 +112,13 @@ function toEnd({ codec }: Source, answer: Exclude<AwaitEndAnswer, Waits>): JobEn
   }
 }
 
-/** Null where listening is forbidden, or takes too long. Rejects with the signal's reason. */
+/** What comes late where listening takes long, and never where it is forbidden. Rejects with the signal's reason. */
 export async function hear(
   unit: Unit,
   id: string,
   endsAt: number,
   signal: AbortSignal | undefined,
-): Promise<Post | null> {
+): Promise<Opening<Post>> {
   const { channel } = await learnTold(unit)
   return openWithin(unit.runtime.mailbox.expect(channel, id), endsAt - performance.now(), signal)
 }
@@ -121,7 +129,7 @@ async function hearTogether(
   number: number,
   endsAt: number,
   signal: AbortSignal | undefined,
-): Promise<SharedPost | null> {
+): Promise<Opening<SharedPost>> {
   const { channel } = await learnTold(unit)
   const opening = unit.runtime.mailbox.expectShared(channel, `${unit.prefix} ${number}`)
   return openWithin(opening, endsAt - performance.now(), signal)

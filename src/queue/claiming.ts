@@ -1,7 +1,7 @@
 // Claims by hand: for those who settle and extend their jobs themselves.
 
 import { longestSleepMs } from '../runtime/hearing.ts'
-import { rest, unlessAborted } from '../runtime/in-time.ts'
+import { type Opening, rest, unlessAborted } from '../runtime/in-time.ts'
 import { isSoon } from '../runtime/in-turn.ts'
 import { lastWord } from '../runtime/last-word.ts'
 import type { Post } from '../runtime/mailbox.ts'
@@ -101,14 +101,14 @@ export async function exchangeAndWait(
   if (first.jobs.length > 0 || waitMs === 0) return first
   const endsAt = performance.now() + waitMs
   const id = source.unit.runtime.mailbox.newId()
-  const post = await hear(source.unit, id, endsAt, signal)
+  const opening = await hear(source.unit, id, endsAt, signal)
   let isHeard = false
   try {
-    const last = await claimOrSleep(source, terms, { id, post, endsAt, signal })
+    const last = await claimOrSleep(source, terms, { id, opening, endsAt, signal })
     isHeard = true
     return last
   } finally {
-    post?.close()
+    opening.close()
     // Nobody must be called in vain. A server that is away is not waited for twice, and one that does not answer not for long.
     const leaving = isSoon(leaveInTheEnd(source, id))
     if (isHeard) await lastWord(leaving, source.unit.runtime.runner, signal)
@@ -117,7 +117,7 @@ export async function exchangeAndWait(
 
 interface Stand {
   readonly id: string
-  readonly post: Post | null
+  readonly opening: Opening<Post>
   readonly endsAt: number
   readonly signal: AbortSignal | undefined
 }
@@ -125,10 +125,12 @@ interface Stand {
 async function claimOrSleep(
   source: Source,
   terms: ClaimTerms,
-  { id, post, endsAt, signal }: Stand,
+  { id, opening, endsAt, signal }: Stand,
 ): Promise<Exchanged> {
   const { deadlines } = source.unit.runtime.runner
   for (;;) {
+    // Before it asks: what is told from here on is heard.
+    const post = opening.now
     const exchanging = exchange(source, { ...terms, acks: [], worker: id })
     const exchanged = await unlessAborted(exchanging, signal, (late) => giveBack(source, late))
     const leftMs = Math.ceil(endsAt - performance.now())

@@ -1,11 +1,9 @@
 // Claims by hand from all partitions, which are asked in turn; whoever waits is called by any of them.
 
-import { Joined } from '../runtime/aborts.ts'
 import { Ears, longestSleepMs } from '../runtime/hearing.ts'
-import { openWithin, rest, unlessAborted } from '../runtime/in-time.ts'
+import { type Opening, openWithin, rest, unlessAborted } from '../runtime/in-time.ts'
 import { type Asking, InTurn, isSoon, PATIENCE_MS } from '../runtime/in-turn.ts'
 import { lastWord } from '../runtime/last-word.ts'
-import type { Post } from '../runtime/mailbox.ts'
 import { closed } from '../runtime/runner.ts'
 import { learnTold } from '../runtime/told.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
@@ -16,6 +14,7 @@ import { exchange, isBehindOthers } from './exchange.ts'
 import { leaveInTheEnd } from './leaving.ts'
 import { type LentJobs, toLentJob } from './lending.ts'
 import { onlyFitting } from './misfits.ts'
+import { anyOf, listenOn, type Listening } from './partition-letters.ts'
 import { Settler, toAck } from './settling.ts'
 import type { Source } from './source.ts'
 
@@ -38,6 +37,13 @@ interface Turn {
   readonly worker: string
   readonly done: readonly ClaimedJob[]
   readonly signal: AbortSignal | undefined
+}
+
+interface Stand {
+  readonly id: string
+  readonly opening: Opening<Listening>
+  readonly endsAt: number
+  readonly signal?: AbortSignal | undefined
 }
 
 export class PartitionClaims {
@@ -70,26 +76,20 @@ export class PartitionClaims {
     if (asked.jobs.length > 0 || waitMs === 0) return asked
     const endsAt = performance.now() + waitMs
     const id = this.#sources[0]?.unit.runtime.mailbox.newId() ?? ''
-    const posts = await this.#listen(id, endsAt, signal)
+    const opening = await this.#listen(id, endsAt, signal)
     try {
-      return await this.#askOrSleep(terms, { id, posts, endsAt, signal })
+      return await this.#askOrSleep(terms, { id, opening, endsAt, signal })
     } finally {
-      for (const post of posts ?? []) post.close()
+      opening.close()
       await this.#leave(id, signal)
     }
   }
 
-  async #askOrSleep(
-    terms: ClaimTerms,
-    {
-      id,
-      posts,
-      endsAt,
-      signal,
-    }: { id: string; posts: Post[] | null; endsAt: number; signal?: AbortSignal | undefined },
-  ): Promise<Asked> {
+  async #askOrSleep(terms: ClaimTerms, { id, opening, endsAt, signal }: Stand): Promise<Asked> {
     const { deadlines } = (this.#sources[0] as Source).unit.runtime.runner
     for (;;) {
+      // Before it asks: what is told from here on is heard.
+      const posts = opening.now?.posts ?? null
       const asked = await this.#askInTurn(terms, { worker: id, done: [], signal })
       const { jobs, recheckMs } = asked
       const leftMs = Math.ceil(endsAt - performance.now())
@@ -123,19 +123,13 @@ export class PartitionClaims {
     return round.end()
   }
 
-  /** Null where listening is forbidden, or takes too long. Partitions may share a channel. */
-  async #listen(id: string, endsAt: number, signal: AbortSignal | undefined): Promise<Post[] | null> {
+  /** What comes late where listening takes long, and never where it is forbidden. Partitions may share a channel. */
+  async #listen(id: string, endsAt: number, signal: AbortSignal | undefined): Promise<Opening<Listening>> {
     const told = await Promise.all(this.#sources.map(({ unit }) => learnTold(unit)))
     const channels = [...new Set(told.map(({ channel }) => channel))]
     const { mailbox } = (this.#sources[0] as Source).unit.runtime
     const leftMs = Math.min(endsAt - performance.now(), PATIENCE_MS)
-    const opening = channels.map((channel) => openWithin(mailbox.expect(channel, id), leftMs, signal))
-    const opened = await Promise.allSettled(opening)
-    const posts = opened.flatMap((each) => (each.status === 'fulfilled' ? (each.value ?? []) : []))
-    if (posts.length === channels.length) return posts
-    for (const post of posts) post.close()
-    signal?.throwIfAborted()
-    return null
+    return openWithin(listenOn(channels, mailbox, id), leftMs, signal)
   }
 
   /** Nobody must be called in vain. Nobody waits for a silent partition. */
@@ -230,17 +224,5 @@ async function ask(source: Source, terms: ClaimTerms, { worker, done, signal }: 
       return { jobs, endsAtMs, recheckMs, bytes }
     }
     if (performance.now() >= looksUntil) return { jobs, endsAtMs, recheckMs: 1, bytes: 0 }
-  }
-}
-
-/** Resolves when one has a letter, or after `ms`. Rejects with the signal's reason. */
-async function anyOf(posts: readonly Post[], ms: number, signal: AbortSignal | undefined): Promise<void> {
-  const enough = new Joined(signal === undefined ? [] : [signal])
-  const waits = posts.map((post) => post.next(ms, enough.signal))
-  for (const wait of waits) wait.catch(() => undefined)
-  try {
-    await Promise.race(waits)
-  } finally {
-    enough.abort(new Error('another one has a letter'))
   }
 }

@@ -4,7 +4,7 @@
 import { type Attempts, abandon, guarded } from './attempts.ts'
 import type { Deadlines } from './deadlines.ts'
 import { askingAt, type Grant, toGrant } from './grant.ts'
-import { openWithin, unlessAborted } from './in-time.ts'
+import { type Opening, openWithin, unlessAborted } from './in-time.ts'
 import type { Mailbox, Post } from './mailbox.ts'
 import type { Trace } from './runner.ts'
 import { Waiter } from './waiter.ts'
@@ -39,12 +39,12 @@ async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promis
   const endsAt = performance.now() + terms.waitMs
   const { mailbox, signal, deadlines, line } = terms
   const channel = terms.channel()
-  const post = postNow(channel, terms, id) ?? (await openPost(channel, terms, id))
-  const waiter = new Waiter(attempts, id, { mailbox, post, endsAt, signal, deadlines, line })
+  const opening = postNow(channel, terms, id) ?? (await openPost(channel, terms, id))
+  const waiter = new Waiter(attempts, id, { mailbox, opening, endsAt, signal, deadlines, line })
   try {
     return await waiter.wait()
   } finally {
-    post?.close()
+    opening.close()
   }
 }
 
@@ -72,12 +72,12 @@ async function tryOnce(
 }
 
 /** Null when the process has to subscribe first. */
-function postNow(channel: string | Promise<string>, terms: LineTerms, id: string): Post | null {
-  return typeof channel === 'string' ? terms.mailbox.expectNow(channel, id) : null
+function postNow(channel: string | Promise<string>, terms: LineTerms, id: string): Opening<Post> | null {
+  const post = typeof channel === 'string' ? terms.mailbox.expectNow(channel, id) : null
+  return post && { now: post, close: () => post.close() }
 }
 
-/** Null when the process cannot listen. */
-function openPost(channel: string | Promise<string>, terms: LineTerms, id: string): Promise<Post | null> {
+function openPost(channel: string | Promise<string>, terms: LineTerms, id: string): Promise<Opening<Post>> {
   const opening = Promise.resolve(channel).then((known) => terms.mailbox.expect(known, id))
   return openWithin(opening, terms.waitMs, terms.signal)
 }

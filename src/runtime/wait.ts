@@ -2,7 +2,7 @@
 
 import { type Duration, toMs } from './duration.ts'
 import { longestSleepMs } from './hearing.ts'
-import { openWithin, rest, unlessAborted } from './in-time.ts'
+import { type Opening, openWithin, rest, unlessAborted } from './in-time.ts'
 import type { Runtime } from './runtime.ts'
 import type { Watch } from './wake.ts'
 
@@ -45,23 +45,25 @@ export async function waitFor<Value>(
   const first = await attemptOnce(attempt, terms)
   if (first.value !== null || terms.waitMs === 0) return first.value
   const endsAt = performance.now() + terms.waitMs
-  const watch = await tryWatch(terms, endsAt)
+  const opening = await tryWatch(terms, endsAt)
   try {
-    return await sleepAndTry(attempt, watch, endsAt, terms)
+    return await sleepAndTry(attempt, opening, endsAt, terms)
   } finally {
-    watch?.close()
+    opening.close()
   }
 }
 
 async function sleepAndTry<Value>(
   attempt: () => Promise<Attempt<Value>>,
-  watch: Watch | null,
+  opening: Opening<Watch>,
   endsAt: number,
   terms: WaitTerms<Value>,
 ): Promise<Value | null> {
   const { runtime, signal } = terms
   for (;;) {
     signal?.throwIfAborted()
+    // Before it is tried: what is told from here on is heard.
+    const watch = opening.now
     const { value, recheckMs } = await attemptOnce(attempt, terms)
     const leftMs = Math.ceil(endsAt - performance.now())
     if (value !== null || leftMs <= 0) return value
@@ -82,6 +84,6 @@ function attemptOnce<Value>(
 function tryWatch<Value>(
   { runtime, channel, signal }: WaitTerms<Value>,
   endsAt: number,
-): Promise<Watch | null> {
+): Promise<Opening<Watch>> {
   return openWithin(runtime.wakes.watch(channel), endsAt - performance.now(), signal)
 }

@@ -13,7 +13,7 @@ import { type Attempts, abandon, guarded, type Standing } from './attempts.ts'
 import type { Deadlines } from './deadlines.ts'
 import { askingAt, endsAtOf, type Grant, ROUNDING_MS, toGrant } from './grant.ts'
 import { longestSleepMs } from './hearing.ts'
-import { rest, unlessAborted } from './in-time.ts'
+import { type Opening, rest, unlessAborted } from './in-time.ts'
 import type { Letter, Mailbox, Post } from './mailbox.ts'
 import type { Trace } from './runner.ts'
 
@@ -31,8 +31,7 @@ const RECHECK_UNHEARD_MS = 250
 
 export interface WaiterTerms {
   readonly mailbox: Mailbox
-  /** Null when this process cannot listen. */
-  readonly post: Post | null
+  readonly opening: Opening<Post>
   /** `performance.now()` at which the waiting ends. */
   readonly endsAt: number
   readonly signal: AbortSignal | undefined
@@ -48,6 +47,8 @@ export class Waiter {
   /** The last answer, by both clocks: what letters say is counted from there. */
   #asked = { at: 0, nowMs: 0 }
   #asks = 0
+  /** Null while this process cannot listen: where it can by the time it asks, the server is told so. */
+  #post: Post | null = null
   /** It was not granted at once. */
   #stands = false
   #place = 0
@@ -95,8 +96,7 @@ export class Waiter {
 
   /** Letters reach it, or will in a moment. */
   get #listens(): boolean {
-    const { post } = this.#terms
-    return post !== null && !post.isGone
+    return this.#post !== null && !this.#post.isGone
   }
 
   #stand(): void {
@@ -106,8 +106,9 @@ export class Waiter {
   }
 
   async #ask(): Promise<Standing> {
-    const { signal } = this.#terms
+    const { signal, opening } = this.#terms
     signal?.throwIfAborted()
+    this.#post = opening.now
     const at = askingAt()
     const how = { waits: true, listens: this.#listens, confirms: this.#asks > 0, trace: this.#trace }
     delete this.#trace.by
@@ -147,8 +148,8 @@ export class Waiter {
   }
 
   async #listen(ms: number): Promise<Letter | 'missed' | null> {
-    const { post, signal, deadlines } = this.#terms
-    if (post !== null) return post.next(Math.ceil(ms), signal)
+    const { signal, deadlines } = this.#terms
+    if (this.#post !== null) return this.#post.next(Math.ceil(ms), signal)
     await rest(ms, deadlines, signal)
     return null
   }
@@ -159,7 +160,7 @@ export class Waiter {
   }
 
   #longestPauseMs(): number {
-    const { post } = this.#terms
+    const post = this.#post
     if (post === null || !post.isHeard) {
       return longestSleepMs(post, { heardMs: SOON_RECHECK_MS, unheardMs: RECHECK_UNHEARD_MS })
     }
