@@ -65,8 +65,8 @@ export function checkOptions(argument: string, value: unknown, known: readonly s
   }
 }
 
-/** An AbortController in the place of its signal would never be heard. */
-function checkSignal(signal: unknown): void {
+/** An AbortController in the place of its signal would never be heard. Throws InvalidArgumentError. */
+export function checkSignal(signal: unknown): void {
   if (signal === undefined || signal === null) return
   if (typeof (signal as Partial<AbortSignal>).throwIfAborted === 'function') return
   throw new InvalidArgumentError('signal', 'must be an AbortSignal')

@@ -2,6 +2,7 @@
 // whoever leaves from outside of a loop (a stream that is destroyed, a race) would wait for what may never come.
 
 import { onAbort } from './aborts.ts'
+import { checkSignal } from './arguments.ts'
 
 const LEFT = new Error('whoever waited has left')
 
@@ -17,11 +18,12 @@ export class Leavable<Item> implements AsyncGenerator<Item, void, undefined> {
     make: (signal: AbortSignal) => AsyncGenerator<Item, void, undefined>,
     signal: AbortSignal | undefined,
   ) {
-    this.#signal = signal
+    this.#signal = signal ?? undefined
     this.#items = make(this.#aborter.signal)
   }
 
   async next(): Promise<IteratorResult<Item, void>> {
+    checkSignal(this.#signal)
     const forget = onAbort(this.#signal, () => this.#aborter.abort(this.#signal?.reason))
     this.#asked += 1
     try {

@@ -113,5 +113,8 @@ test.each(versions)('%s: no connection that listened leaves one to a Sentinel be
     await until('it listens again', async () => gaps === times)
   }
 
-  await until('only the client itself listens to the Sentinel', async () => telling.openConnections === before)
+  await until(
+    'only the client itself listens to the Sentinel',
+    async () => telling.openConnections === before,
+  )
 })
