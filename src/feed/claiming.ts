@@ -1,6 +1,6 @@
 // Taking claims: one script call, or waiting for something to become free.
 
-import { claim } from '../generated/feed.ts'
+import { type ClaimAnswer, claim } from '../generated/feed.ts'
 import { checkInteger } from '../runtime/arguments.ts'
 import type { CallId } from '../runtime/call-ids.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
@@ -90,7 +90,8 @@ export async function claimOnce<Body>(
   const deadChannel = unit.beside('dead').channel
   const common = { ...terms, codec: codec.name, partitions, deadChannel, sharded: unit.sharded }
   const args = (id: CallId) => ({ ...common, ...id })
-  const answer = await unit.runOnce(claim, args, { atClose: 'goes on', signal })
+  const trace = { atClose: 'goes on', signal } as const
+  const answer = await unit.runOnce(claim, args, trace, (late) => giveBackLate(source, late))
   if (answer.status === 'empty') {
     // Only dead or expired messages were found so far: look on at once.
     if (answer.recheckMs === 1) return claimOnce(source, terms, signal)
@@ -108,6 +109,11 @@ export async function claimOnce<Body>(
   }
   await giveBackIfClosed(source, claimed)
   return { value: claimed, recheckMs: 0 }
+}
+
+/** What is claimed by a call that is answered after its deadline is for others: nobody knows of it. */
+function giveBackLate<Body>(source: Source<Body>, answer: ClaimAnswer): void {
+  if (answer.status === 'claimed') returnClaim(source, answer.token).catch(() => undefined)
 }
 
 /** What cannot be handed over is for others at once, where they can be told. */

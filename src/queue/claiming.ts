@@ -10,7 +10,7 @@ import { toWaitMs, type Waiting } from '../runtime/wait.ts'
 import { hear } from './awaiting.ts'
 import type { ClaimedJob, Settling } from './claimed-job.ts'
 import { toClaimedJobs } from './claimed-jobs.ts'
-import { type Ack, type Exchanged, exchange, isBehindOthers } from './exchange.ts'
+import { type Ack, type Exchange, type Exchanged, exchange, isBehindOthers } from './exchange.ts'
 import { leaveInTheEnd } from './leaving.ts'
 import { onlyFitting } from './misfits.ts'
 import { Settler, toAck } from './settling.ts'
@@ -89,13 +89,17 @@ export async function exchangeAndWait(
   signal?.throwIfAborted()
   if (source.unit.runtime.runner.closed) throw closed()
   const { limit, leaseMs } = terms
-  let first = await unlessAborted(exchange(source, { acks, limit, leaseMs, worker: '' }), signal, (late) => {
-    onAcked(late)
-    return giveBack(source, late)
-  })
+  let first = await unlessAborted(
+    exchangeOrGiveBack(source, { acks, limit, leaseMs, worker: '' }),
+    signal,
+    (late) => {
+      onAcked(late)
+      return giveBack(source, late)
+    },
+  )
   onAcked(first)
   while (isBehindOthers(first)) {
-    const again = exchange(source, { acks: [], limit, leaseMs, worker: '' })
+    const again = exchangeOrGiveBack(source, { acks: [], limit, leaseMs, worker: '' })
     first = await unlessAborted(again, signal, (late) => giveBack(source, late))
   }
   if (first.jobs.length > 0 || waitMs === 0) return first
@@ -131,7 +135,7 @@ async function claimOrSleep(
   for (;;) {
     // Before it asks: what is told from here on is heard.
     const post = opening.now
-    const exchanging = exchange(source, { ...terms, acks: [], worker: id })
+    const exchanging = exchangeOrGiveBack(source, { ...terms, acks: [], worker: id })
     const exchanged = await unlessAborted(exchanging, signal, (late) => giveBack(source, late))
     const leftMs = Math.ceil(endsAt - performance.now())
     if (exchanged.jobs.length > 0 || leftMs <= 0) return exchanged
@@ -145,4 +149,9 @@ async function claimOrSleep(
 async function giveBack(source: Source, { jobs }: Exchanged): Promise<void> {
   const settler = new Settler(source)
   await Promise.all(jobs.map(({ number, token }) => settler.sendRelease({ number, token, delayMs: 0 })))
+}
+
+/** An exchange whose jobs are given back where it is answered after the deadline: nobody knows of them. */
+export function exchangeOrGiveBack(source: Source, wanted: Exchange): Promise<Exchanged> {
+  return exchange(source, wanted, (late) => void giveBack(source, late).catch(() => undefined))
 }

@@ -75,14 +75,19 @@ export function isBehindOthers({ jobs, waits, recheckMs }: Exchanged): boolean {
 // Calls for which the quick way is not tried: it would be declined, and cost a call more.
 const SLOW_CALLS = 8
 
+/** Gets what comes after all: nobody waits for it any more. */
+export type OnLate = (exchanged: Exchanged) => void
+
 /** Rejects as any call does. */
-export async function exchange(source: Source, wanted: Exchange): Promise<Exchanged> {
+export async function exchange(source: Source, wanted: Exchange, onLate?: OnLate): Promise<Exchanged> {
   const { unit } = source
   if (unit.runtime.server.info === null) await unit.learn()
   const askedAt = askingAt()
   // What is claimed while the instance begins to close is given back: so its answer is waited for.
   const atClose = wanted.limit > 0 && wanted.acks.length === 0 ? 'goes on' : 'gives back'
-  const exchanging = unit.inSlot((run) => exchangeInSlot(run, source, wanted, askedAt), { atClose })
+  const exchanging = unit.inSlot((run) => exchangeInSlot(run, source, { ...wanted, askedAt, onLate }), {
+    atClose,
+  })
   if (source.agreement === null || wanted.limit === 0) return exchanging
   return orOther(exchanging, source.agreement)
 }
@@ -94,23 +99,28 @@ async function orOther(exchanging: Promise<Exchanged>, agreement: Agreement): Pr
   return exchanged
 }
 
-async function exchangeInSlot(
-  run: RunInSlot,
-  source: Source,
-  wanted: Exchange,
-  askedAt: number,
-): Promise<Exchanged> {
+interface Exchanging extends Exchange {
+  readonly askedAt: number
+  readonly onLate: OnLate | undefined
+}
+
+async function exchangeInSlot(run: RunInSlot, source: Source, wanted: Exchanging): Promise<Exchanged> {
+  const { onLate } = wanted
   let id: CallId | undefined
   // Who waits no more passes on what it was called for: that is more than the quick way does.
   const mayBeQuick = (wanted.limit > 0 || wanted.acks.length > 0) && --source.pace.slowly < 0
   if (mayBeQuick) {
-    const answer = await run(ackAndClaimPlain, (given) => argumentsOf(source, wanted, (id = given)))
-    if (answer.status === 'claimed') return quickly(source, wanted, askedAt, answer)
+    const late = (answer: AckAndClaimPlainAnswer): void => {
+      if (answer.status === 'claimed') onLate?.(quickly(source, wanted, answer))
+    }
+    const answer = await run(ackAndClaimPlain, (given) => argumentsOf(source, wanted, (id = given)), late)
+    if (answer.status === 'claimed') return quickly(source, wanted, answer)
     source.pace.slowly = SLOW_CALLS
   }
+  const late = (answer: AckAndClaimAnswer): void => onLate?.(slowly(source, wanted, answer))
   // What was declined is the same call.
-  const answer = await run(ackAndClaim, (given) => argumentsOf(source, wanted, id ?? given))
-  return slowly(source, wanted, askedAt, answer)
+  const answer = await run(ackAndClaim, (given) => argumentsOf(source, wanted, id ?? given), late)
+  return slowly(source, wanted, answer)
 }
 
 /** Written out, as all that is made for each call: spreading several objects into one costs more than sending it. */
@@ -141,7 +151,7 @@ export const NOTHING_ELSE: Pick<Exchanged, 'options' | 'paused' | 'refused'> = {
 
 type PlainJobs = Extract<AckAndClaimPlainAnswer, { status: 'claimed' }>
 
-function quickly({ chores }: Source, { leaseMs }: Exchange, askedAt: number, answer: PlainJobs): Exchanged {
+function quickly({ chores }: Source, { leaseMs, askedAt }: Exchanging, answer: PlainJobs): Exchanged {
   void chores.see(answer.chores)
   const { nowMs, endsAtMs, waits, recheckMs } = answer
   const end = new End(endsAtOf(askedAt, endsAtMs - nowMs), askedAt)
@@ -159,12 +169,7 @@ function plainJobs({ token, numbers, names, payloads }: PlainJobs): ToldJob[] {
   })
 }
 
-function slowly(
-  { chores }: Source,
-  { leaseMs }: Exchange,
-  askedAt: number,
-  answer: AckAndClaimAnswer,
-): Exchanged {
+function slowly({ chores }: Source, { leaseMs, askedAt }: Exchanging, answer: AckAndClaimAnswer): Exchanged {
   void chores.see(answer.chores)
   const { nowMs, endsAtMs, waits, recheckMs, options, paused } = answer
   const end = new End(endsAtOf(askedAt, endsAtMs - nowMs), askedAt)

@@ -23,7 +23,8 @@ import { Retries } from '../runtime/retries.ts'
 import { startTimer } from '../runtime/timer.ts'
 import { AckDoubts } from './ack-doubts.ts'
 import type { ClaimedJob } from './claimed-job.ts'
-import { type Ack, type Exchanged, exchange, type LossReason, NOTHING_ELSE } from './exchange.ts'
+import { exchangeOrGiveBack } from './claiming.ts'
+import { type Ack, type Exchanged, type LossReason, NOTHING_ELSE } from './exchange.ts'
 import { leave } from './leaving.ts'
 import { type HandedJob, Letters } from './letters.ts'
 import type { Source } from './source.ts'
@@ -225,7 +226,12 @@ export class Exchanger {
     const called = this.#called
     const patience = this.#terms.hasOthers ? startTimer(() => this.#fallSilent(), PATIENCE_MS).unref() : null
     try {
-      const exchanged = await exchange(this.#source, { acks, limit, leaseMs: this.#terms.leaseMs, worker })
+      const exchanged = await exchangeOrGiveBack(this.#source, {
+        acks,
+        limit,
+        leaseMs: this.#terms.leaseMs,
+        worker,
+      })
       this.#asked -= limit
       this.#isSilent = false
       this.#retries.reset()

@@ -9,8 +9,8 @@ import { learnTold } from '../runtime/told.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { toClaimedJobs } from './claimed-jobs.ts'
-import { type ClaimTerms, giveBackIfClosed } from './claiming.ts'
-import { exchange, isBehindOthers } from './exchange.ts'
+import { type ClaimTerms, exchangeOrGiveBack, giveBackIfClosed } from './claiming.ts'
+import { isBehindOthers } from './exchange.ts'
 import { leaveInTheEnd } from './leaving.ts'
 import { type LentJobs, toLentJob } from './lending.ts'
 import { onlyFitting } from './misfits.ts'
@@ -212,7 +212,11 @@ async function ask(source: Source, terms: ClaimTerms, { worker, done, signal }: 
   let acks = held.map((job) => toAck(job, undefined, source))
   const looksUntil = performance.now() + source.unit.runtime.runner.deadlineMs
   for (;;) {
-    const exchanged = await exchange(source, { ...terms, acks, worker: terms.limit > 0 ? worker : '' })
+    const exchanged = await exchangeOrGiveBack(source, {
+      ...terms,
+      acks,
+      worker: terms.limit > 0 ? worker : '',
+    })
     for (const [at] of acks.entries()) held[at]?.noteAcked(exchanged.refused.get(at) ?? null)
     acks = []
     const claimed = toClaimedJobs(source, new Settler(source), exchanged)

@@ -30,7 +30,12 @@ export interface Told {
   readonly counted: boolean
 }
 
-export type RunInSlot = <A, R>(operation: Operation<A, R>, args: (id: CallId) => A) => Promise<R>
+export type RunInSlot = <A, R>(
+  operation: Operation<A, R>,
+  args: (id: CallId) => A,
+  /** Gets what the call brings after it was rejected without an answer. */
+  late?: (answer: R) => void,
+) => Promise<R>
 
 export class Unit {
   readonly runtime: Runtime
@@ -112,8 +117,13 @@ export class Unit {
   }
 
   /** Runs an operation that must take effect once; its script remembers the call id. */
-  runOnce<A, R>(operation: Operation<A, R>, args: (id: CallId) => A, trace?: Trace): Promise<R> {
-    return this.inSlot((run) => run(operation, args), trace)
+  runOnce<A, R>(
+    operation: Operation<A, R>,
+    args: (id: CallId) => A,
+    trace?: Trace,
+    late?: (answer: R) => void,
+  ): Promise<R> {
+    return this.inSlot((run) => run(operation, args, late), trace)
   }
 
   /** Runs operations one after the other in one slot: each replaces the one before it. All settle `trace.by` then. */
@@ -123,8 +133,8 @@ export class Unit {
     if (server.info === null) await this.learn(trace.by)
     const slot = callIds.takeSlot(this.channel)
     try {
-      return await work((operation, args) =>
-        runner.run(operation, this.keysOf(operation), args(callIds.next(slot)), trace),
+      return await work((operation, args, late) =>
+        runner.run(operation, this.keysOf(operation), args(callIds.next(slot)), trace, late),
       )
     } finally {
       callIds.giveBack(this.channel, slot)

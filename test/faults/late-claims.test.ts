@@ -1,0 +1,79 @@
+// What is claimed by a call that is answered after its deadline, as where the server stood still.
+
+import { type Perilune, perilune } from 'perilune'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { instance } from '../instance.ts'
+import { until } from '../queue-fixture.ts'
+
+interface Payloads {
+  mail: string
+}
+
+const textOf = (reply: unknown): string => (Array.isArray(reply) ? reply.map(textOf).join() : String(reply))
+
+/** A process whose first claim that brings jobs is answered after its deadline, and another one. */
+function scene(): { late: Perilune; other: Perilune; name: string } {
+  const { redis: other, driver, name } = instance()
+  let isLate = true
+  const { run } = driver
+  driver.run = async (call) => {
+    const reply = await run(call)
+    if (isLate && textOf(reply).includes('a late one')) {
+      isLate = false
+      await new Promise((resolve) => setTimeout(resolve, 600))
+    }
+    return reply
+  }
+  const late = perilune(driver, { namespace: 'instance-test', deadline: '300ms' })
+  onTestFinished(() => late.close())
+  return { late, other, name }
+}
+
+describe('what was claimed by a call that is answered too late is given back, and costs no attempt', () => {
+  test('for a worker', async () => {
+    const { late, other, name } = scene()
+    const attempts: number[] = []
+    await other.queue<Payloads>(name).enqueue('mail', 'a late one', { maxAttempts: 1 })
+
+    const mail = ({ attempt }: { attempt: number }): void => void attempts.push(attempt)
+    const worker = late.queue<Payloads>(name).work({ mail }, { lease: '10m' })
+    await until(async () => attempts.length > 0)
+    await worker.close()
+
+    expect(attempts).toEqual([1])
+  })
+
+  test('for who claims by hand', async () => {
+    const { late, other, name } = scene()
+    const queue = other.queue<Payloads>(name)
+    await queue.enqueue('mail', 'a late one', { maxAttempts: 1 })
+
+    await expect(late.queue(name).claim({ lease: '10m' })).rejects.toMatchObject({ code: 'ambiguous' })
+
+    await until(async () => (await queue.inspect()).ready === 1)
+    expect(await queue.claim()).toMatchObject([{ payload: 'a late one', attempt: 1 }])
+  })
+
+  test('for who claims by hand from partitions', async () => {
+    const { late, other, name } = scene()
+    const queue = other.queue<Payloads>(name, { partitions: 2 })
+    await queue.enqueue('mail', 'a late one', { maxAttempts: 1 })
+
+    const claiming = late.queue<Payloads>(name, { partitions: 2 }).claim({ lease: '10m' })
+    await expect(claiming).rejects.toMatchObject({ code: 'ambiguous' })
+
+    await until(async () => (await queue.inspect()).ready === 1)
+    expect(await queue.claim()).toMatchObject([{ payload: 'a late one', attempt: 1 }])
+  })
+
+  test('for who claims messages of a feed', async () => {
+    const { late, other, name } = scene()
+    const feed = other.feed<string>(name)
+    await feed.append('a late one')
+
+    await expect(late.feed(name).claim({ lease: '10m' })).rejects.toMatchObject({ code: 'ambiguous' })
+
+    await until(async () => (await feed.inspect()).claimed === 0)
+    expect((await feed.claim())?.messages).toMatchObject([{ body: 'a late one', claims: 1 }])
+  })
+})
