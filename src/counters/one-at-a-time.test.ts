@@ -23,7 +23,7 @@ function held<Of extends object>(of: Of, method: keyof Of): { held: Of; asked: (
 
 async function open() {
   const all = await setup({ clock: 'real' })
-  const redis = perilune(ioredis(all.client), { namespace: 'shown-test', deadline: '500ms' })
+  const redis = perilune(ioredis(all.client), { namespace: 'shown-test', deadline: '1500ms' })
   onTestFinished(() => redis.close())
   return { ...all, redis, own: all.open() }
 }

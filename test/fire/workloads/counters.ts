@@ -18,13 +18,26 @@ function open({ redis, folder, replicated }: Site, name: string, partitions: num
   const database = new Database(join(folder, `${name}.db`))
   // First, for others may be just opening it, too.
   database.exec('PRAGMA busy_timeout = 5000')
-  database.exec('PRAGMA journal_mode = WAL')
+  logAhead(database)
   database.exec('CREATE TABLE IF NOT EXISTS items (id TEXT PRIMARY KEY, votes INTEGER NOT NULL DEFAULT 0)')
   for (const id of IDS) database.prepare('INSERT OR IGNORE INTO items (id) VALUES (?)').run(id)
   const sink = sqlite(database, { table: 'items', value: 'votes' })
   return {
     database,
     counters: redis.counters(name, { sink, partitions, settleFor: replicated ? '1s' : '0s' }),
+  }
+}
+
+/** SQLite waits for nobody where the form of the file is changed, as two may do at once. */
+function logAhead(database: Database.Database): void {
+  for (let tries = 1; ; tries++) {
+    try {
+      database.exec('PRAGMA journal_mode = WAL')
+      return
+    } catch (error) {
+      if (tries === 100 || !String(error).includes('locked')) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
+    }
   }
 }
 
