@@ -13,8 +13,8 @@ import { CASES, type Case } from './profile/cases.ts'
 
 const BEFORE = 'before'
 const NOW = 'now'
-const ROUNDS = 11
-const CALLS = 2000
+const ROUNDS = 31
+const CALLS = 400
 const MOST_CALLS = 10_000
 
 export async function run(bench: Bench): Promise<void> {
