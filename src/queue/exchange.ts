@@ -82,14 +82,13 @@ export type OnLate = (exchanged: Exchanged) => void
 export async function exchange(source: Source, wanted: Exchange, onLate?: OnLate): Promise<Exchanged> {
   const { unit } = source
   if (unit.runtime.server.info === null) await unit.learn()
-  const askedAt = askingAt()
+  const { acks, limit, leaseMs, worker } = wanted
+  const exchanging = { acks, limit, leaseMs, worker, askedAt: askingAt(), onLate }
   // What is claimed while the instance begins to close is given back: so its answer is waited for.
-  const atClose = wanted.limit > 0 && wanted.acks.length === 0 ? 'goes on' : 'gives back'
-  const exchanging = unit.inSlot((run) => exchangeInSlot(run, source, { ...wanted, askedAt, onLate }), {
-    atClose,
-  })
-  if (source.agreement === null || wanted.limit === 0) return exchanging
-  return orOther(exchanging, source.agreement)
+  const atClose = limit > 0 && acks.length === 0 ? 'goes on' : 'gives back'
+  const exchanged = unit.inSlot((run) => exchangeInSlot(run, source, exchanging), { atClose })
+  if (source.agreement === null || limit === 0) return exchanged
+  return orOther(exchanged, source.agreement)
 }
 
 /** Where there are no jobs, they may be in other partitions. */
