@@ -83,6 +83,15 @@ test.each([
   expect(machine.calls().filter((call) => call.startsWith('vitest'))).toHaveLength(times)
 })
 
+test('tests that were asked for by name run once', async () => {
+  const machine = setupRuns(failing(2), { text: REPORT, code: 0 })
+
+  const { code } = await machine.node('tools/test.mjs', 'test/a.test.ts')
+
+  expect(code).toBe(1)
+  expect(machine.calls().filter((call) => call.startsWith('vitest'))).toHaveLength(1)
+})
+
 test('a missing program is installed with apt-get, without starting its service', async () => {
   const machine = setupWithoutRedis()
   machine.program('sudo', '[ "$1" = -n ] && shift; exec "$@"')
