@@ -16,7 +16,7 @@ afterEach(() => {
 
 const PAGE = '/v1/feeds/large/messages?limit=1000'
 
-/** An app with a page of about 3.6 MB, of the tenant `test`, which has been read; tells what was read since. */
+/** An app with 3.6 MB of messages, of the tenant `test`, which has been read; tells what was read since. */
 async function withLargePage(options: TestAppOptions = {}): Promise<TestApp & { reads: () => number }> {
   const app = await startApp(inject('redisPort'), options)
   const messages = Array.from({ length: 40 }, () => ({ body: 'x'.repeat(90_000) }))
@@ -62,6 +62,15 @@ test('reads whose clients have left before they were sent are not sent', async (
   }
   expect(await bystander(app, 5)).toEqual(all200(5))
   expect(app.reads()).toBeLessThan(100)
+})
+
+test('a page ends behind the message with which its bodies reach 1 MiB, and the next goes on there', async () => {
+  await using app = await withLargePage()
+
+  const { json: page } = await app.call('GET', PAGE)
+  const { json: on } = await app.call('GET', `${PAGE}&after=${page.next}`)
+
+  expect([page.messages.length, page.more, on.messages.length, on.more]).toEqual([12, true, 12, true])
 })
 
 test('another tenant is answered while sixteen clients read the largest pages', async () => {

@@ -2,6 +2,7 @@
 // clients do not take what they asked for waits until they do.
 
 import type { Perilune } from 'perilune'
+import { AnswerPauses } from './answer-pauses.ts'
 import type { Unsent } from './unsent.ts'
 
 type Shares = NonNullable<ConstructorParameters<typeof Perilune>[1]['shares']>
@@ -10,11 +11,16 @@ type Shares = NonNullable<ConstructorParameters<typeof Perilune>[1]['shares']>
 const MOST_WAITING = 20_000
 
 export function sharesOf(unsent: Unsent): Shares {
+  const pauses = new AnswerPauses()
   return {
     of: shareOf,
     mostWaiting: MOST_WAITING,
-    hasRoom: (share) => unsent.hasRoom(share),
-    onRoom: (listener) => unsent.onRoom(listener),
+    hasRoom: (share) => !pauses.isPause && unsent.hasRoom(share),
+    onRoom(listener) {
+      unsent.onRoom(listener)
+      pauses.onEnd(listener)
+    },
+    came: (bytes) => pauses.came(bytes),
   }
 }
 

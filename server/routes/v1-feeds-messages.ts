@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Feed, InvalidArgumentError, type Page, type ReadOptions } from 'perilune'
 import type { App } from '../fastify.ts'
 import { untilLeft } from '../left.ts'
-import { LOOK_THROUGH } from '../limits.ts'
+import { PAGE_BOUNDS } from '../limits.ts'
 import { answers, message, page, removed } from '../v1/answers.ts'
 import {
   after,
@@ -110,7 +110,7 @@ export async function readWaiting(
   patience: ReadOptions['wait'] | undefined,
   { waits, reply }: { waits: Waits; reply: FastifyReply },
 ): Promise<Page<string>> {
-  const bounded = { ...options, lookThrough: LOOK_THROUGH }
+  const bounded = { ...options, ...PAGE_BOUNDS }
   const now = await feed.read({ ...bounded, signal: untilLeft(reply) })
   if (patience === undefined || now.messages.length > 0 || now.gap || now.reset || now.more) return now
   const later = await waits.during(reply, (signal) =>

@@ -1,5 +1,6 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { App } from '../fastify.ts'
+import { PAGE_BOUNDS } from '../limits.ts'
 import { Pieces } from '../pieces.ts'
 import { answers, stream } from '../v1/answers.ts'
 import { after, echo, FeedPath, includeClaimed, origin } from '../v1/arguments.ts'
@@ -35,7 +36,12 @@ export function feedTail(app: App, feeds: Feeds, waits: Waits, { heartbeat }: Fe
     checkEcho(query.echo, reader)
     const feed = feeds.open(request, request.params.name, reader === undefined ? {} : { origin: reader })
     const last = headerOf(request, 'Last-Event-ID')
-    const options = { ...query, ...(last === undefined ? {} : { after: last }), limit: PAGE }
+    const options = {
+      ...query,
+      ...(last === undefined ? {} : { after: last }),
+      limit: PAGE,
+      maxBytes: PAGE_BOUNDS.maxBytes,
+    }
     const signal = waits.begin(reply)
     // Read before the answer begins, so that a wrong marker is a 400.
     const first = await feed.read(options)

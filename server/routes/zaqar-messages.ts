@@ -1,7 +1,7 @@
 import type { Feed, Page, ReadOptions } from 'perilune'
 import type { App } from '../fastify.ts'
 import { untilLeft } from '../left.ts'
-import { type Limits, LOOK_THROUGH } from '../limits.ts'
+import { type Limits, PAGE_BOUNDS } from '../limits.ts'
 import { badRequest, forbidden, notFound } from '../problems.ts'
 import type { Queues } from '../queues/queues.ts'
 import { textOfBody } from '../zaqar/body.ts'
@@ -95,9 +95,9 @@ function readOptions(query: Query, { defaultPage, maxMessagesPerPage }: Limits):
 
 /** Where only the loss of messages is to be told, it is told with the first of those that are left. */
 async function readPage(feed: Feed<string>, options: ReadOptions): Promise<Page<string>> {
-  const page = await feed.read({ ...options, lookThrough: LOOK_THROUGH })
+  const page = await feed.read({ ...options, ...PAGE_BOUNDS })
   if (page.messages.length > 0 || !page.more || !(page.gap || page.reset)) return page
-  const later = await feed.read({ ...options, lookThrough: LOOK_THROUGH, after: page.next })
+  const later = await feed.read({ ...options, ...PAGE_BOUNDS, after: page.next })
   return { ...later, reset: page.reset || later.reset }
 }
 

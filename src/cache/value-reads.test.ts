@@ -13,6 +13,7 @@ const SHARES: Shares = {
   mostWaiting: Infinity,
   hasRoom: () => true,
   onRoom: () => undefined,
+  came: () => undefined,
 }
 
 test('what is not there is a small answer: more are asked for with each, also behind a large one', async () => {

@@ -43,6 +43,18 @@ describe('reading', () => {
     expect(page.more).toBe(true)
   })
 
+  test('a page ends behind the message with which it reaches so many bytes', async () => {
+    const { feed } = setup<string>()
+    for (let n = 0; n < 12; n += 1) await feed.append('x'.repeat(100), { key: `${n % 5}` })
+
+    const page = await feed.read({ maxBytes: 350 })
+    const rest = await feed.read({ after: page.next, limit: 100 })
+
+    expect([page.messages.length, page.more]).toEqual([4, true])
+    expect(rest.messages).toHaveLength(8)
+    await expect(feed.read({ maxBytes: 0 })).rejects.toThrow(/^maxBytes must be/)
+  })
+
   test('the marker of any message leads on to those behind it', async () => {
     const { feed } = setup<number>()
     for (const n of numbers(30)) await feed.append(n, { key: `${n % 7}` })

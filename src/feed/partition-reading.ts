@@ -3,12 +3,12 @@
 
 import { checkInteger } from '../runtime/arguments.ts'
 import { type Attempt, toWaitMs, waitFor } from '../runtime/wait.ts'
-import { MAX_IDS, PAGE_BYTES, sortOut } from './message.ts'
+import { MAX_IDS, sortOut } from './message.ts'
 import { Lane } from './partition-lane.ts'
 import { joinEntries, parseMarker } from './partition-marker.ts'
 import { type FoundPartitionedMessages, inPartition, type PartitionedEntry } from './partition-message.ts'
 import type { PartitionSet } from './partition-set.ts'
-import type { ReadOptions } from './reading.ts'
+import { type ReadOptions, toMostBytes } from './reading.ts'
 
 export interface PartitionedReadOptions extends Omit<ReadOptions, 'includeDelayed' | 'lookThrough'> {}
 
@@ -40,7 +40,15 @@ export function toPartitionedPage<Body>({
   return { ...sortOut(entries), ...place }
 }
 
-export const READ_OPTIONS: readonly string[] = ['after', 'limit', 'echo', 'includeClaimed', 'wait', 'signal']
+export const READ_OPTIONS: readonly string[] = [
+  'after',
+  'limit',
+  'maxBytes',
+  'echo',
+  'includeClaimed',
+  'wait',
+  'signal',
+]
 
 /** Reads one page; an empty one when nothing comes within `wait`. */
 export async function readPartitions<Body>(
@@ -49,7 +57,7 @@ export async function readPartitions<Body>(
   origin: string,
 ): Promise<PartitionedEntryPage<Body>> {
   const { after, limit = 20, echo = true, includeClaimed = true } = options
-  const most = checkInteger('limit', limit, 1, MAX_IDS)
+  const most = { limit: checkInteger('limit', limit, 1, MAX_IDS), bytes: toMostBytes(options) }
   const terms = { exceptOrigin: echo ? '' : origin, includeClaimed }
   const markers = after === undefined ? [] : parseMarker('after', after, partitions.count)
   const lanes = partitions.all.map(
@@ -76,10 +84,13 @@ export function soonest(times: readonly number[]): number {
   return some.length === 0 ? 0 : Math.min(...some)
 }
 
-async function merge<Body>(lanes: readonly Lane<Body>[], limit: number): Promise<PartitionedEntry<Body>[]> {
+async function merge<Body>(
+  lanes: readonly Lane<Body>[],
+  { limit, bytes }: { limit: number; bytes: number },
+): Promise<PartitionedEntry<Body>[]> {
   const entries: PartitionedEntry<Body>[] = []
   // Each partition has its share, for all are asked at once, and tells one message at least.
-  let left = PAGE_BYTES
+  let left = bytes
   const fill = (some: readonly Lane<Body>[], most: number): Promise<unknown> =>
     Promise.all(some.map((lane) => lane.fill(most, Math.ceil(left / some.length))))
   await fill(lanes, firstShare(limit, lanes.length))

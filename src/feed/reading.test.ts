@@ -45,6 +45,19 @@ describe('reading', () => {
     await expect(feed.read({ lookThrough: 0 })).rejects.toThrow(/^lookThrough must be/)
   })
 
+  test('a page ends behind the message with which it reaches so many bytes', async () => {
+    const { feed } = await setup<string>()
+    await feed.appendMany(Array.from({ length: 5 }, () => ({ body: 'x'.repeat(100) })))
+
+    const [page, smallest] = [await feed.read({ maxBytes: 150 }), await feed.read({ maxBytes: 1 })]
+
+    expect([page.messages.length, page.more]).toEqual([2, true])
+    expect([smallest.messages.length, smallest.more]).toEqual([1, true])
+    expect((await feed.read({ after: page.next })).messages).toHaveLength(3)
+    await expect(feed.read({ maxBytes: 0 })).rejects.toThrow(/^maxBytes must be/)
+    await expect(feed.read({ maxBytes: 4 * 1024 * 1024 + 1 })).rejects.toThrow(/^maxBytes must be/)
+  })
+
   test('a waiting reader is woken by an append', async () => {
     const { feed } = await setup<string>({ clock: 'real' })
     const { next } = await feed.read({ after: 'end' })

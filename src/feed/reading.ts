@@ -19,6 +19,8 @@ export interface ReadOptions extends Waiting {
   after?: string
   /** Messages to return at most; default 20. */
   limit?: number
+  /** Bytes of bodies: the page ends behind the message with which it reaches so many. Default, and the most: 4 MiB. */
+  maxBytes?: number
   /** False hides what this handle's `origin` appended; default true. */
   echo?: boolean
   /** False hides messages while a claim holds them; default true: an observer sees every message. */
@@ -35,6 +37,7 @@ export interface ReadOptions extends Waiting {
 export const READ_OPTIONS: readonly string[] = [
   'after',
   'limit',
+  'maxBytes',
   'echo',
   'includeClaimed',
   'includeDelayed',
@@ -69,6 +72,7 @@ interface Terms {
   exceptOrigin: string
   includeClaimed: boolean
   includeDelayed: boolean
+  mostBytes: number
 }
 
 /** Reads one page; an empty one when nothing comes within `wait`. */
@@ -83,6 +87,7 @@ export async function readPage<Body>(
     exceptOrigin: echo ? '' : origin,
     includeClaimed,
     includeDelayed,
+    mostBytes: toMostBytes(options),
   }
   const calls = toCalls(options.lookThrough)
   const { unit } = source
@@ -101,6 +106,10 @@ export async function readPage<Body>(
   return page
 }
 
+export function toMostBytes({ maxBytes = PAGE_BYTES }: Pick<ReadOptions, 'maxBytes'>): number {
+  return checkInteger('maxBytes', maxBytes, 1, PAGE_BYTES)
+}
+
 // What one call looks at, whatever is hidden.
 const LOOKED_AT = 1000
 
@@ -117,7 +126,7 @@ async function readOnce<Body>(
   how: { readonly calls: number; readonly signal: AbortSignal | undefined },
 ): Promise<{ page: EntryPage<Body>; recheckMs: number }> {
   const { unit, codec, spread: partitions } = source
-  const asked = { ...terms, codec: codec.name, partitions, after: from.next, mostBytes: PAGE_BYTES }
+  const asked = { ...terms, codec: codec.name, partitions, after: from.next }
   const answer = await unit.run(read, asked, { signal: how.signal })
   if (answer.due) {
     await unit.run(settle, { channel: unit.channel, sharded: unit.sharded })

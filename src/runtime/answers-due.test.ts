@@ -21,6 +21,7 @@ const byTenant: Shares = {
   mostWaiting: 20,
   hasRoom: () => true,
   onRoom: () => undefined,
+  came: () => undefined,
 }
 
 const patient: Shares = { ...byTenant, mostWaiting: 1000 }

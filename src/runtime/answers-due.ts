@@ -31,6 +31,8 @@ export interface Shares {
   hasRoom(share: string): boolean
   /** To be called whenever that may have become so. */
   onRoom(listener: () => void): void
+  /** An answer has come, of so many bytes. */
+  came(bytes: number): void
 }
 
 const EACH_KEY: Shares = {
@@ -38,6 +40,7 @@ const EACH_KEY: Shares = {
   mostWaiting: Infinity,
   hasRoom: () => true,
   onRoom: () => undefined,
+  came: () => undefined,
 }
 
 /** A call with bytes in its answer. */
@@ -157,8 +160,10 @@ export class AnswersDue {
 
   #learn(asked: Asked<Asking>, answer: Reply | null): void {
     if (answer === null) return
+    const bytes = bytesOf(answer)
     this.#answers += 1
-    asked.learn(bytesOf(answer))
+    asked.learn(bytes)
+    this.#shares.came(bytes)
   }
 
   #hasRoom(asked: Asked<Asking>): boolean {

@@ -1,0 +1,45 @@
+import { setImmediate as passOfTheLoop } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { AnswerPauses } from './answer-pauses.ts'
+
+const MIB = 1024 * 1024
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+function setup(): { pauses: AnswerPauses; ended: () => number } {
+  const pauses = new AnswerPauses()
+  let ended = 0
+  pauses.onEnd(() => (ended += 1))
+  return { pauses, ended: () => ended }
+}
+
+test('behind a large answer there is a pause that is the longer the more has come, and behind small ones none', async () => {
+  const { pauses, ended } = setup()
+
+  pauses.came(1000)
+  expect(pauses.isPause).toBe(false)
+  pauses.came(2 * MIB)
+  expect(pauses.isPause).toBe(true)
+  await passOfTheLoop()
+  vi.advanceTimersByTime(19)
+  expect([pauses.isPause, ended()]).toEqual([true, 0])
+  vi.advanceTimersByTime(1)
+  expect([pauses.isPause, ended()]).toEqual([false, 1])
+})
+
+test('what comes in a pause makes it longer', async () => {
+  const { pauses, ended } = setup()
+
+  pauses.came(MIB)
+  await passOfTheLoop()
+  pauses.came(MIB)
+  vi.advanceTimersByTime(10)
+  expect([pauses.isPause, ended()]).toEqual([true, 0])
+  vi.advanceTimersByTime(10)
+  expect([pauses.isPause, ended()]).toEqual([false, 1])
+})
