@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 
 /** How a place is made wrong. */
-export type Kind = 'comparison' | 'condition' | 'arithmetic' | 'constant' | 'line'
+export type Kind = 'comparison' | 'condition' | 'arithmetic' | 'constant' | 'line' | 'mend'
 
 /** A place in a file and what would stand there instead, by offsets. */
 export interface Change {

@@ -6,7 +6,7 @@ import type { Copy } from './copy.ts'
 import { whyEquivalent } from './equivalent.ts'
 import type { Mutant } from './mutant.ts'
 import { folderIn, runNode } from './program.ts'
-import { LEFT_OUT, suitesFor } from './suites.ts'
+import { LEFT_OUT, NET, suitesFor } from './suites.ts'
 
 export interface Outcome {
   readonly mutant: Mutant
@@ -75,10 +75,30 @@ async function testsAgainst(copy: Copy, mutant: Mutant, unsteady: string[]): Pro
   return null
 }
 
+/** The first test of the net that notices that a mend is taken back, or null. `own`: files of tests that are left out. */
+export async function tryNet(copy: Copy, mutant: Mutant, own: readonly string[]): Promise<string | null> {
+  try {
+    const refusal = await copy.put(mutant)
+    if (refusal !== null) throw new Error(`cannot be taken back: ${refusal}`)
+    for (const filters of NET) {
+      const red = await failsTwice(copy, filters, [], own)
+      if (red !== null) return red.what
+    }
+    return null
+  } finally {
+    await copy.restore(mutant)
+  }
+}
+
 // What fails by chance, on a busy machine, passes the second time; and so do tests of one file whose servers
 // stopped because another file had failed.
-async function failsTwice(copy: Copy, filters: readonly string[], unsteady: string[]): Promise<Red | null> {
-  const reds = await redsOf(copy, filters)
+async function failsTwice(
+  copy: Copy,
+  filters: readonly string[],
+  unsteady: string[],
+  leftOut: readonly string[] = [],
+): Promise<Red | null> {
+  const reds = await redsOf(copy, filters, leftOut)
   for (const red of reds) {
     if (red.file === null) return red
     const [again] = await redsOf(copy, [red.file])
@@ -98,11 +118,15 @@ async function typesAgainst(copy: Copy, { file }: Mutant): Promise<Red | null> {
 }
 
 /** The first red test of each file; the run ends soon after the first. */
-async function redsOf(copy: Copy, filters: readonly string[]): Promise<Red[]> {
+async function redsOf(
+  copy: Copy,
+  filters: readonly string[],
+  leftOut: readonly string[] = [],
+): Promise<Red[]> {
   const folder = folderIn(copy.root)
   const file = join(folder, 'report.json')
   const reporting = ['--bail=1', '--reporter=json', `--outputFile=${file}`]
-  const excluded = LEFT_OUT.flatMap((pattern) => ['--exclude', pattern])
+  const excluded = [...LEFT_OUT, ...leftOut].flatMap((pattern) => ['--exclude', pattern])
   const runner = ['node_modules/vitest/vitest.mjs', 'run', ...reporting, ...excluded, ...filters]
   const limitMs = filters.length === 0 ? WHOLE_LIMIT_MS : NEAR_LIMIT_MS
   try {
