@@ -15,10 +15,10 @@ export interface Mend {
 export const MENDS: readonly Mend[] = [
   {
     fault: 'a lease that was extended to a longer one is not extended by itself any more',
-    file: 'src/runtime/lease-keeper.ts',
-    now: '    const [error] = await extending\n    this.replan(place)\n',
-    before: '    const [error] = await extending\n',
-    own: ['test/faults/lease-states.test.ts'],
+    file: 'src/runtime/kept-lease.ts',
+    now: "    if (this.#state === 'doubted' && this.#belief.leftMs > 0) this.#state = 'held'\n    this.replan()\n",
+    before: "    if (this.#state === 'doubted' && this.#belief.leftMs > 0) this.#state = 'held'\n",
+    own: ['src/runtime/kept-lease.test.ts', 'test/faults/lease-states.test.ts'],
   },
   {
     fault: 'an attempt that nobody waits for is abandoned once, and not again where that is lost',

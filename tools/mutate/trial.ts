@@ -75,11 +75,15 @@ async function testsAgainst(copy: Copy, mutant: Mutant, unsteady: string[]): Pro
   return null
 }
 
-/** The first test of the net that notices that a mend is taken back, or null. `own`: files of tests that are left out. */
+/**
+ * The first test of the net that notices that a mend is taken back, or null. `own`: the files of its own tests, which are left out. Throws
+ * where these do not notice it: then nothing was taken back.
+ */
 export async function tryNet(copy: Copy, mutant: Mutant, own: readonly string[]): Promise<string | null> {
   try {
     const refusal = await copy.put(mutant)
     if (refusal !== null) throw new Error(`cannot be taken back: ${refusal}`)
+    if ((await redsOf(copy, own)).length === 0) throw new Error('its own tests do not notice it')
     for (const filters of NET) {
       const red = await failsTwice(copy, filters, [], own)
       if (red !== null) return red.what

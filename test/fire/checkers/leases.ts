@@ -1,7 +1,8 @@
 // Things that are held: no more at once than there are, and tokens that rise.
 
 import type { Call, History } from '../history.ts'
-import { isExcused, type Terms } from '../terms.ts'
+import { isExcused, meets, type Terms } from '../terms.ts'
+import { LEASE_MS } from '../workloads/workload.ts'
 import { instant, numberOf } from './checker.ts'
 
 /** From when until when a process certainly believed that it held something. */
@@ -45,6 +46,24 @@ export function tooManyAtOnce(history: History, key: string, most: number, terms
     }
   }
   return problems
+}
+
+/** Each that was lost to its holder though nothing was wrong for as long as a lease lasts. */
+export function lostWithoutCause(history: History, key: string, terms: Terms): string[] {
+  const lost = history.sights.filter(
+    ({ what, key: of, facts }) => what === 'held' && of === key && facts['isHeld'] === false,
+  )
+  return lost.flatMap(({ process, facts }) => {
+    const untilUs = numberOf(facts, 'untilUs')
+    const span = [untilUs - LEASE_MS * 1000, untilUs + LEASE_MS * 1000] as const
+    const stops = terms.stops.filter((stop) => stop.process === process)
+    const hasCause = isExcused(terms, ...span) || meets(terms.trouble, ...span) || meets(stops, ...span)
+    if (hasCause) return []
+    const token = numberOf(facts, 'token')
+    return [
+      `${key}: process ${process} lost ${token}, and nothing was wrong, at ${instant(history, untilUs)}`,
+    ]
+  })
 }
 
 function words(holds: readonly Hold[]): string {

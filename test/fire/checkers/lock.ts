@@ -1,10 +1,13 @@
 import type { Call, History } from '../history.ts'
 import { isExcused, type Terms } from '../terms.ts'
 import { byKey, callsOf, type Checker, instant, numberOf } from './checker.ts'
-import { keysHeld, tokensThatDoNotRise, tooManyAtOnce } from './leases.ts'
+import { keysHeld, lostWithoutCause, tokensThatDoNotRise, tooManyAtOnce } from './leases.ts'
 
 export const lock: Checker = (history, terms) => [
-  ...keysHeld(history).flatMap((key) => tooManyAtOnce(history, key, 1, terms)),
+  ...keysHeld(history).flatMap((key) => [
+    ...tooManyAtOnce(history, key, 1, terms),
+    ...lostWithoutCause(history, key, terms),
+  ]),
   ...[...byKey(callsOf(history, 'acquire', 'ok'))].flatMap(([key, grants]) =>
     tokensThatDoNotRise(history, grants, key),
   ),

@@ -1,7 +1,7 @@
 // What must not be, one fault each, to be planted into a sound history.
 
 import type { Call, Sight } from '../history.ts'
-import { call, held, sight } from './planting.ts'
+import { call, held, lost, sight } from './planting.ts'
 
 export type Plant = Partial<{ calls: readonly Call[]; sights: readonly Sight[] }>
 
@@ -16,6 +16,9 @@ export const PLANTED: readonly [structure: string, fault: string, plant: Plant, 
     { calls: [call('write', 'a', 40, { given: { token: 1 }, got: { stored: true } })] },
     'was taken after 2',
   ],
+  ['lock', 'a lease that ended', { sights: [lost('a', 3, 40, 45)] }, 'nothing was wrong'],
+  ['semaphore', 'a lease that ended', { sights: [lost('permits', 9, 400, 410)] }, 'nothing was wrong'],
+  ['shared-lock', 'a lease that ended', { sights: [lost('reader', 9, 400, 410)] }, 'nothing was wrong'],
   ['shared-lock', 'a second writer', { sights: [held('writer', 4, 25, 28, 1)] }, '2 at once'],
   [
     'shared-lock',

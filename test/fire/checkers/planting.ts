@@ -33,6 +33,12 @@ export function held(key: string, token: number, fromMs: number, untilMs: number
   return sight('held', key, facts, untilMs, process)
 }
 
+/** As `held`, and then it was lost. */
+export function lost(key: string, token: number, fromMs: number, untilMs: number): Sight {
+  const had = held(key, token, fromMs, untilMs)
+  return { ...had, facts: { ...had.facts, isHeld: false } }
+}
+
 export function history(calls: readonly Call[], sights: readonly Sight[] = []): History {
   return { calls: calls.toSorted((a, b) => a.beganAt - b.beganAt), sights, crashes: [] }
 }

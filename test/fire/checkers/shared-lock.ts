@@ -3,10 +3,11 @@
 import type { History } from '../history.ts'
 import { isExcused, type Terms } from '../terms.ts'
 import { byKey, callsOf, type Checker, instant } from './checker.ts'
-import { holdsOf, tokensThatDoNotRise, tooManyAtOnce } from './leases.ts'
+import { holdsOf, lostWithoutCause, tokensThatDoNotRise, tooManyAtOnce } from './leases.ts'
 
 export const sharedLock: Checker = (history, terms) => [
   ...tooManyAtOnce(history, 'writer', 1, terms),
+  ...['writer', 'reader'].flatMap((key) => lostWithoutCause(history, key, terms)),
   ...readersBesideWriters(history, terms),
   ...[...byKey(callsOf(history, 'acquire', 'ok'))].flatMap(([key, grants]) =>
     tokensThatDoNotRise(history, grants, key),

@@ -1,10 +1,16 @@
 // How long a process believed that it held something, by the lease's own word.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Lease } from 'perilune'
+import { between, oneOf } from '../cell.ts'
 import { nowUs } from '../clock.ts'
 import type { Recorder } from '../recorder.ts'
 
 const LOOK_MS = 4
+/** Of so many things one is held for longer than its lease. */
+const HOLDS_A_LONG_ONE = 10
+const LONG_MS = [1700, 2300] as const
+const OTHER_LEASES = ['700ms', '4s'] as const
 
 export interface Held {
   readonly token: number
@@ -26,6 +32,20 @@ export async function hold(recorder: Recorder, key: string, held: Held, ms: numb
   }
   recorder.saw('held', key, { token: held.token, fromUs, untilUs, isHeld })
   return isHeld
+}
+
+/** Holds a lease, and gives it back. Now and then longer than it lasts, also where it was extended to another length meanwhile. */
+export async function holdLease(
+  { recorder, luck }: { recorder: Recorder; luck: () => number },
+  key: string,
+  lease: Lease,
+): Promise<void> {
+  const given = { token: lease.token }
+  const isLong = between(luck, 1, HOLDS_A_LONG_ONE) === 1
+  if (isLong && between(luck, 1, 2) === 1)
+    await recorder.call({ what: 'extend', key, given }, () => lease.extend(oneOf(luck, OTHER_LEASES)))
+  await hold(recorder, key, lease, isLong ? between(luck, ...LONG_MS) : between(luck, 5, 60))
+  await recorder.call({ what: 'release', key, given }, () => lease.release())
 }
 
 function says(held: Held): boolean {

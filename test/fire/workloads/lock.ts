@@ -1,6 +1,6 @@
 import type { Lease } from 'perilune'
-import { between, oneOf } from '../cell.ts'
-import { hold } from './holding.ts'
+import { oneOf } from '../cell.ts'
+import { holdLease } from './holding.ts'
 import { LEASE, repeat, type Site, WAIT_MS, type Workload } from './workload.ts'
 
 const NAMES = ['a', 'b']
@@ -26,8 +26,7 @@ async function use({ recorder, redis, luck, process }: Site, key: string, lease:
     () => redis.fenced<number>(key).set(process, token),
     (stored) => ({ stored }),
   )
-  await hold(recorder, key, lease, between(luck, 5, 60))
-  await recorder.call({ what: 'release', key, given: { token } }, () => lease.release())
+  await holdLease({ recorder, luck }, key, lease)
 }
 
 export const lock: Workload = {

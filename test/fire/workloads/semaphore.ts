@@ -1,5 +1,4 @@
-import { between } from '../cell.ts'
-import { hold } from './holding.ts'
+import { holdLease } from './holding.ts'
 import { eventually, LEASE, repeat, type Site, WAIT_MS, type Workload } from './workload.ts'
 
 export const PERMITS = 2
@@ -12,10 +11,7 @@ async function visit({ recorder, redis, luck }: Site): Promise<void> {
     () => permits.acquire({ wait: `${WAIT_MS}ms` }),
     ({ token }) => ({ token }),
   )
-  if (got === null) return
-  await hold(recorder, KEY, got.value, between(luck, 5, 60))
-  const given = { token: got.value.token }
-  await recorder.call({ what: 'release', key: KEY, given }, () => got.value.release())
+  if (got !== null) await holdLease({ recorder, luck }, KEY, got.value)
 }
 
 export const semaphore: Workload = {

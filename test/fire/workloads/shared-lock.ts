@@ -1,5 +1,5 @@
 import { between } from '../cell.ts'
-import { hold } from './holding.ts'
+import { holdLease } from './holding.ts'
 import { LEASE, repeat, type Site, WAIT_MS, type Workload } from './workload.ts'
 
 const NAME = 'read-or-written'
@@ -15,10 +15,7 @@ async function visit({ recorder, redis, luck }: Site): Promise<void> {
     () => way.acquire({ wait: `${WAIT_MS}ms` }),
     ({ token }) => ({ token }),
   )
-  if (got === null) return
-  await hold(recorder, key, got.value, between(luck, 5, 60))
-  const given = { token: got.value.token }
-  await recorder.call({ what: 'release', key, given }, () => got.value.release())
+  if (got !== null) await holdLease({ recorder, luck }, key, got.value)
 }
 
 export const sharedLock: Workload = {

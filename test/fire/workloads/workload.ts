@@ -8,6 +8,7 @@ import type { Recorder } from '../recorder.ts'
 export const DEADLINE_MS = 3000
 /** Of whatever is held; a fault that stops a process stops it for longer. */
 export const LEASE = '1500ms'
+export const LEASE_MS = 1500
 /** How long a process stands in line for what it wants. */
 export const WAIT_MS = 1500
 
