@@ -40,6 +40,7 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'src/runtime/wake.ts',
   'src/testing/driver-calls.ts',
   'src/testing/driver-faults.ts',
+  'server/answer-pauses.ts',
   'server/bodies.ts',
   'server/body-turns.ts',
   'server/broken-requests.ts',
