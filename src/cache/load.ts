@@ -14,6 +14,7 @@ import { askingAt, toGrant } from '../runtime/grant.ts'
 import { longestSleepMs } from '../runtime/hearing.ts'
 import { rest, within } from '../runtime/in-time.ts'
 import type { Post } from '../runtime/mailbox.ts'
+import { didNotHappen } from '../runtime/outage.ts'
 import { learnTold } from '../runtime/told.ts'
 import { Envelope } from './envelope.ts'
 import type { Loader } from './loader.ts'
@@ -68,13 +69,20 @@ export class Load<Value> implements Joinable<Value> {
     try {
       return await this.#untilSettled()
     } catch (error) {
-      // The election may have happened, or may happen yet: nobody would load.
-      giveUp(this.#source, this.#terms.key, this.#id, '').catch(() => undefined)
+      if (!didNotHappen(error)) this.#abandon()
       throw error
     } finally {
       this.#post?.close()
       this.#terms.passed()
     }
+  }
+
+  /** The election may have happened, and nobody would load: that is said until the server has heard it. */
+  #abandon(): void {
+    const { key } = this.#terms
+    const unit = unitOf(this.#source, key)
+    const say = (): Promise<boolean> => giveUp(this.#source, key, this.#id, '')
+    unit.runtime.mailbox.abandoned.add(this.#id, { say, node: () => unit.node, mayComeLate: false })
   }
 
   async #untilSettled(): Promise<LoadOutcome<Value>> {

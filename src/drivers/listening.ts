@@ -27,7 +27,7 @@ export interface Listening<Spot extends object> {
   open(spot: Spot): Promise<Line>
   /** Ends it; the client connects again. */
   drop(spot: Spot): void
-  /** Its server does not answer on a new connection either. */
+  /** Its server does not answer on a new connection either, or has not for long: there may be another one in its place. */
   away(spot: Spot): void
 }
 

@@ -24,6 +24,9 @@ const READ_MS = 250
 /** After a server did not answer on a new connection either, so many rounds at first, and at last, pass until it is asked again. */
 const FIRST_REST = 4
 const LONGEST_REST = 10
+/** On a cluster another node may have taken its place: that is looked for from so many rounds on, and every so many. */
+const LOOK_AFTER = 8
+const LOOK_EVERY = 4
 /** What goes out more slowly than this in a round, 64 KiB a second, is taken for silence. */
 const BYTES_A_ROUND = 32 * 1024
 /** Why what was due on a connection is given up. */
@@ -94,8 +97,16 @@ export class Silence<Spot extends object> {
     if (this.#closed) return
     this.#watched = watched
     for (const [spot, now] of watched) {
-      if (now.isDoubted && isSame(before.get(spot), now) && !this.#isLeft(spot)) void this.#ask(spot, now)
+      if (this.#mayHaveSuccessor(now)) this.#listening.away(spot)
+      else if (now.isDoubted && isSame(before.get(spot), now) && !this.#isLeft(spot))
+        void this.#ask(spot, now)
     }
+  }
+
+  /** What may take long is not doubted yet; to look past its server harms nobody. */
+  #mayHaveSuccessor({ since, isDoubted }: Watched<Spot>): boolean {
+    const rounds = this.#pending.rounds - since - LOOK_AFTER
+    return !isDoubted && rounds >= 0 && rounds % LOOK_EVERY === 0
   }
 
   #isLeft(spot: Spot): boolean {

@@ -5,6 +5,7 @@ import { Countdown } from '../runtime/countdown.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { askingAt, End, endOf, endsAtOf } from '../runtime/grant.ts'
+import { nowOrInTheEnd } from '../runtime/in-the-end.ts'
 import type { Extended } from '../runtime/lease-by-token.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import {
@@ -121,10 +122,14 @@ export class Claim<Body> implements AsyncDisposable {
     this.#state = 'released'
   }
 
-  /** Gives back what has not been acked. A claim whose lease has ended has nothing left to give. */
+  /**
+   * Gives back what has not been acked; what no server hears is said until the lease is over. A claim whose lease has ended has
+   * nothing left to give.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#state !== 'held') return
-    await this.release().catch((error: unknown) => {
+    const isOver = (): boolean => this.remainingMs === 0
+    await nowOrInTheEnd(() => this.release(), isOver).catch((error: unknown) => {
       if (!(error instanceof LeaseLostError)) throw error
     })
   }

@@ -1,9 +1,10 @@
 // Taking claims: one script call, or waiting for something to become free.
 
-import { type ClaimAnswer, claim } from '../generated/feed.ts'
+import { claim } from '../generated/feed.ts'
 import { checkInteger } from '../runtime/arguments.ts'
 import type { CallId } from '../runtime/call-ids.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
+import { LeaseLostError } from '../runtime/errors.ts'
 import { askingAt } from '../runtime/grant.ts'
 import { closed } from '../runtime/runner.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
@@ -91,7 +92,8 @@ export async function claimOnce<Body>(
   const common = { ...terms, codec: codec.name, partitions, deadChannel, sharded: unit.sharded }
   const args = (id: CallId) => ({ ...common, ...id })
   const trace = { atClose: 'goes on', signal } as const
-  const answer = await unit.runOnce(claim, args, trace, (late) => giveBackLate(source, late))
+  const again = (id: CallId): Promise<void> => giveBackUnanswered(source, { ...args(id), limit: 0 })
+  const answer = await unit.runOnce(claim, args, trace, again)
   if (answer.status === 'empty') {
     // Only dead or expired messages were found so far: look on at once.
     if (answer.recheckMs === 1) return claimOnce(source, terms, signal)
@@ -111,9 +113,16 @@ export async function claimOnce<Body>(
   return { value: claimed, recheckMs: 0 }
 }
 
-/** What is claimed by a call that is answered after its deadline is for others: nobody knows of it. */
-function giveBackLate<Body>(source: Source<Body>, answer: ClaimAnswer): void {
-  if (answer.status === 'claimed') returnClaim(source, answer.token).catch(() => undefined)
+/** What a call has claimed whose answer comes too late, or never, is for others: nobody knows of it. */
+async function giveBackUnanswered<Body>(
+  source: Source<Body>,
+  args: Parameters<typeof claim.encode>[0],
+): Promise<void> {
+  const answer = await source.unit.run(claim, args, { atClose: 'gives back' })
+  if (answer.status !== 'claimed') return
+  await returnClaim(source, answer.token).catch((error: unknown) => {
+    if (!(error instanceof LeaseLostError)) throw error
+  })
 }
 
 /** What cannot be handed over is for others at once, where they can be told. */

@@ -9,6 +9,7 @@ import { Countdown } from '../runtime/countdown.ts'
 import type { Duration } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import type { End } from '../runtime/grant.ts'
+import { nowOrInTheEnd } from '../runtime/in-the-end.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import { closed } from '../runtime/runner.ts'
 import { type Advanced, checkNext, type NextJob } from './advancing.ts'
@@ -273,9 +274,10 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     })
   }
 
-  /** Gives the job back, unless it is settled. Throws LeaseLostError when it was lost before. */
+  /** Gives the job back, unless it is settled; what no server hears is said until its lease is over. Throws LeaseLostError when it was lost before. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#state !== 'settled') await this.release()
+    const isOver = (): boolean => this.remainingMs === 0
+    if (this.#state !== 'settled') await nowOrInTheEnd(() => this.release(), isOver)
   }
 
   /** Makes the lease last so long from now on, by default as long as it was claimed for. Throws LeaseLostError. */
@@ -391,10 +393,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
 
   #lostError(options?: ErrorOptions): LeaseLostError {
     const why = this.#state === 'settled' ? (this.#outcome ?? 'settled') : this.#lostBecause
-    return new LeaseLostError(
-      `job '${this.id}' of queue '${this.#source.name}' (${why})`,
-      this.token,
-      options,
-    )
+    const resource = `job '${this.id}' of queue '${this.#source.name}' (${why})`
+    return new LeaseLostError(resource, this.token, options)
   }
 }

@@ -151,7 +151,7 @@ async function giveBack(source: Source, { jobs }: Exchanged): Promise<void> {
   await Promise.all(jobs.map(({ number, token }) => settler.sendRelease({ number, token, delayMs: 0 })))
 }
 
-/** An exchange whose jobs are given back where it is answered after the deadline: nobody knows of them. */
+/** An exchange whose jobs are given back where its answer comes too late, or never: nobody knows of them. */
 export function exchangeOrGiveBack(source: Source, wanted: Exchange): Promise<Exchanged> {
-  return exchange(source, wanted, (late) => void giveBack(source, late).catch(() => undefined))
+  return exchange(source, wanted, (unknown) => giveBack(source, unknown))
 }

@@ -75,15 +75,17 @@ export function isBehindOthers({ jobs, waits, recheckMs }: Exchanged): boolean {
 // Calls for which the quick way is not tried: it would be declined, and cost a call more.
 const SLOW_CALLS = 8
 
-/** Gets what comes after all: nobody waits for it any more. */
-export type OnLate = (exchanged: Exchanged) => void
+/** Gives back what a call has claimed whose answer nobody got. */
+export type GiveBack = (exchanged: Exchanged) => Promise<unknown>
+
+const NOTHING: Exchange = { acks: [], limit: 0, leaseMs: 0, worker: '' }
 
 /** Rejects as any call does. */
-export async function exchange(source: Source, wanted: Exchange, onLate?: OnLate): Promise<Exchanged> {
+export async function exchange(source: Source, wanted: Exchange, giveBack?: GiveBack): Promise<Exchanged> {
   const { unit } = source
   if (unit.runtime.server.info === null) await unit.learn()
   const { acks, limit, leaseMs, worker } = wanted
-  const exchanging = { acks, limit, leaseMs, worker, askedAt: askingAt(), onLate }
+  const exchanging = { acks, limit, leaseMs, worker, askedAt: askingAt(), giveBack }
   // What is claimed while the instance begins to close is given back: so its answer is waited for.
   const atClose = limit > 0 && acks.length === 0 ? 'goes on' : 'gives back'
   const exchanged = unit.inSlot((run) => exchangeInSlot(run, source, exchanging), { atClose })
@@ -100,26 +102,30 @@ async function orOther(exchanging: Promise<Exchanged>, agreement: Agreement): Pr
 
 interface Exchanging extends Exchange {
   readonly askedAt: number
-  readonly onLate: OnLate | undefined
+  readonly giveBack: GiveBack | undefined
 }
 
 async function exchangeInSlot(run: RunInSlot, source: Source, wanted: Exchanging): Promise<Exchanged> {
-  const { onLate } = wanted
   let id: CallId | undefined
+  const again =
+    wanted.giveBack && wanted.limit > 0 ? (given: CallId) => askAgain(source, wanted, id ?? given) : undefined
   // Who waits no more passes on what it was called for: that is more than the quick way does.
   const mayBeQuick = (wanted.limit > 0 || wanted.acks.length > 0) && --source.pace.slowly < 0
   if (mayBeQuick) {
-    const late = (answer: AckAndClaimPlainAnswer): void => {
-      if (answer.status === 'claimed') onLate?.(quickly(source, wanted, answer))
-    }
-    const answer = await run(ackAndClaimPlain, (given) => argumentsOf(source, wanted, (id = given)), late)
+    const answer = await run(ackAndClaimPlain, (given) => argumentsOf(source, wanted, (id = given)), again)
     if (answer.status === 'claimed') return quickly(source, wanted, answer)
     source.pace.slowly = SLOW_CALLS
   }
-  const late = (answer: AckAndClaimAnswer): void => onLate?.(slowly(source, wanted, answer))
   // What was declined is the same call.
-  const answer = await run(ackAndClaim, (given) => argumentsOf(source, wanted, id ?? given), late)
+  const answer = await run(ackAndClaim, (given) => argumentsOf(source, wanted, id ?? given), again)
   return slowly(source, wanted, answer)
+}
+
+/** The script answers a call that it knows, whatever is asked, and the quick way is known to it; one that it does not know claims nothing from then on. */
+async function askAgain(source: Source, wanted: Exchanging, id: CallId): Promise<void> {
+  const args = argumentsOf(source, NOTHING, id)
+  const answer = await source.unit.run(ackAndClaim, args, { atClose: 'gives back' })
+  await wanted.giveBack?.(slowly(source, wanted, answer))
 }
 
 /** Written out, as all that is made for each call: spreading several objects into one costs more than sending it. */

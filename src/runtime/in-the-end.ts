@@ -26,3 +26,16 @@ export async function inTheEnd(
     }
   }
 }
+
+/** Does the work, and rejects as it does. Nobody is there to do it again: what was in vain is done in the end, unless it `isOver` by then. */
+export async function nowOrInTheEnd(
+  work: () => Promise<void>,
+  isOver: (failure: unknown) => boolean,
+): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    void inTheEnd(work, error, isOver)
+    throw error
+  }
+}

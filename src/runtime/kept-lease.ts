@@ -31,7 +31,7 @@ import type { Duration } from './duration.ts'
 import { LeaseLostError } from './errors.ts'
 import { ExtensionPlan } from './extension-plan.ts'
 import type { Grant } from './grant.ts'
-import { inTheEnd } from './in-the-end.ts'
+import { nowOrInTheEnd } from './in-the-end.ts'
 import type { TaskLease } from './lease.ts'
 import type { Kept, LeaseKeeper, LeaseKind } from './lease-keeper.ts'
 import { toLeaseMs } from './lease-options.ts'
@@ -165,13 +165,8 @@ export class KeptLease implements TaskLease, Kept {
     return this.#releasing
   }
 
-  async end(): Promise<void> {
-    try {
-      await this.release()
-    } catch (error) {
-      void inTheEnd(() => this.release(), error, isLoss)
-      throw error
-    }
+  end(): Promise<void> {
+    return nowOrInTheEnd(() => this.release(), isLoss)
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -63,8 +63,6 @@ export interface Settle<R> {
   readonly trace: Trace
   resolve(answer: R): void
   reject(error: unknown): void
-  /** What it brings nevertheless, after it was rejected without an answer. */
-  late?: ((answer: R) => void) | undefined
 }
 
 export class Run<A, R> implements Due, Asking {
@@ -158,15 +156,14 @@ export class Run<A, R> implements Due, Asking {
 
   #answered(reply: Reply): void {
     this.#answersDue?.over(this, reply)
-    if (this.#done && this.#settle.late === undefined) return
+    if (this.#done) return
     let answer: R
     try {
       answer = this.#operation.decode(reply)
     } catch (error) {
       this.#underWay = false
-      return this.#done ? undefined : this.#cannotRead(error as Error)
+      return this.#cannotRead(error as Error)
     }
-    if (this.#done) return this.#settle.late?.(answer)
     this.#finish()
     this.#settle.resolve(answer)
   }

@@ -40,13 +40,7 @@ export class Runner implements Runs {
   }
 
   /** Runs one operation. Rejects with a PeriluneError, at the latest when the deadline is over. */
-  run<A, R>(
-    operation: Operation<A, R>,
-    keys: readonly string[],
-    args: A,
-    trace: Trace = {},
-    late?: (answer: R) => void,
-  ): Promise<R> {
+  run<A, R>(operation: Operation<A, R>, keys: readonly string[], args: A, trace: Trace = {}): Promise<R> {
     if (this.#state !== 'open' && !this.#mayStillRun(trace)) return Promise.reject(closed())
     const call: ScriptCall = {
       script: operation.script,
@@ -56,7 +50,7 @@ export class Runner implements Runs {
     }
     const by = trace.by ?? performance.now() + this.deadlineMs
     return new Promise<R>((resolve, reject) => {
-      new Run<A, R>(this, operation, call, { by, trace, resolve, reject, late }).attempt()
+      new Run<A, R>(this, operation, call, { by, trace, resolve, reject }).attempt()
     })
   }
 

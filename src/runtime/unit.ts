@@ -2,6 +2,7 @@
 // operations.
 
 import { type CallId } from './call-ids.ts'
+import { AmbiguousError } from './errors.ts'
 import type { Operation } from './operation.ts'
 import type { Trace } from './runner.ts'
 import type { Runtime } from './runtime.ts'
@@ -30,11 +31,16 @@ export interface Told {
   readonly counted: boolean
 }
 
+/**
+ * Asks the server what a call has brought whose answer nobody got, under the id of that call, and gives it back: safe to repeat.
+ * What the call had not done it does no more.
+ */
+export type AskAgain = (id: CallId) => Promise<unknown>
+
 export type RunInSlot = <A, R>(
   operation: Operation<A, R>,
   args: (id: CallId) => A,
-  /** Gets what the call brings after it was rejected without an answer. */
-  late?: (answer: R) => void,
+  again?: AskAgain,
 ) => Promise<R>
 
 export class Unit {
@@ -121,9 +127,9 @@ export class Unit {
     operation: Operation<A, R>,
     args: (id: CallId) => A,
     trace?: Trace,
-    late?: (answer: R) => void,
+    again?: AskAgain,
   ): Promise<R> {
-    return this.inSlot((run) => run(operation, args, late), trace)
+    return this.inSlot((run) => run(operation, args, again), trace)
   }
 
   /** Runs operations one after the other in one slot: each replaces the one before it. All settle `trace.by` then. */
@@ -132,13 +138,34 @@ export class Unit {
     trace.by ??= performance.now() + runner.deadlineMs
     if (server.info === null) await this.learn(trace.by)
     const slot = callIds.takeSlot(this.channel)
+    let ask: (() => Promise<unknown>) | null = null
+    let isUnanswered = false
     try {
-      return await work((operation, args, late) =>
-        runner.run(operation, this.keysOf(operation), args(callIds.next(slot)), trace, late),
-      )
+      return await work((operation, args, again) => {
+        const id = callIds.next(slot)
+        ask = again === undefined ? null : () => again(id)
+        return runner.run(operation, this.keysOf(operation), args(id), trace)
+      })
+    } catch (error) {
+      isUnanswered = error instanceof AmbiguousError
+      throw error
     } finally {
+      if (isUnanswered && ask !== null) this.#askLater(slot, ask)
+      else callIds.giveBack(this.channel, slot)
+    }
+  }
+
+  /** A call without an answer keeps its slot until the server has said what it brought. */
+  #askLater(slot: number, again: () => Promise<unknown>): void {
+    const { callIds, mailbox } = this.runtime
+    let ask: typeof again | null = again
+    const say = async (): Promise<void> => {
+      if (ask === null) return
+      await ask()
+      ask = null // it may hold much
       callIds.giveBack(this.channel, slot)
     }
+    mailbox.abandoned.add(mailbox.newId(), { say, node: () => this.node, mayComeLate: false })
   }
 
   /** The keys of an operation, in its order; on a cluster perhaps one more, which no script knows. */

@@ -1,8 +1,8 @@
 // What ends while no server hears it, and nobody is there to say it again: it is said until the server knows.
 
-import { AmbiguousError } from 'perilune'
-import { describe, expect, test } from 'vitest'
-import type { Driver } from '../../src/driver.ts'
+import { AmbiguousError, perilune } from 'perilune'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { ConnectionLostError, type Driver } from '../../src/driver.ts'
 import { instance } from '../instance.ts'
 import { KINDS, scene } from '../lease-fixture.ts'
 
@@ -29,6 +29,29 @@ describe.each(Object.entries(KINDS))('%s', (_, kind) => {
 
     await kind.takeOver(other, name)
   })
+})
+
+test('a job whose block ends while the server is away is for others once it is back, as if it had not been claimed', async () => {
+  const { redis, other, name, outage } = deaf(/^queue\/release/)
+  const queue = other.queue<{ mail: string }>(name)
+  await queue.enqueue('mail', 'one', { maxAttempts: 1 })
+  const [job] = await redis.queue(name).claim({ lease: '1h' })
+  outage.isAway = true
+  await expect(job?.[Symbol.asyncDispose]()).rejects.toThrow()
+  outage.isAway = false
+
+  expect(await queue.claim({ wait: '20s' })).toMatchObject([{ attempt: 1 }])
+})
+
+test('messages whose block ends while the server is away are for others once it is back', async () => {
+  const { redis, other, name, outage } = deaf(/^feed\/release/)
+  await other.feed(name).append('one')
+  const claim = await redis.feed(name).claim({ lease: '1h' })
+  outage.isAway = true
+  await expect(claim?.[Symbol.asyncDispose]()).rejects.toThrow()
+  outage.isAway = false
+
+  expect((await other.feed(name).claim({ wait: '20s' }))?.messages).toMatchObject([{ body: 'one' }])
 })
 
 test('an office is given up whose term has ended', async () => {
@@ -61,4 +84,26 @@ test('a load that failed keeps nobody waiting for its lease', async () => {
       .get('key', () => 'another')
       .catch(() => null)
   await expect.poll(get).toBe('another')
+})
+
+test('a load that was given to one who heard nothing of it in an outage keeps nobody waiting for its lease', async () => {
+  const { driver, name } = instance()
+  const { redis: other } = instance()
+  const outage = { isAway: false }
+  const run: Driver['run'] = driver.run.bind(driver)
+  driver.run = async (call) => {
+    if (outage.isAway) throw new ConnectionLostError('the server is away', false)
+    const reply = await run(call)
+    if (call.script.name !== 'cache/elect') return reply
+    outage.isAway = true
+    throw new ConnectionLostError('its answer is lost', true)
+  }
+  const redis = perilune(driver, { namespace: 'instance-test', deadline: '100ms' })
+  onTestFinished(() => redis.close())
+
+  await redis.cache(name, { lease: '1h' }).get('key', () => 'mine')
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  driver.run = run
+
+  expect(await other.cache<string>(name).get('key', () => 'another')).toBe('another')
 })

@@ -1,6 +1,7 @@
-// What is claimed by a call that is answered after its deadline, as where the server stood still.
+// What is claimed by a call that is answered after its deadline, as where the server stood still, or whose answer is lost in an outage.
 
 import { type Perilune, perilune } from 'perilune'
+import { ConnectionLostError } from '../../src/driver.ts'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { instance } from '../instance.ts'
 import { until } from '../queue-fixture.ts'
@@ -11,16 +12,25 @@ interface Payloads {
 
 const textOf = (reply: unknown): string => (Array.isArray(reply) ? reply.map(textOf).join() : String(reply))
 
-/** A process whose first claim that brings jobs is answered after its deadline, and another one. */
-function scene(): { late: Perilune; other: Perilune; name: string } {
+const OUTAGE_MS = 600
+
+/** A process whose first claim that brings jobs is answered after its deadline, or never, and another one. */
+function scene(how: 'late' | 'lost'): { late: Perilune; other: Perilune; name: string } {
   const { redis: other, driver, name } = instance()
-  let isLate = true
+  let isFirst = true
+  let isAway = false
   const { run } = driver
   driver.run = async (call) => {
+    if (isAway) throw new ConnectionLostError('the server is away', false)
     const reply = await run(call)
-    if (isLate && textOf(reply).includes('a late one')) {
-      isLate = false
-      await new Promise((resolve) => setTimeout(resolve, 600))
+    if (!isFirst || !textOf(reply).includes('a late one')) return reply
+    isFirst = false
+    const over = new Promise((resolve) => setTimeout(resolve, OUTAGE_MS))
+    if (how === 'late') await over
+    else {
+      isAway = true
+      void over.then(() => (isAway = false))
+      throw new ConnectionLostError('its answer is lost', true)
     }
     return reply
   }
@@ -29,9 +39,12 @@ function scene(): { late: Perilune; other: Perilune; name: string } {
   return { late, other, name }
 }
 
-describe('what was claimed by a call that is answered too late is given back, and costs no attempt', () => {
+describe.each([
+  ['is answered too late', 'late'],
+  ['has lost its answer in an outage', 'lost'],
+] as const)('what was claimed by a call that %s is given back, and costs no attempt', (_, how) => {
   test('for a worker', async () => {
-    const { late, other, name } = scene()
+    const { late, other, name } = scene(how)
     const attempts: number[] = []
     await other.queue<Payloads>(name).enqueue('mail', 'a late one', { maxAttempts: 1 })
 
@@ -44,7 +57,7 @@ describe('what was claimed by a call that is answered too late is given back, an
   })
 
   test('for who claims by hand', async () => {
-    const { late, other, name } = scene()
+    const { late, other, name } = scene(how)
     const queue = other.queue<Payloads>(name)
     await queue.enqueue('mail', 'a late one', { maxAttempts: 1 })
 
@@ -55,7 +68,7 @@ describe('what was claimed by a call that is answered too late is given back, an
   })
 
   test('for who claims by hand from partitions', async () => {
-    const { late, other, name } = scene()
+    const { late, other, name } = scene(how)
     const queue = other.queue<Payloads>(name, { partitions: 2 })
     await queue.enqueue('mail', 'a late one', { maxAttempts: 1 })
 
@@ -67,7 +80,7 @@ describe('what was claimed by a call that is answered too late is given back, an
   })
 
   test('for who claims messages of a feed', async () => {
-    const { late, other, name } = scene()
+    const { late, other, name } = scene(how)
     const feed = other.feed<string>(name)
     await feed.append('a late one')
 
