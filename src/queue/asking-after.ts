@@ -1,25 +1,20 @@
 // Asking other queues after the parents that jobs here wait for. Each queue is asked by itself: one that refuses, or does not answer,
-// keeps nobody from the others.
+// keeps nobody from the others, and is asked again until it answers.
 
 import { ask, watch } from '../generated/queue.ts'
-import type { BatchTerms } from '../runtime/batcher.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { learnTold } from '../runtime/told.ts'
 import { byQueue } from './by-queue.ts'
 import { CHORES } from './chores.ts'
+import { Errand } from './errand.ts'
 import { bringTo, hand } from './outbox.ts'
 import type { Source } from './source.ts'
 
 const PAGE = 100
 /** A parent that was asked after tells when it ends; that it is asked after again is a safety net. */
 const ASK_AGAIN_MS = 60_000
-const QUESTIONS: BatchTerms = {
-  name: watch.script.name,
-  items: PAGE,
-  bytes: 2 ** 20,
-  underWay: 2,
-  waiting: 10_000,
-}
+/** Of one queue; what is more than that is left to the safety net. */
+const MOST_QUESTIONS = 10_000
 
 const NOTHING: Promise<unknown> = Promise.resolve()
 
@@ -30,7 +25,7 @@ interface Question {
 }
 
 /** What is being asked, by who asks and who is asked. */
-const asking = new WeakMap<Runtime, Map<string, Promise<unknown>>>()
+const asking = new WeakMap<Runtime, Map<string, Questions>>()
 
 /** Has all queues asked whose turn it is. Throws where it is not known which these are. */
 export async function askAfter(source: Source): Promise<void> {
@@ -41,11 +36,8 @@ export async function askAfter(source: Source): Promise<void> {
       againMs: ASK_AGAIN_MS,
     }))
     for (const [queue, those] of byQueue(parents, (parent) => parent.queue)) {
-      begin(
-        source,
-        queue,
-        those.map(({ id }) => ({ id, newest })),
-      )
+      const questions = those.map(({ id }) => ({ id, newest }))
+      questionsFor(source, queue).add(questions)
     }
     if (parents.length < PAGE) return
   }
@@ -54,45 +46,74 @@ export async function askAfter(source: Source): Promise<void> {
 /** Resolves when all that these queues are being asked is answered, or in vain. */
 export async function untilAnswered(source: Source, queues: readonly string[]): Promise<void> {
   const those = asking.get(source.unit.runtime)
-  await Promise.all(queues.map((queue) => those?.get(keyOf(source, queue)) ?? NOTHING))
+  await Promise.all(queues.map((queue) => those?.get(keyOf(source, queue))?.answered ?? NOTHING))
 }
 
 function keyOf({ unit, codec }: Source, queue: string): string {
   return `${unit.prefix} ${codec.name} asks ${queue}`
 }
 
-/** What is in vain is asked again later. */
-function begin(source: Source, queue: string, questions: readonly Question[]): void {
+function questionsFor(source: Source, queue: string): Questions {
   const { runtime } = source.unit
-  const those = asking.get(runtime) ?? new Map<string, Promise<unknown>>()
+  const those = asking.get(runtime) ?? new Map<string, Questions>()
   asking.set(runtime, those)
   const key = keyOf(source, queue)
-  const send = (items: Question[]): Promise<null[]> => askOne(source, queue, items)
-  const bytes = questions.reduce((sum, { id }) => sum + id.length, 0)
-  const answered = runtime.batcher<Question, null>(key, QUESTIONS, send).add(questions, bytes)
-  // Their results are not kept: it may go on like this for ever.
-  const all = Promise.allSettled([those.get(key) ?? NOTHING, answered])
-    .then(() => null)
-    .finally(() => {
-      if (those.get(key) === all) those.delete(key)
-    })
-  those.set(key, all)
+  const known = those.get(key)
+  if (known !== undefined) return known
+  const questions = new Questions(source, queue, () => void those.delete(key))
+  those.set(key, questions)
+  return questions
 }
 
-async function askOne(source: Source, queue: string, questions: readonly Question[]): Promise<null[]> {
+/** What one queue is to be asked: tried until it is answered, at once where more is asked. */
+class Questions {
+  readonly #source: Source
+  readonly #queue: string
+  readonly #errand: Errand
+  /** The newest job, by the parent. */
+  readonly #open = new Map<string, number>()
+  /** Resolves when it was tried to ask all that there is, well or not. */
+  answered: Promise<unknown> = NOTHING
+
+  constructor(source: Source, queue: string, onIdle: () => void) {
+    this.#source = source
+    this.#queue = queue
+    this.#errand = new Errand(source.unit.runtime, { insists: true, task: () => this.#ask(), onIdle })
+  }
+
+  add(questions: readonly Question[]): void {
+    for (const question of questions) this.#add(question)
+    this.answered = this.#errand.hurry()
+  }
+
+  #add({ id, newest }: Question): void {
+    const known = this.#open.get(id)
+    if (known === undefined && this.#open.size >= MOST_QUESTIONS) return
+    this.#open.set(id, Math.max(known ?? 0, newest))
+  }
+
+  async #ask(): Promise<void> {
+    while (this.#open.size > 0) {
+      const some = [...this.#open].slice(0, PAGE).map(([id, newest]) => ({ id, newest }))
+      await askOne(this.#source, this.#queue, some)
+      // One that was asked once more meanwhile is asked again: others wait for the answer since.
+      for (const { id, newest } of some) if (this.#open.get(id) === newest) this.#open.delete(id)
+    }
+  }
+}
+
+async function askOne(source: Source, queue: string, questions: readonly Question[]): Promise<void> {
   const other = source.sibling(queue)
-  const wanted = [...new Set(questions.map(({ id }) => id))]
   const told = await learnTold(other.unit)
+  const wanted = questions.map(({ id }) => id)
   const { chores, absent } = await other.unit.run(watch, { target: source.address, ...told, wanted })
   void other.chores.see(chores)
   const isAbsent = new Set(absent)
   const news = questions
     .filter(({ id }) => isAbsent.has(id))
     .map(({ id, newest }) => ({ number: newest, what: Buffer.from(`a${id}`) }))
-  if (news.length > 0) {
-    // What they came to may be on its way still: it counts, and so it comes first.
-    if ((chores & CHORES.deliver) !== 0) await bringTo(other, source.address)
-    await hand(other, source.address, news)
-  }
-  return questions.map(() => null)
+  if (news.length === 0) return
+  // What they came to may be on its way still: it counts, and so it comes first.
+  if ((chores & CHORES.deliver) !== 0) await bringTo(other, source.address)
+  await hand(other, source.address, news)
 }

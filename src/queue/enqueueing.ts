@@ -10,6 +10,7 @@ import { errorOfPart, inParts } from '../runtime/in-parts.ts'
 import { within } from '../runtime/in-time.ts'
 import type { RunInSlot } from '../runtime/unit.ts'
 import { untilAnswered } from './asking-after.ts'
+import { CHORES } from './chores.ts'
 import { toId, toIds } from './ids.ts'
 import { type JobSpec, PLAIN, type SpecOptions } from './job-options.ts'
 import type { Source } from './source.ts'
@@ -167,14 +168,15 @@ export class Enqueuer {
     const common = { codec: codec.name, partitions, proof, ...unit.told }
     const answer = await run(enqueue, (id) => ({ ...common, ...id, specs }))
     if (answer.status === 'unagreed') return null
-    const seen = this.#source.chores.see(answer.chores)
+    const asked = this.#source.chores.see(answer.chores & CHORES.askAfter)
+    void this.#source.chores.see(answer.chores & ~CHORES.askAfter)
     const enqueued = toEnqueued(this.#source, answer.first, specs, answer.duplicates)
     for (const [at, spec] of specs.entries()) {
       const queues = queuesOfParents(spec)
       if (queues.length === 0) continue
       asking.set(
         enqueued[at] as Enqueued,
-        seen.then(() => untilAnswered(this.#source, queues)),
+        asked.then(() => untilAnswered(this.#source, queues)),
       )
     }
     return enqueued

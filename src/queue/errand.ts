@@ -2,7 +2,7 @@
 //
 //   IDLE ──told──► TRYING ──done, and nobody has told since──► IDLE
 //                   ▲ └──it failed──► PAUSING: longer each time, up to ten seconds
-//                   └───told since, or it insists───┘ └──else──► IDLE
+//                   └───told since, or it insists, or hurried───┘ └──else──► IDLE
 //
 // One that insists goes on by itself until it has not failed, and is tried once more while its instance closes.
 
@@ -31,11 +31,13 @@ export class Errand {
   #pause: Timer | null = null
   /** During the pause. */
   #isTold = false
+  /** During the try: should it fail, no pause is made. */
+  #isHurried = false
 
   constructor(runtime: Runtime, terms: ErrandTerms) {
     this.#runtime = runtime
     this.#terms = terms
-    this.#forget = terms.insists ? runtime.atClose(() => this.#hurry()) : () => undefined
+    this.#forget = terms.insists ? runtime.atClose(() => this.hurry()) : () => undefined
   }
 
   /** Resolves when a try that begins from now on has ended, well or not; in a pause at once. Rejects never. */
@@ -48,6 +50,25 @@ export class Errand {
     return this.#next
   }
 
+  /** As `tell`, without a pause before. */
+  hurry(): Promise<void> {
+    this.#isHurried = true
+    this.#pause?.cancel()
+    this.#pause = null
+    return this.tell()
+  }
+
+  /** As `tell`; of a long pause no more is waited for than of a first one. */
+  soon(): Promise<void> {
+    const isLong = this.#backoff.failures > 1
+    if (isLong) this.#backoff.reset()
+    if (isLong && this.#pause !== null) {
+      this.#pause.cancel()
+      this.#beginPause()
+    }
+    return this.tell()
+  }
+
   #begin(): Promise<void> {
     this.#next = null
     if (this.#pause !== null) return this.tell()
@@ -56,15 +77,19 @@ export class Errand {
   }
 
   async #try(): Promise<void> {
+    this.#isHurried = false
     try {
       await this.#terms.task()
       this.#backoff.reset()
     } catch {
-      if (!this.#runtime.runner.closed)
-        this.#pause = startTimer(() => this.#resume(), this.#backoff.next()).unref()
+      if (!this.#runtime.runner.closed && !this.#isHurried) this.#beginPause()
     }
     this.#trying = null
     this.#endIfIdle()
+  }
+
+  #beginPause(): void {
+    this.#pause = startTimer(() => this.#resume(), this.#backoff.next()).unref()
   }
 
   #resume(): void {
@@ -79,11 +104,5 @@ export class Errand {
     if (this.#trying !== null || this.#next !== null || this.#pause !== null) return
     this.#forget()
     this.#terms.onIdle()
-  }
-
-  async #hurry(): Promise<void> {
-    this.#pause?.cancel()
-    this.#pause = null
-    await this.tell()
   }
 }

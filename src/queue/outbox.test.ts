@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { type Perilune, perilune } from 'perilune'
+import { type Driver, type Duration, type Perilune, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { instance } from '../../test/instance.ts'
@@ -136,23 +136,33 @@ describe('what could not be brought', () => {
 })
 
 /** A queue, one that does not answer, and one that does, for an instance that waits very long for answers. */
-function besideSilence() {
+function besideSilence({
+  placeOf,
+  deadline = '1m',
+}: {
+  placeOf?: Driver['placeOf']
+  deadline?: Duration
+} = {}) {
   const client = new Redis(inject('redisPort'))
   onTestFinished(() => client.disconnect())
   const { driver, silence } = silencing(ioredis(client))
-  const redis = perilune(driver, { namespace: 'queue-test', deadline: '1m' })
+  if (placeOf !== undefined) Object.assign(driver, { placeOf })
+  const redis = perilune(driver, { namespace: 'queue-test', deadline })
   onTestFinished(() => {
     silence.end()
     return redis.close()
   })
   const [name, far, near] = [randomUUID(), randomUUID(), randomUUID()]
   silence.of = ({ keys }) => keys[0]?.includes(far) === true
-  return { queue: redis.queue<Payloads>(name), near: elsewhere().queue<Payloads>(near), far, name }
+  return { queue: redis.queue<Payloads>(name), near: elsewhere().queue<Payloads>(near), far, name, silence }
 }
 
 describe('a queue that does not answer', () => {
-  test('keeps nothing from being brought to others', SOON, async () => {
-    const { queue, near, far } = besideSilence()
+  test.each([
+    ['on other nodes', undefined],
+    ['on its node', () => 'node'],
+  ])('keeps nothing from being brought to others %s', SOON, async (_, placeOf) => {
+    const { queue, near, far } = besideSilence(placeOf && { placeOf })
     const names = [near.name, far, near.name, near.name]
 
     for (const [at, name] of names.entries()) {
@@ -162,7 +172,73 @@ describe('a queue that does not answer', () => {
       await until(async () => (await near.inspect()).ready === brought)
     }
 
-    expect(await queue.inspect()).toMatchObject({ outbox: 1 })
+    await until(async () => (await queue.inspect()).outbox === 1)
+  })
+
+  test('stands for the others of its node, which are not tried before it is there again', SOON, async () => {
+    const { queue, near, far, silence } = besideSilence({
+      placeOf: (key) => (key.includes('far') ? 'far' : 'near'),
+    })
+    const names = Array.from({ length: 20 }, (_, at) => `far ${at} ${far}`)
+    const tried = new Set<string>()
+    silence.of = ({ keys: [key = ''], script }) => {
+      if (!key.includes('far')) return false
+      if (script.name === 'queue/receive') tried.add(key)
+      return true
+    }
+
+    for (const [at, name] of names.entries()) {
+      await queue.enqueueMany([child, child])
+      const [one, two] = await queue.claim({ limit: 2 })
+      await one?.advance({ queue: name, ...child })
+      await two?.advance({ queue: near.name, ...child })
+      await until(async () => (await near.inspect()).ready === at + 1)
+    }
+    const before = tried.size
+    silence.of = () => false
+    silence.end()
+
+    await until(async () => (await queue.inspect()).outbox === 0)
+    expect(before).toBeLessThan(4)
+  })
+
+  test(
+    'keeps nothing from the others of its node, though another one of it does not answer either',
+    SOON,
+    async () => {
+      const { queue, near, far } = besideSilence({ placeOf: () => 'node', deadline: '300ms' })
+      const names = [near.name, far, `${far} too`, near.name, near.name]
+
+      for (const name of [...names, ...names]) {
+        await queue.enqueue('mail', { to: 'near' })
+        await (await queue.claim())[0]?.advance({ queue: name, ...child })
+      }
+
+      await until(async () => (await near.inspect()).ready === 6)
+      await until(async () => (await queue.inspect()).outbox === 4)
+    },
+  )
+
+  test('is waited for by nobody who enqueues a child, but where it has the parent', SOON, async () => {
+    const { queue, near, far, silence } = besideSilence()
+    await queue.enqueue('mail', { to: 'near' })
+    const { id } = await near.enqueue('mail', { to: 'parent' })
+    // Nor is the outbox.
+    silence.of = ({ script }) => script.name === 'queue/outbox'
+    await (await queue.claim())[0]?.advance({ queue: far, ...child })
+
+    await queue.enqueue('mail', { to: 'child' }, { parents: [{ queue: near.name, id }] })
+
+    expect(await queue.inspect()).toMatchObject({ blocked: 1, outbox: 1 })
+  })
+
+  test('is asked after parents again as soon as it answers', SOON, async () => {
+    const { queue, far, silence } = besideSilence({ deadline: '300ms' })
+    await queue.enqueue('mail', { to: 'child' }, { parents: [{ queue: far, id: 'gone' }] })
+
+    silence.of = () => false
+
+    await until(async () => (await queue.inspect()).ready === 1)
   })
 
   test('keeps others from being asked after parents no longer than they take', SOON, async () => {
