@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import Database from 'libsql'
-import { perilune } from 'perilune'
+import { type Duration, perilune } from 'perilune'
 import type { DerivedCounters, DerivedCountersOptions } from 'perilune/counters'
 import { ioredis } from 'perilune/ioredis'
 import { sqliteEvents } from 'perilune/sqlite'
@@ -45,6 +45,7 @@ export interface Setup {
 export type SetupOptions = Omit<DerivedCountersOptions, 'events'> & {
   clock?: 'real'
   events?: Partial<EventsOptions>
+  deadline?: Duration
 }
 
 const NAMESPACE = 'shown-test'
@@ -53,20 +54,24 @@ const TABLES = `CREATE TABLE items (id INTEGER PRIMARY KEY, votes INTEGER NOT NU
 
 const VOTES = { table: 'votes', id: 'item', target: { table: 'items', value: 'votes' } }
 
-export async function setup({ clock: kind, events, ...options }: SetupOptions = {}): Promise<Setup> {
+export async function setup({
+  clock: kind,
+  events,
+  deadline = '5s',
+  ...options
+}: SetupOptions = {}): Promise<Setup> {
   const folder = mkdtempSync(join(tmpdir(), 'perilune-shown-'))
-  const open = (): Database.Database => {
-    const opened = new Database(join(folder, 'votes.db'))
-    onTestFinished(() => void opened.close())
-    return opened
-  }
+  const open = (): Database.Database => openIn(folder)
   const database = open()
   database.exec(TABLES)
   const client = new Redis(inject('redisPort'))
   const calls: string[] = []
   const plain = counting(ioredis(client), calls)
   const connect = () =>
-    perilune(kind === 'real' ? plain : withTestClock(plain, contract.clock), { namespace: NAMESPACE })
+    perilune(kind === 'real' ? plain : withTestClock(plain, contract.clock), {
+      namespace: NAMESPACE,
+      deadline,
+    })
   const redis = connect()
   onTestFinished(async () => {
     await redis.close()
@@ -84,10 +89,6 @@ export async function setup({ clock: kind, events, ...options }: SetupOptions = 
   const advance = async (ms: number): Promise<void> => {
     us += ms * 1000
     await move()
-  }
-  const empty = async (): Promise<void> => {
-    const keys = await client.keys(`${NAMESPACE}:{counters:${name}:*`)
-    for (const key of keys.filter((each) => !each.endsWith(':clock'))) await client.del(key)
   }
   const insert = (item: number, count = 1): void => {
     for (let at = 0; at < count; at++) database.prepare('INSERT INTO votes (item) VALUES (?)').run(item)
@@ -110,8 +111,19 @@ export async function setup({ clock: kind, events, ...options }: SetupOptions = 
     version: () => versionOf(database),
     clock: { advance },
     another: (own = {}) => connect().counters(name, { events: source, ...options, ...own }),
-    empty,
+    empty: () => empty(client, name),
   }
+}
+
+function openIn(folder: string): Database.Database {
+  const opened = new Database(join(folder, 'votes.db'))
+  onTestFinished(() => void opened.close())
+  return opened
+}
+
+async function empty(client: Redis, name: string): Promise<void> {
+  const keys = await client.keys(`${NAMESPACE}:{counters:${name}:*`)
+  for (const key of keys.filter((each) => !each.endsWith(':clock'))) await client.del(key)
 }
 
 function versionOf(database: Database.Database): number {

@@ -4,7 +4,9 @@
 """
 
 import asyncio
+import os
 import sys
+import threading
 import unittest
 
 import redis
@@ -65,6 +67,60 @@ class Numbers(unittest.TestCase):
     def test_a_whole_number_may_be_a_float_or_text(self):
         for lease in (1.5 * 1000, "1500"):
             self.assertEqual(self.load.elect(id="one", codec="json", lease_ms=lease)["status"], "elected")
+
+
+class Twice(redis.Redis):
+    """Sends each call again, as redis-py does from 6 on where an answer was lost."""
+
+    def evalsha(self, *arguments):
+        super().evalsha(*arguments)
+        return super().evalsha(*arguments)
+
+
+class CallIds(unittest.TestCase):
+    def setUp(self):
+        self.client = Twice.from_url(URL)
+        self.addCleanup(self.client.close)
+        self.library = Perilune(self.client, namespace="python-calls")
+        self.room = self.library.unit("feed", "room")
+        self.room.clear()
+        self.addCleanup(self.room.clear)
+
+    def bodies(self):
+        page = self.room.read(codec="json", limit=100, include_claimed=True)
+        return sorted(int(message["body"]) for message in page["messages"])
+
+    def append(self, number, **arguments):
+        return self.room.append(codec="json", messages=[{"body": str(number)}], **arguments)
+
+    def test_a_call_that_the_client_sends_twice_is_one(self):
+        self.append(1)
+        self.append(2)
+        self.assertEqual(self.bodies(), [1, 2])
+
+    def test_calls_of_several_threads_are_several(self):
+        threads = [threading.Thread(target=self.append, args=(number,)) for number in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(self.bodies(), list(range(20)))
+
+    def test_a_process_that_was_forked_names_its_calls_otherwise(self):
+        self.append(1)
+        child = os.fork()
+        if child == 0:
+            self.client.connection_pool.reset()
+            self.append(2)
+            os._exit(0)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.append(3)
+        self.assertEqual(self.bodies(), [1, 2, 3])
+
+    def test_a_call_id_that_is_given_counts(self):
+        answers = [self.append(number, caller="mine.0", call="7") for number in (1, 2)]
+        self.assertEqual(answers[0], answers[1])
+        self.assertEqual(self.bodies(), [1])
 
 
 class Units(unittest.TestCase):

@@ -4,10 +4,15 @@ The scripts do the work. This module builds keys, puts arguments in order, and n
 answers, all by the contract; it knows no structure. Needs redis-py 4.3 or later.
 """
 
+import heapq
 import json
 import operator
+import os
 import re
+import secrets
+import threading
 import unicodedata
+from contextlib import contextmanager
 from pathlib import Path
 
 from redis import Redis
@@ -20,6 +25,7 @@ _ZERO = {"text": "", "bytes": b"", "integer": 0, "number": 0, "big": 0, "flag": 
 _NAMESPACE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _WHOLE = re.compile(r"-?[0-9]+")
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
+_CALL_ID = ("caller", "call")
 
 
 class Perilune:
@@ -37,6 +43,7 @@ class Perilune:
         self.client = client
         self.namespace = namespace
         self.contract = contract or json.loads(_CONTRACT.read_text("utf-8"))
+        self._call_ids = CallIds()
 
     def unit(self, structure, name, beside="", unit=""):
         """What shares one hash tag, such as one feed: perilune.unit("feed", "room:7").append(...).
@@ -52,10 +59,41 @@ class Perilune:
             self.client.script_load(operation["source"])
 
 
+class CallIds:
+    """Names calls, so that a script knows one that comes twice: redis-py sends calls again by itself, from 6 on. A slot is
+    taken by one call at a time, and a late copy of a call is refused once another has taken its slot."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._begin()
+
+    def _begin(self):
+        self._pid, self._process = os.getpid(), secrets.token_urlsafe(9)
+        self._free, self._slots, self._last = [], 0, 0
+
+    @contextmanager
+    def taken(self):
+        """The call id of one call, and its slot for as long as that takes."""
+        with self._lock:
+            if self._pid != os.getpid():
+                self._begin()  # A process that was forked has slots of its own.
+            if not self._free:
+                self._free, self._slots = [self._slots], self._slots + 1
+            process, slot = self._process, heapq.heappop(self._free)
+            self._last += 1
+            call = self._last
+        try:
+            yield {"caller": f"{process}.{slot}", "call": str(call)}
+        finally:
+            with self._lock:
+                if process == self._process:
+                    heapq.heappush(self._free, slot)
+
+
 class Unit:
     """The operations of one structure are its methods: their arguments and answers have the names
     that the contract gives them, but for hyphens, which are underscores. An argument that is left
-    out is empty, 0 or False."""
+    out is empty, 0 or False; `caller` and `call` are filled in."""
 
     def __init__(self, perilune, structure, name, beside="", unit=""):
         self.prefix = unit_prefix(perilune.namespace, structure, name, unit)
@@ -71,6 +109,13 @@ class Unit:
 
     def _run(self, operation, arguments):
         """The answer as a dict with its word as "status". Raises redis.ResponseError as it comes."""
+        takes_id = all(any(one["name"] == name for one in operation["arguments"]) for name in _CALL_ID)
+        if not takes_id or any(name in arguments for name in _CALL_ID):
+            return self._send(operation, arguments)
+        with self._perilune._call_ids.taken() as call_id:
+            return self._send(operation, {**arguments, **call_id})
+
+    def _send(self, operation, arguments):
         keys = [f"{self.prefix}:{self._beside}{key['part']}" for key in operation["keys"]]
         client = self._perilune.client
         if len(keys) > 1 and not operation["reads"] and isinstance(client, RedisCluster):

@@ -8,6 +8,7 @@ import { AmbiguousError } from '../runtime/errors.ts'
 import { rest } from '../runtime/in-time.ts'
 import { beginEpoch } from './loading.ts'
 import { patiently } from './patiently.ts'
+import type { NoteRefused } from './refusals.ts'
 import type { Applied, Batch, Refusal } from './sink.ts'
 import { sinkInTime } from './sink-in-time.ts'
 import { enterEpoch, noteEpoch, type Partition, type Source } from './source.ts'
@@ -35,7 +36,7 @@ export async function flushPartition(
   source: Source,
   partition: Partition,
   limits: FlushLimits,
-  refused: Refusal[],
+  note: NoteRefused,
 ): Promise<Flushed> {
   let [batches, counters] = [0, 0]
   let began = Infinity
@@ -47,7 +48,7 @@ export async function flushPartition(
     began = Math.min(began, sealed.nowMs)
     const left = await commit(source, partition, sealed, limits)
     if (left === null) continue
-    refused.push(...left)
+    note(left)
     batches += 1
     counters += sealed.counters.length - left.length
   }

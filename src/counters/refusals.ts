@@ -9,6 +9,9 @@ import { sinkInTime } from './sink-in-time.ts'
 
 const MOST_UNTOLD = 1000
 
+/** To be called with what the database has refused. */
+export type NoteRefused = (refused: readonly Refusal[]) => void
+
 export class KeptRefusals {
   readonly #runtime: Runtime
   readonly #retrying: OneAtATime
@@ -24,21 +27,32 @@ export class KeptRefusals {
 
   /**
    * Does the work of a flush, which notes what the database refused. Throws RefusedError where there is any, also of flushes before
-   * that failed; what this one throws, and then the next one tells it.
+   * that failed; what this one throws, and then the next one tells it, with what is noted after this one is over.
    */
-  async telling<Done>(name: string, work: (refused: Refusal[]) => Promise<Done>): Promise<Done> {
-    const refused: Refusal[] = []
+  async telling<Done>(name: string, work: (note: NoteRefused) => Promise<Done>): Promise<Done> {
+    let refused: readonly Refusal[] = []
+    let isOver = false
+    const note: NoteRefused = (some) => {
+      if (isOver) this.#keep(some)
+      else refused = [...refused, ...some]
+    }
     let done: Done
     try {
-      done = await work(refused)
+      done = await work(note)
     } catch (error) {
-      this.#untold = [...this.#untold, ...refused].slice(-MOST_UNTOLD)
+      this.#keep(refused)
       throw error
+    } finally {
+      isOver = true
     }
     const all = [...this.#untold, ...refused]
     this.#untold = []
     if (all.length > 0) throw new RefusedError(name, all)
     return done
+  }
+
+  #keep(refused: readonly Refusal[]): void {
+    this.#untold = [...this.#untold, ...refused].slice(-MOST_UNTOLD)
   }
 
   /** Leaves them to the next flush while they are tried already. Throws SinkError, or the reason of the signal. */

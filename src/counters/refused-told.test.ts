@@ -62,4 +62,43 @@ describe('what was refused', () => {
     await expect(votes.flush()).rejects.toMatchObject(named)
     expect(await votes.flush()).toEqual({ events: 0 })
   })
+
+  test('of rows is told by the next flush where the roll-up ended after its own', async () => {
+    const { votes, source, database, insert, stored } = await setupShown({ deadline: '300ms' })
+    await votes.prepare()
+    database.exec(REFUSE_ONE)
+    insert(1, 5)
+    insert(2, 7)
+    const rollUp = source.rollUp.bind(source)
+    let end: () => void = () => undefined
+    const late = new Promise<void>((resolve) => (end = resolve))
+    source.rollUp = async (asked) => {
+      const rolled = await rollUp(asked)
+      await late
+      return rolled
+    }
+    await expect(votes.flush()).rejects.toMatchObject({ code: 'sink-unreachable' })
+    expect(stored(2)).toBe(7)
+    end()
+
+    await expect(votes.flush()).rejects.toMatchObject(named)
+    expect(await votes.flush()).toEqual({ events: 0 })
+  })
+
+  test('is told by the next flush where whoever asked for this one has left', async () => {
+    const { votes, source, database, insert } = await setupShown()
+    database.exec(REFUSE_ONE)
+    insert(1, 5)
+    const leaving = new AbortController()
+    const rollUp = source.rollUp.bind(source)
+    source.rollUp = async (asked) => {
+      const rolled = await rollUp(asked)
+      leaving.abort(new Error('left'))
+      return rolled
+    }
+    await expect(votes.flush({ signal: leaving.signal })).rejects.toThrow('left')
+    source.rollUp = rollUp
+
+    await expect.poll(() => votes.flush().catch((error: unknown) => error)).toMatchObject(named)
+  })
 })

@@ -8,7 +8,7 @@ import { type Board, elsewhere, placeOf } from './board.ts'
 import type { RolledUp } from './count-source.ts'
 import { patiently } from './patiently.ts'
 import { type Item, type Noted, newestOf, showPartition } from './showing-partition.ts'
-import type { Refusal } from './sink.ts'
+import type { NoteRefused } from './refusals.ts'
 import { MAX_A_CALL, partitionFor } from './source.ts'
 
 /** What rounds have brought. */
@@ -39,10 +39,10 @@ const FIRST_PAGE = '0'
 
 /** Rolls up and shows what is there when it begins. Throws SinkError, DriverError, or the reason of the signal. */
 export async function runRounds(board: Board, round: Round): Promise<RolledRows> {
-  return board.refusals.telling(board.counts.name, (refused) => runEach(board, round, refused))
+  return board.refusals.telling(board.counts.name, (note) => runEach(board, round, note))
 }
 
-async function runEach(board: Board, round: Round, refused: Refusal[]): Promise<RolledRows> {
+async function runEach(board: Board, round: Round, note: NoteRefused): Promise<RolledRows> {
   let events = 0
   // Beside what is asked first: a server that is away takes one deadline, and not two.
   const checked = board.number.check()
@@ -55,13 +55,15 @@ async function runEach(board: Board, round: Round, refused: Refusal[]): Promise<
   }
   for (let next = round; ; next = { ...next, ids: [], recount: false }) {
     round.signal?.throwIfAborted()
-    const done = await runRound(board, next, progress, checked, refused)
+    const done = await runRound(board, next, progress, checked, note)
     events += done.events
     progress = done.progress
     if (progress.isTaken && progress.isTold.every(Boolean)) break
   }
   const { counts, sqlName, refusals, runtime } = board
   await refusals.retry(counts, sqlName, { patienceMs: runtime.runner.deadlineMs, signal: round.signal })
+  // Whoever has left is told nothing: the next one is.
+  round.signal?.throwIfAborted()
   return { events }
 }
 
@@ -75,7 +77,7 @@ async function runRound(
   round: Round,
   progress: Progress,
   checked: Promise<void>,
-  refused: Refusal[],
+  note: NoteRefused,
 ): Promise<Rounded> {
   const { counts, sqlName, batchSize, runtime, partitions } = board
   const before = await askNoted(board, progress, round.signal)
@@ -85,17 +87,17 @@ async function runRound(
   const asked = { counters: sqlName, ids, limit: batchSize, recount: round.recount }
   const until = progress.until === '' ? undefined : progress.until
   const { deadlineMs, deadlines } = runtime.runner
+  // Also what comes too late for whoever waits is done, and no other round meets what it refused.
+  const rollUpOnce = async (isSure: boolean): Promise<RolledUp> => {
+    const rolled = await counts.rollUp({ ...asked, until, isSure })
+    note(rolled.refused ?? [])
+    return rolled
+  }
   const rollUp = (isSure: boolean): Promise<RolledUp> =>
-    patiently(
-      (by) => board.rollingUp.run(() => counts.rollUp({ ...asked, until, isSure }), by),
-      deadlineMs,
-      deadlines,
-      round.signal,
-    )
+    patiently((by) => board.rollingUp.run(() => rollUpOnce(isSure), by), deadlineMs, deadlines, round.signal)
   let rolled = await rollUp(false)
   const isIdle = rolled.version === rolled.since
   if (isIdle && before.some((each) => newestOf(each) > rolled.since)) rolled = await rollUp(true)
-  refused.push(...(rolled.refused ?? []))
   const items = itemsOf(board, rolled, ids, before)
   await Promise.all(
     partitions.map((partition, at) =>

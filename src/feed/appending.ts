@@ -55,8 +55,8 @@ export function toAppendTerms({
   readonly keep?: number | Keep
   readonly rememberFor?: Duration
 }): AppendTerms {
-  const { count, age, bytes } = typeof keep === 'number' ? { count: keep } : keep
   checkOptions('keep', typeof keep === 'number' ? {} : keep, ['count', 'age', 'bytes'])
+  const { count, age, bytes } = typeof keep === 'number' ? { count: keep } : keep
   return {
     keepCount: count === undefined ? 0 : checkInteger('keep.count', count, 1, Number.MAX_SAFE_INTEGER),
     keepMs: age === undefined ? 0 : toMs('keep.age', age),
@@ -78,7 +78,7 @@ export class Appender<Body> {
   constructor(source: Source<Body>, terms: AppendTerms) {
     this.#source = source
     this.#terms = terms
-    this.#batch = `${source.unit.channel} ${source.codec.name} ${Object.values(terms).join(' ')}`
+    this.#batch = `${source.unit.channel} ${source.spread} ${source.codec.name} ${Object.values(terms).join(' ')}`
     this.#keepsAll = terms.keepCount + terms.keepMs + terms.keepBytes === 0
     this.#send = (messages, by) => this.#sendBatch(messages, by)
   }

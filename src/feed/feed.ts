@@ -123,7 +123,8 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
    */
   async appendMany(messages: readonly NewMessage<Body>[]): Promise<Appended[]> {
     if (!Array.isArray(messages)) throw new InvalidArgumentError('messages', 'must be a list')
-    messages.forEach(checkNewMessage)
+    // Not `forEach`, which passes over holes.
+    for (const message of messages) checkNewMessage(message)
     const outgoing = messages.map((message) =>
       toOutgoing(this.#source, message.body, message, this.#defaults),
     )
@@ -179,7 +180,8 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
 
   /**
    * Takes the oldest free messages out of the feed: a claim that is acked at once. Should this process
-   * die in between, they are free again after half a minute; none is lost. What the codec cannot read becomes a dead letter.
+   * die in between, they are free again after half a minute; none is lost. Where the server does not say that they are acked, they
+   * are had all the same, and may come once more. What the codec cannot read becomes a dead letter.
    * Resolves to an empty list when there was none in time. Throws InvalidArgumentError, or the signal's reason.
    */
   async take(options: Omit<ClaimOptions, 'lease' | 'grace'> = {}): Promise<Message<Body>[]> {

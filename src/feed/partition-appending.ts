@@ -71,7 +71,7 @@ export class PartitionAppender<Body> {
     if (!Array.isArray(messages)) throw new InvalidArgumentError('messages', 'must be a list')
     const shares = new Map<number, Share<Body>>()
     const turn = this.#takeTurn()
-    messages.forEach((message: NewPartitionedMessage<Body>, place) => {
+    for (const [place, message] of messages.entries()) {
       checkOptions('message', message, MESSAGE_OPTIONS)
       const { key, ...own } = message
       checkNewMessage(own)
@@ -81,7 +81,7 @@ export class PartitionAppender<Body> {
       shares.set(partition.number, share)
       share.messages.push(own)
       share.places.push(place)
-    })
+    }
     return [...shares.values()]
   }
 

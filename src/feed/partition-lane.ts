@@ -1,9 +1,9 @@
 // One partition as the reader of a page sees it: messages that were fetched, and how many of them the page
 // has taken.
 
-import { read, settle } from '../generated/feed.ts'
 import { type Entry, type Source, toEntries } from './message.ts'
 import { toEntry } from './partition-marker.ts'
+import { settledRead } from './settled-read.ts'
 
 export interface LaneTerms {
   readonly exceptOrigin: string
@@ -88,11 +88,7 @@ export class Lane<Body> {
       includeDelayed: false,
       mostBytes,
     }
-    const answer = await unit.run(read, wanted)
-    if (answer.due) {
-      await unit.run(settle, { channel: unit.channel, sharded: unit.sharded })
-      return this.fill(limit, mostBytes)
-    }
+    const answer = await settledRead(unit, wanted)
     this.#entries = toEntries(answer, codec)
     this.#sizes = answer.messages.map(({ body }) => body.length)
     this.#next = answer.next

@@ -51,7 +51,7 @@ export class PartitionSet<Body> {
   }
 
   at(number: number): Partition<Body> {
-    const partition = this.all[number]
+    const partition = Number.isInteger(number) ? this.all[number] : undefined
     if (partition === undefined) {
       throw new InvalidArgumentError('partition', `must be a whole number from 0 to ${this.count - 1}`)
     }

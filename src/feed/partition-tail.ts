@@ -59,7 +59,9 @@ async function* follow<Body>(
   let after = begin === undefined ? options.after : await throughOutages(begin, runner, signal)
   const lost = new Map<number, Lost>()
   for (;;) {
-    const asked = { ...wanted, ...(after === undefined ? {} : { after }), wait: PAGE_WAIT } as const
+    // The end is asked for before it is waited there: behind an outage it would be another one.
+    const wait = after === 'end' ? '0ms' : PAGE_WAIT
+    const asked = { ...wanted, ...(after === undefined ? {} : { after }), wait } as const
     const page = await throughOutages(() => read(asked), runner, signal)
     after = page.next
     for (const partition of page.gaps) if (lost.get(partition) !== 'reset') lost.set(partition, 'gap')

@@ -43,6 +43,30 @@ describe('partitions', () => {
   })
 })
 
+describe('odd arguments', () => {
+  test('are refused by their names', async () => {
+    const { redis, name, feed } = setup<number>()
+    const odd = <Value>(value: unknown): Value => value as Value
+
+    expect(() => redis.feed(name, { keep: odd(null) })).toThrow(/^keep must be an object$/)
+    // oxlint-disable-next-line no-sparse-arrays
+    for (const holes of [odd<[{ body: number }]>([, { body: 1 }])]) {
+      await expect(redis.feed<number>(name).appendMany(holes)).rejects.toThrow(/^message must be an object$/)
+      await expect(feed.appendMany(holes)).rejects.toThrow(/^message must be an object$/)
+    }
+    await expect(feed.findClaim(odd('length'), 1)).rejects.toThrow(/^partition must be a whole number/)
+    const lease = { partition: odd<number>('length'), token: 1 }
+    await expect(feed.settle.ack([lease])).rejects.toThrow(/^partition must be a whole number/)
+  })
+
+  test('an id that is asked for twice is told once', async () => {
+    const { feed } = setup<number>()
+    const { id } = await feed.append(7)
+
+    expect(bodies((await feed.get([id, id])).messages)).toEqual([7])
+  })
+})
+
 describe('the number of partitions', () => {
   test('whoever thinks of another number is refused, wherever the messages lie', async () => {
     const { redis, name, feed } = setup<string>({ partitions: 16 })
@@ -153,6 +177,19 @@ describe('the number of partitions', () => {
     const left = (await keysOf(there)).filter((key) => key.includes(':12}'))
     for (const key of left) expect(await there.client.pttl(key)).toBeGreaterThan(0)
     expect(bodies((await anew.read()).messages)).toEqual(['anew'])
+  })
+
+  test('is refused also where it comes in one turn with the right one', async () => {
+    const { redis, name, feed } = setup<string>({ partitions: 4 })
+    await feed.appendMany(keysFor(4).map((key) => ({ key, body: 'there' })))
+    const wrong = redis.partitionedFeed<string>(name, { partitions: 8 })
+
+    const [right, other] = await Promise.allSettled([
+      feed.append('mine', { key: keysFor(4)[1] ?? '' }),
+      wrong.append('lost?', { key: keysFor(8)[1] ?? '' }),
+    ])
+
+    expect([right.status, other.status]).toEqual(['fulfilled', 'rejected'])
   })
 
   test('a marker of a feed in another number of partitions is refused', async () => {

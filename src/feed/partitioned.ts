@@ -140,7 +140,8 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
       }
     })
     if (found.size < new Set(ids).size) await this.#partitions.agreement.check()
-    return sortOut(placed.flatMap(({ partition, id }) => found.get(toPartitionedId(partition, id)) ?? []))
+    const asked = new Set(placed.map(({ partition, id }) => toPartitionedId(partition, id)))
+    return sortOut([...asked].flatMap((id) => found.get(id) ?? []))
   }
 
   /**
@@ -179,7 +180,8 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
 
   /**
    * Takes the oldest free messages of one partition out of the feed: a claim that is acked at once. Should
-   * this process die in between, they are free again after half a minute; none is lost. What the codec cannot read becomes a
+   * this process die in between, they are free again after half a minute; none is lost. Where the server does not say that they are
+   * acked, they are had all the same, and may come once more. What the codec cannot read becomes a
    * dead letter. Resolves to an empty list when there was none in time. Throws InvalidArgumentError, or the signal's reason.
    */
   async take(options: Omit<ClaimOptions, 'lease' | 'grace'> = {}): Promise<PartitionedMessage<Body>[]> {

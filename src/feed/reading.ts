@@ -1,6 +1,5 @@
 // Reading pages: one script call, or waiting for something to come.
 
-import { read, settle } from '../generated/feed.ts'
 import { checkInteger } from '../runtime/arguments.ts'
 import { type Attempt, toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
 import {
@@ -13,6 +12,7 @@ import {
   sortOut,
   toEntries,
 } from './message.ts'
+import { settledRead } from './settled-read.ts'
 
 export interface ReadOptions extends Waiting {
   /** The `next` of an earlier page; `'end'`: only what comes from now on; default: the oldest message. */
@@ -127,11 +127,7 @@ async function readOnce<Body>(
 ): Promise<{ page: EntryPage<Body>; recheckMs: number }> {
   const { unit, codec, spread: partitions } = source
   const asked = { ...terms, codec: codec.name, partitions, after: from.next }
-  const answer = await unit.run(read, asked, { signal: how.signal })
-  if (answer.due) {
-    await unit.run(settle, { channel: unit.channel, sharded: unit.sharded })
-    return readOnce(source, terms, from, how)
-  }
+  const answer = await settledRead(unit, asked, { signal: how.signal })
   const page = {
     entries: toEntries(answer, codec),
     next: answer.next,

@@ -63,7 +63,9 @@ async function* follow<Body>(
   let after = begin === undefined ? options.after : await throughOutages(begin, runner, signal)
   let lostBefore: Lost = null
   for (;;) {
-    const asked = { ...wanted, ...(after === undefined ? {} : { after }), wait: PAGE_WAIT } as const
+    // The end is asked for before it is waited there: behind an outage it would be another one.
+    const wait = after === 'end' ? '0ms' : PAGE_WAIT
+    const asked = { ...wanted, ...(after === undefined ? {} : { after }), wait } as const
     const page = await throughOutages(() => read(asked), runner, signal)
     after = page.next
     if (page.reset) lostBefore = 'reset'

@@ -1,5 +1,7 @@
 // Messages that are taken out of a feed: a claim that is acked at once.
 
+import { AmbiguousError, LeaseLostError } from '../runtime/errors.ts'
+import { inTheEnd } from '../runtime/in-the-end.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
 
 interface Taken<Message> {
@@ -26,11 +28,28 @@ export async function takeMessages<Message>(
       if (taken === null) return []
       if (taken.undecodable.length > 0) passed.push(taken)
       if (taken.messages.length === 0) continue
-      await taken.ack()
+      await ackOrGoOn(taken)
       return [...taken.messages]
     }
   } finally {
     await Promise.all(passed.map(giveBack))
+  }
+}
+
+/**
+ * Where nobody says whether it was acked, whoever takes has the messages all the same: if it was, nobody else will. That they are done is
+ * said again until it is known, or the claim has ended.
+ */
+async function ackOrGoOn(taken: Taken<unknown>): Promise<void> {
+  try {
+    await taken.ack()
+  } catch (error) {
+    if (!(error instanceof AmbiguousError)) throw error
+    void inTheEnd(
+      () => taken.ack(),
+      error,
+      (failure) => failure instanceof LeaseLostError,
+    )
   }
 }
 

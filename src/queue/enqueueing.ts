@@ -78,7 +78,7 @@ export class Enqueuer {
 
   constructor(source: Source) {
     this.#source = source
-    this.#batch = `${source.unit.channel} ${source.codec.name} enqueues`
+    this.#batch = `${source.unit.channel} ${source.spread} ${source.codec.name} enqueues`
     this.#send = (jobs, by) => source.unit.inSlot((run) => this.#enqueue(run, jobs, by), { by })
   }
 

@@ -92,6 +92,19 @@ describe('the number of partitions', () => {
     expect(await alone.claim({ limit: 10 })).toHaveLength(1)
   })
 
+  test('is refused also where it comes in one turn with the right one', async () => {
+    const { queue, redis, name } = setup({ partitions: 4 })
+    for (const group of groupsFor(4)) await queue.enqueue('mail', { to: 'there' }, { group })
+    const other = redis.queue<{ mail: { to: string } }>(name, { partitions: 8 })
+
+    const [right, wrong] = await Promise.allSettled([
+      queue.enqueue('mail', { to: 'ada' }, { group: groupsFor(4)[1] as string }),
+      other.enqueue('mail', { to: 'bob' }, { group: groupsFor(8)[1] as string }),
+    ])
+
+    expect([right.status, wrong.status]).toEqual(['fulfilled', 'rejected'])
+  })
+
   test('is asked after now and then by a worker that finds nothing', async () => {
     const { queue, again } = setup({ partitions: 4 })
     await queue.enqueue('mail', { to: 'ada' }, { group: groupsFor(4)[3] as string })

@@ -74,7 +74,7 @@ export class Process {
   async flush(): Promise<void> {
     this.#flushing = true
     try {
-      await flushPartition(this.#source, this.#partition, { patienceMs: FOR_EVER_MS }, [])
+      await flushPartition(this.#source, this.#partition, { patienceMs: FOR_EVER_MS }, () => undefined)
     } finally {
       this.#flushing = false
     }
