@@ -68,21 +68,10 @@ export class Load<Value> implements Joinable<Value> {
   async #run(): Promise<LoadOutcome<Value>> {
     try {
       return await this.#untilSettled()
-    } catch (error) {
-      if (!didNotHappen(error)) this.#abandon()
-      throw error
     } finally {
       this.#post?.close()
       this.#terms.passed()
     }
-  }
-
-  /** The election may have happened, and nobody would load: that is said until the server has heard it. */
-  #abandon(): void {
-    const { key } = this.#terms
-    const unit = unitOf(this.#source, key)
-    const say = (): Promise<boolean> => giveUp(this.#source, key, this.#id, '')
-    unit.runtime.mailbox.abandoned.add(this.#id, { say, node: () => unit.node, mayComeLate: false })
   }
 
   async #untilSettled(): Promise<LoadOutcome<Value>> {
@@ -102,8 +91,9 @@ export class Load<Value> implements Joinable<Value> {
     }
   }
 
-  #elect(tags: Buffer): Promise<ElectAnswer> {
+  async #elect(tags: Buffer): Promise<ElectAnswer> {
     const { codec, terms } = this.#source
+    const unit = unitOf(this.#source, this.#terms.key)
     const args = {
       id: this.#id,
       codec: codec.name,
@@ -113,7 +103,12 @@ export class Load<Value> implements Joinable<Value> {
       waits: this.#post !== null,
       tags,
     }
-    return unitOf(this.#source, this.#terms.key).run(elect, args, { by: performance.now() + terms.storeMs })
+    try {
+      return await unit.run(elect, args, { by: performance.now() + terms.storeMs })
+    } catch (error) {
+      if (!didNotHappen(error)) abandon(this.#source, this.#terms.key, this.#id)
+      throw error
+    }
   }
 
   #perform(
@@ -171,4 +166,11 @@ export class Load<Value> implements Joinable<Value> {
       return null
     }
   }
+}
+
+/** The election may have happened, or may happen yet: nobody would load. Keeps nothing of the load itself. */
+function abandon<Value>(source: Source<Value>, key: string, id: string): void {
+  const say = (): Promise<unknown> => giveUp(source, key, id, '')
+  const node = (): string => unitOf(source, key).node
+  source.runtime.mailbox.abandoned.add(id, { say, node, mayComeLate: true })
 }
