@@ -22,7 +22,7 @@ import { readTags } from './looking.ts'
 import type { Span } from './options.ts'
 import type { Joinable, LoadOutcome, Outcome } from './outcome.ts'
 import { perform } from './performing.ts'
-import { type Election, giveUp } from './saving.ts'
+import { type Election, expectToRead, giveUp } from './saving.ts'
 import { decodeValue, resourceOf, type Source, UNDECODABLE, unitOf, valueKeyOf } from './source.ts'
 
 export interface LoadTerms<Value> {
@@ -128,6 +128,7 @@ export class Load<Value> implements Joinable<Value> {
   /** The server has judged it: it may be served, and nobody who asks now knows of an invalidation since. */
   #found(bytes: Buffer): Outcome<Value> {
     const envelope = new Envelope(bytes)
+    expectToRead(this.#source, this.#terms.key, { payload: bytes })
     // Whoever has seen it sees nothing older any more.
     this.#source.shared.level?.note(valueKeyOf(this.#source, this.#terms.key), envelope.token)
     const value = decodeValue(this.#source, this.#terms.key, envelope)
