@@ -1,6 +1,6 @@
 // Redis falls silent in the middle of a load: when it elects, and when the loader has ended.
 
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Cache, type CacheOptions } from 'perilune/cache'
 import { ioredis } from 'perilune/ioredis'
 import { expect, onTestFinished, test } from 'vitest'
@@ -60,7 +60,7 @@ test('an election that nobody learnt of is given up when Redis is back, and nobo
   expect((await other.inspect('a')).load).not.toBeNull()
   away.from = ''
   // What is said at once, and until its deadline, is over.
-  await setTimeout(500)
+  await sleep(500)
   expect((await other.inspect('a')).load).not.toBeNull()
   away.isAway = false
 
