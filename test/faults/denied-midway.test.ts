@@ -49,7 +49,7 @@ describe.each(['hset', 'hdel', 'hget', 'hmget', 'zadd', 'zrem', ...SEARCHES])('w
     const index = redis.autocomplete(name)
     const texts = Array.from({ length: 60 }, (_, n) => `alpha ${n}`)
     await index.addMany(texts.map((text, score) => ({ text, score })))
-    const changes: ((index: Autocomplete<unknown>) => Promise<unknown>)[] = [
+    const changes: ((index: Autocomplete) => Promise<unknown>)[] = [
       () => index.add('alpha new', { score: 100 }),
       () => index.add('alpha other', { id: 'alpha 59', score: 200 }),
       () => index.remove('alpha 58'),
