@@ -14,7 +14,7 @@ import { askingAt, toGrant } from '../runtime/grant.ts'
 import { longestSleepMs } from '../runtime/hearing.ts'
 import { rest, within } from '../runtime/in-time.ts'
 import type { Post } from '../runtime/mailbox.ts'
-import { didNotHappen } from '../runtime/outage.ts'
+import { didNotHappen, isOutage } from '../runtime/outage.ts'
 import { learnTold } from '../runtime/told.ts'
 import { Envelope } from './envelope.ts'
 import type { Loader } from './loader.ts'
@@ -106,7 +106,10 @@ export class Load<Value> implements Joinable<Value> {
     try {
       return await unit.run(elect, args, { by: performance.now() + terms.storeMs })
     } catch (error) {
-      if (!didNotHappen(error)) abandon(this.#source, this.#terms.key, this.#id)
+      const { key } = this.#terms
+      if (!didNotHappen(error)) abandon(this.#source, key, this.#id)
+      // The script may have ended in its middle, for a right is missing.
+      else if (!isOutage(error)) giveUp(this.#source, key, this.#id, '').catch(() => undefined)
       throw error
     }
   }

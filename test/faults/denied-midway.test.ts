@@ -101,3 +101,12 @@ function itemOf(kind: Kind, value: string, n: number): unknown {
   if (kind === 'hash') return [`field ${n}`, value]
   return kind === 'sortedSet' ? [value, n] : value
 }
+
+test('a load whose election ended in its middle keeps nobody waiting for its lease', async () => {
+  const { redis, name, without } = await setup()
+  const cache = redis.cache<string>(name, { lease: '1h' })
+
+  expect(await without('pexpire', () => cache.get('key', () => 'first'))).toBe(true)
+
+  await expect.poll(async () => (await cache.inspect('key')).load).toBeNull()
+})
