@@ -28,6 +28,7 @@ local added, added_at = ARGV, 4 -- repeated (id:text text:text marked:text score
 -- @include shared/clock
 -- @include shared/calls
 -- @include shared/autocomplete/index
+-- @include shared/autocomplete/rights
 -- @include shared/autocomplete/place
 -- @include shared/autocomplete/record
 -- @include shared/autocomplete/suffixes
@@ -69,6 +70,9 @@ local keys = {
   fronts = fronts,
   forks = forks,
 }
+-- First what grows, which a server out of memory refuses.
+redis.call('HSET', meta, 'layout', INDEX_LAYOUT, 'codec', codec)
+try_rights(meta, index, keys)
 local known, before = open_tops(index.last_top), index.last
 local new, replaced, taken = 0, 0, 0
 -- Where entries have expired most of the work is left for as many of them, so that they never add up.
@@ -94,7 +98,7 @@ for at = added_at, #added, 6 do
     break
   end
 end
-note_index(meta, index, codec, before, known.last)
+note_index(meta, index, before, known.last)
 reap(keys, known, now_ms, 20 + taken)
 renew_fronts(keys, known, index.codec)
 write_tops(tops, known)

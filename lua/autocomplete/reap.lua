@@ -20,6 +20,7 @@ local fuzzy = ARGV[2] == '1' -- flag: whether it asks for those with one edit, t
 -- @include shared/exact
 -- @include shared/clock
 -- @include shared/autocomplete/index
+-- @include shared/autocomplete/rights
 -- @include shared/autocomplete/place
 -- @include shared/autocomplete/record
 -- @include shared/autocomplete/suffixes
@@ -50,6 +51,7 @@ local keys = {
   fronts = fronts,
   forks = forks,
 }
+try_rights(meta, index, keys)
 local known = open_tops(index.last_top)
 local now_ms = math.floor(clock_us() / 1000)
 local prefix = string.sub(query, 1, MOST_BYTES)

@@ -26,6 +26,7 @@ local gone, gone_at = ARGV, 3 -- repeated (id:text): the entries
 -- @include shared/clock
 -- @include shared/calls
 -- @include shared/autocomplete/index
+-- @include shared/autocomplete/rights
 -- @include shared/autocomplete/place
 -- @include shared/autocomplete/record
 -- @include shared/autocomplete/suffixes
@@ -65,8 +66,7 @@ local keys = {
 }
 local known = open_tops(index.last_top)
 local removed, taken = 0, 0
--- Changes nothing. A server out of memory lets a script write on that has begun with what frees.
-redis.call('HDEL', meta, '')
+try_rights(meta, index, keys)
 for at = gone_at, #gone do
   local field = redis.call('HGET', ids, gone[at])
   if field then

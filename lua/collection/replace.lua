@@ -60,16 +60,16 @@ if is_live(known, items, now_ms) then
     return { 'unchanged', known.copy, known.expires_at_ms }
   end
 end
+begin_copy(meta)
+redis.call('UNLINK', items)
+fill(items, kind, parts, parts_at)
 known.kind = kind
 known.codec = codec
 known.version = version
 known.largest = largest
 known.copy = next_token(known.copy, now_us)
 known.expires_at_ms = now_ms + expire_ms
-save_copy(meta, known)
-redis.call('UNLINK', items)
-fill(items, kind, parts, parts_at)
-redis.call('HSET', meta, 'size', exact(count_items(items, kind)))
+save_copy(meta, known, count_items(items, kind))
 keep_until(meta, items, known.expires_at_ms, now_ms)
 remember_answer(meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
 return { 'replaced', known.copy, known.expires_at_ms }

@@ -62,17 +62,17 @@ end
 if size == 0 or count_items(build, kind) ~= size then
   return { 'lost' }
 end
+begin_copy(meta)
+-- To rename over a large key would free it in the foreground.
+redis.call('UNLINK', items)
+redis.call('RENAME', build, items)
 known.kind = kind
 known.codec = codec
 known.version = version
 known.largest = largest
 known.copy = next_token(known.copy, now_us)
 known.expires_at_ms = now_ms + expire_ms
-save_copy(meta, known)
-redis.call('HSET', meta, 'size', exact(size))
--- To rename over a large key would free it in the foreground.
-redis.call('UNLINK', items)
-redis.call('RENAME', build, items)
+save_copy(meta, known, size)
 keep_until(meta, items, known.expires_at_ms, now_ms)
 remember_answer(meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
 return { 'replaced', known.copy, known.expires_at_ms }

@@ -57,6 +57,11 @@ end
 local token = next_token(known.token, now_us)
 local lease_ends_ms = now_ms + lease_ms
 local kept_until_ms = lease_ends_ms + keep_result_ms
+if known.result then
+  -- It goes before it would count again, and not where a server out of memory begins nothing.
+  redis.call('HSET', state, 'layout', ONCE_LAYOUT)
+  redis.call('HDEL', state, 'result', 'unkept')
+end
 redis.call(
   'HSET',
   state,
@@ -75,8 +80,5 @@ redis.call(
   'kept_until_ms',
   exact(kept_until_ms)
 )
-if known.result then
-  redis.call('HDEL', state, 'result', 'unkept')
-end
 keep_until(state, token, kept_until_ms, now_ms)
 return { 'started', token, lease_ends_ms, now_ms }

@@ -1,5 +1,6 @@
 // How many values may be asked for at once: as many as come as 2 MiB, by the mean of those that came before. All that is asked for
-// comes over one connection, and others wait behind it; who waits here has not asked yet, so that no server is late for him.
+// comes over one connection, and others wait behind it; who waits here has not asked yet, so that no server is late for him. What this
+// process stores counts as well as what it reads: a key is mostly absent, then stored, and only then read.
 
 const MOST_BYTES = 2 * 1024 * 1024
 /** Smaller values are asked for in any number. */
@@ -26,7 +27,12 @@ export class AnswerSizes {
   /** Nobody waits for their answer any more; `bytes` of all of them, null where there was none. */
   over(keys: number, bytes: number | null): void {
     this.#due -= keys
-    if (bytes === null || keys === 0) return
+    if (bytes !== null) this.learn(keys, bytes)
+  }
+
+  /** So many bytes are what comes for so many keys, or will come. */
+  learn(keys: number, bytes: number): void {
+    if (keys === 0) return
     const before = this.#mean === null ? 0 : LOOKED_BACK
     this.#mean = ((this.#mean ?? 0) * before + bytes) / (before + keys)
   }

@@ -17,7 +17,7 @@ import { checkVersion } from './loader.ts'
 import { ageOf } from './judging.ts'
 import { look, type Seen } from './looking.ts'
 import { type Freshness, spanOf, toSpan } from './options.ts'
-import { type Election, giveUp, spread } from './saving.ts'
+import { type Election, expectToRead, giveUp, spread } from './saving.ts'
 import { settledBy } from './settled-by.ts'
 import { decodeValue, encodeValue, resourceOf, type Source, UNDECODABLE, unitOf } from './source.ts'
 import { checkTags } from './tags.ts'
@@ -152,11 +152,13 @@ export async function endLoad<Value>(
   const { freshMs, staleMs } = toSpan(options, spanOf(value, source.terms, source.terms))
   const version = options.version === undefined ? 0 : checkVersion(options.version)
   const unit = unitOf(source, key)
+  const encoded = encodeValue(source, value)
+  expectToRead(source, key, encoded)
   const answer = await unit.run(store, {
     codec: source.codec.name,
     token,
     version,
-    ...encodeValue(source, value),
+    ...encoded,
     loadMs: tookMs(source, beganAtMs),
     freshMs: spread(freshMs, source.terms.jitter),
     staleMs,

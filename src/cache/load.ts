@@ -14,7 +14,7 @@ import { askingAt, toGrant } from '../runtime/grant.ts'
 import { longestSleepMs } from '../runtime/hearing.ts'
 import { rest, within } from '../runtime/in-time.ts'
 import type { Post } from '../runtime/mailbox.ts'
-import { didNotHappen } from '../runtime/outage.ts'
+import { didNotHappen, isOutage } from '../runtime/outage.ts'
 import { learnTold } from '../runtime/told.ts'
 import { Envelope } from './envelope.ts'
 import type { Loader } from './loader.ts'
@@ -22,7 +22,7 @@ import { readTags } from './looking.ts'
 import type { Span } from './options.ts'
 import type { Joinable, LoadOutcome, Outcome } from './outcome.ts'
 import { perform } from './performing.ts'
-import { type Election, giveUp } from './saving.ts'
+import { type Election, expectToRead, giveUp } from './saving.ts'
 import { decodeValue, resourceOf, type Source, UNDECODABLE, unitOf, valueKeyOf } from './source.ts'
 
 export interface LoadTerms<Value> {
@@ -68,21 +68,10 @@ export class Load<Value> implements Joinable<Value> {
   async #run(): Promise<LoadOutcome<Value>> {
     try {
       return await this.#untilSettled()
-    } catch (error) {
-      if (!didNotHappen(error)) this.#abandon()
-      throw error
     } finally {
       this.#post?.close()
       this.#terms.passed()
     }
-  }
-
-  /** The election may have happened, and nobody would load: that is said until the server has heard it. */
-  #abandon(): void {
-    const { key } = this.#terms
-    const unit = unitOf(this.#source, key)
-    const say = (): Promise<boolean> => giveUp(this.#source, key, this.#id, '')
-    unit.runtime.mailbox.abandoned.add(this.#id, { say, node: () => unit.node, mayComeLate: false })
   }
 
   async #untilSettled(): Promise<LoadOutcome<Value>> {
@@ -102,8 +91,9 @@ export class Load<Value> implements Joinable<Value> {
     }
   }
 
-  #elect(tags: Buffer): Promise<ElectAnswer> {
+  async #elect(tags: Buffer): Promise<ElectAnswer> {
     const { codec, terms } = this.#source
+    const unit = unitOf(this.#source, this.#terms.key)
     const args = {
       id: this.#id,
       codec: codec.name,
@@ -113,7 +103,15 @@ export class Load<Value> implements Joinable<Value> {
       waits: this.#post !== null,
       tags,
     }
-    return unitOf(this.#source, this.#terms.key).run(elect, args, { by: performance.now() + terms.storeMs })
+    try {
+      return await unit.run(elect, args, { by: performance.now() + terms.storeMs })
+    } catch (error) {
+      const { key } = this.#terms
+      if (!didNotHappen(error)) abandon(this.#source, key, this.#id)
+      // The script may have ended in its middle, for a right is missing.
+      else if (!isOutage(error)) giveUp(this.#source, key, this.#id, '').catch(() => undefined)
+      throw error
+    }
   }
 
   #perform(
@@ -133,6 +131,7 @@ export class Load<Value> implements Joinable<Value> {
   /** The server has judged it: it may be served, and nobody who asks now knows of an invalidation since. */
   #found(bytes: Buffer): Outcome<Value> {
     const envelope = new Envelope(bytes)
+    expectToRead(this.#source, this.#terms.key, { payload: bytes })
     // Whoever has seen it sees nothing older any more.
     this.#source.shared.level?.note(valueKeyOf(this.#source, this.#terms.key), envelope.token)
     const value = decodeValue(this.#source, this.#terms.key, envelope)
@@ -171,4 +170,11 @@ export class Load<Value> implements Joinable<Value> {
       return null
     }
   }
+}
+
+/** The election may have happened, or may happen yet: nobody would load. Keeps nothing of the load itself. */
+function abandon<Value>(source: Source<Value>, key: string, id: string): void {
+  const say = (): Promise<unknown> => giveUp(source, key, id, '')
+  const node = (): string => unitOf(source, key).node
+  source.runtime.mailbox.abandoned.add(id, { say, node, mayComeLate: true })
 }

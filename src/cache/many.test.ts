@@ -58,3 +58,22 @@ test('getMany waits for what another process loads', async () => {
     ['b', 'mine'],
   ])
 })
+
+test('getMany asks for few large values at once also of a cache that this process has just filled', async () => {
+  const { cache, runtime } = await setup<string>({ clock: 'real', storeWithin: '20s' })
+  const keys = Array.from({ length: 40 }, (_, n) => `k${n}`)
+  const large = 'x'.repeat(500_000)
+  await cache.getMany(keys, (wanted) => new Map(wanted.map((key) => [key, large])))
+  const { driver } = runtime.runner
+  const read = driver.read.bind(driver)
+  const asked: number[] = []
+  driver.read = (calls) => {
+    asked.push(...calls.map(({ args }) => args.length))
+    return read(calls)
+  }
+
+  const again = await cache.getMany(keys, () => new Map())
+
+  expect(new Set(again.values())).toEqual(new Set([large]))
+  expect(Math.max(...asked)).toBeLessThanOrEqual(4)
+})

@@ -16,6 +16,7 @@ import { inMaxLoad, LoadContext, type Loader } from './loader.ts'
 import { readTags } from './looking.ts'
 import type { Outcome } from './outcome.ts'
 import { type Election, giveUp, type Save, type Saved, toSave } from './saving.ts'
+import { settledBy } from './settled-by.ts'
 import { resourceOf, type Source, unitOf, valueKeyOf } from './source.ts'
 import { tagsIn } from './tags.ts'
 
@@ -61,8 +62,7 @@ export async function perform<Value>(
     source.tell?.({ kind: 'failed', key: election.key, loadMs: tookMs(), error })
     ending.end = () =>
       giveUp(source, election.key, election.id, lost ? '' : cut(summaryOf(error), LONGEST_REASON_BYTES))
-    // Where it cannot be told now, it is told later.
-    await endWith(lease, ending).catch(() => undefined)
+    await inTime(source, endWith(lease, ending)).catch(() => undefined)
     return lost ? { status: 'lost' } : { status: 'failed', error }
   } finally {
     forget()
@@ -98,10 +98,15 @@ async function endWith(lease: KeptLease, ending: Ending): Promise<void> {
   else await lease.end()
 }
 
+/** Nobody waits longer for a store that is away; what ends the load goes on. */
+async function inTime<Value>({ terms }: Source<Value>, end: Promise<void>): Promise<void> {
+  await settledBy(end, performance.now() + terms.storeMs)
+}
+
 /** Stores. A store that is away or full loses nothing but the effort. */
 async function finish<Value>(
   source: Source<Value>,
-  { key, id }: Election,
+  { key, id, grant }: Election,
   lease: KeptLease,
   ending: Ending,
   save: Save,
@@ -110,25 +115,19 @@ async function finish<Value>(
   ending.stores = true
   ending.end = async () => {
     saved = await save()
+    if (saved === 'stored') source.shared.level?.note(valueKeyOf(source, key), grant.token)
   }
-  try {
-    await endWith(lease, ending)
-  } catch (error) {
+  const ended = endWith(lease, ending).catch((error: unknown) => {
     if (!isOutage(error)) throw error
     giveUp(source, key, id, '').catch(() => undefined)
-  }
+  })
+  await inTime(source, ended)
   return saved
 }
 
 /** True when the value holds for everybody: no invalidation came between. */
-async function holdsFor<Value>(
-  source: Source<Value>,
-  { key, grant, tags }: Election,
-  saved: Saved,
-): Promise<boolean> {
-  if (saved !== 'stored' && saved !== 'unkept') return false
-  if (saved === 'stored') source.shared.level?.note(valueKeyOf(source, key), grant.token)
-  return haveSameTags(source, tags)
+async function holdsFor<Value>(source: Source<Value>, { tags }: Election, saved: Saved): Promise<boolean> {
+  return (saved === 'stored' || saved === 'unkept') && haveSameTags(source, tags)
 }
 
 function tellSaved<Value>({ tell }: Source<Value>, { key }: Election, saved: Saved, loadMs: number): void {

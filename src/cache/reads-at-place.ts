@@ -23,6 +23,11 @@ export class ReadsAtPlace {
     this.#runtime = runtime
   }
 
+  /** A value of so many bytes is there to be read. */
+  stored(bytes: number): void {
+    this.#sizes.learn(1, bytes)
+  }
+
   /** Those of one tick: now, or when there is room. */
   send(all: readonly Waiting[], withinMs: number): void {
     const large = all.filter(({ mayBeLarge }) => mayBeLarge)

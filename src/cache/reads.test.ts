@@ -36,6 +36,21 @@ test('of large values no more are asked for at once than come as 2 MiB, however 
   expect(sent.map(({ args }) => args.length)).toEqual(Array.from({ length: 15 }, () => 4))
 })
 
+test('large values that were stored since their keys were absent are not asked for all at once, either', async () => {
+  const { reads, sent, client, prefix } = await setup()
+  const keys = Array.from({ length: 60 }, (_, n) => `${prefix}${n}`)
+  await Promise.all(keys.map((key) => reads.getLarge(key, 5000)))
+  const large = Buffer.alloc(500_000, 1)
+  await client.mset(Object.fromEntries(keys.map((key) => [key, large])))
+  for (const key of keys) reads.stored(key, large.length)
+  sent.splice(0)
+
+  const found = await Promise.all(keys.map((key) => reads.getLarge(key, 5000)))
+
+  expect(found.every((value) => value?.equals(large))).toBe(true)
+  expect(sent.every(({ args }) => args.length <= 4)).toBe(true)
+})
+
 test('before it is known whether the server is a cluster, and in one, each read is a GET', async () => {
   const { reads, sent, runtime } = await setup({ isCluster: true })
   await Promise.all([reads.get('a', 5000), reads.get('b', 5000)])

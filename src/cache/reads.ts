@@ -28,6 +28,11 @@ export class Reads {
     return this.#get(key, withinMs, true)
   }
 
+  /** A value of so many bytes is there to be read under this key. */
+  stored(key: string, bytes: number): void {
+    this.#places.of(key).stored(bytes)
+  }
+
   #get(key: string, withinMs: number, mayBeLarge: boolean): Promise<Buffer | null> {
     if (this.#runtime.runner.closed) return Promise.reject(closed())
     const joined = this.#gathered.get(key)

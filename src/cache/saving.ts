@@ -5,7 +5,7 @@ import type { Grant } from '../runtime/grant.ts'
 import { learnTold } from '../runtime/told.ts'
 import type { LoadContext } from './loader.ts'
 import { type Span, spanOf } from './options.ts'
-import { encodeValue, heldBy, type Source, unitOf } from './source.ts'
+import { type Encoded, encodeValue, heldBy, type Source, unitOf, valueKeyOf } from './source.ts'
 
 export interface Election {
   readonly key: string
@@ -50,9 +50,19 @@ export function toSave<Value>(
       ...(await learnTold(unit)),
       tags,
     }
+    expectToRead(source, key, encoded)
     const { status } = await unit.run(store, args, { atClose: 'gives back' })
     return status
   }
+}
+
+/** Whoever reads the key from now on may get so much. */
+export function expectToRead<Value>(
+  source: Source<Value>,
+  key: string,
+  { payload }: Pick<Encoded, 'payload'>,
+): void {
+  source.shared.reads.stored(valueKeyOf(source, key), Buffer.byteLength(payload))
 }
 
 /** Up to this part of it less, by chance; at least a millisecond. */

@@ -10,7 +10,7 @@ import { KNOWN_FOR_MS } from './generation.ts'
 import { checkVersion } from './loader.ts'
 import { readTags } from './looking.ts'
 import { type SetOptions, spanOf, toSpan } from './options.ts'
-import { spread } from './saving.ts'
+import { expectToRead, spread } from './saving.ts'
 import { encodeValue, heldBy, type Source, unitOf } from './source.ts'
 import { checkTag, checkTags } from './tags.ts'
 
@@ -43,6 +43,7 @@ export async function setValue<Value>(
   const terms = { version, freshMs: spread(freshMs, source.terms.jitter), staleMs, tags, ...encoded, ...told }
   const { level } = source.shared
   const flags = encoded.flags + heldBy(level)
+  expectToRead(source, key, encoded)
   const setting = unit.runOnce(set, (id) => ({ codec: source.codec.name, ...id, ...terms, flags }))
   // Also when it is not known whether it was set.
   const answer = await setting.finally(() => source.shared.forget(key))

@@ -349,3 +349,18 @@ describe('what is wrong is refused by its name, before anything is written', () 
     await expect(hash.replace([1] as never)).rejects.toMatchObject({ argument: 'items' })
   })
 })
+
+test('many items of which some are stored alike are there once each', async () => {
+  const { redis, name } = instance()
+  const codec = {
+    name: 'raw',
+    encode: (value: string | Buffer) => value,
+    decode: (stored: Buffer) => String(stored),
+  }
+  const set = redis.collection<string | Buffer>(name, { kind: 'set', codec })
+  const many = Array.from({ length: 1500 }, (_, n) => `v${n}`)
+
+  const replaced = await set.replace([...many, Buffer.from('v1'), '\ud800', '\ud801', Buffer.from([0xff])])
+
+  expect(replaced).toMatchObject({ status: 'replaced', size: 1502 })
+})

@@ -62,9 +62,14 @@ function dropDoubles({ width, parts, sizes }: Entries, identity: number): void {
   parts.length = places.size * width
 }
 
-/** A codec makes text or bytes; text that begins so is then no other item's bytes. */
+const HALF_PAIRS = /\p{Surrogate}/gu
+
+/** By what is stored: of half a surrogate pair U+FFFD; and bytes may be those of a text, other bytes begin as no text does but a very odd one. */
 function identityOf(part: Part): string {
-  return typeof part === 'string' ? part : `\0${Buffer.from(part).toString('latin1')}`
+  if (typeof part === 'string') return part.replace(HALF_PAIRS, '\uFFFD')
+  const bytes = Buffer.from(part)
+  const text = bytes.toString()
+  return Buffer.from(text).equals(bytes) ? text : `\0${bytes.toString('latin1')}`
 }
 
 /** What the limit leaves: the last of a list, of a sorted set those with the greatest scores. */

@@ -29,7 +29,7 @@ export type AddAnswer =
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'autocomplete/add',
-    sha1: '0dda9bf9c2a8521cc90b97a5f67b1097583b6675',
+    sha1: '66a2c6fb23d1cbd456cb6c92c71405bf14cd005e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -158,6 +158,21 @@ local function open_index(meta, codec, caller)
     last_top = tonumber(stored[4] or 0),
     record = stored[5],
   }
+end
+-- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
+-- before it has changed anything. An index that is changed in part could not be searched any more. What frees comes first, so that a
+-- server out of memory goes on; a call that may add has written before.
+local function try_rights(meta, index, keys)
+  redis.call('HDEL', meta, '')
+  redis.call('ZREM', keys.words, '')
+  redis.call('ZADD', keys.words, 'XX', '0', '')
+  redis.call('ZLEXCOUNT', keys.words, '+', '-')
+  redis.call('ZRANGEBYLEX', keys.words, '+', '-')
+  redis.call('ZREVRANGEBYLEX', keys.words, '-', '+')
+  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+  if not index.is_new then
+    redis.call('HSET', meta, 'layout', INDEX_LAYOUT)
+  end
 end
 -- The place of an entry in the order of suggestions: the greater the score the sooner, then the older. It is
 -- packed as two doubles, neither of them negative, so that packed places are in that order too.
@@ -1310,11 +1325,8 @@ local function reap(keys, known, now_ms, most)
   end
   return #due == most
 end
--- Notes what an index is, and the newest numbers, where they have changed.
-local function note_index(meta, index, codec, before, last_top)
-  if index.is_new then
-    redis.call('HSET', meta, 'layout', INDEX_LAYOUT, 'codec', codec)
-  end
+-- Notes the newest numbers, where they have changed.
+local function note_index(meta, index, before, last_top)
   if index.last ~= before then
     redis.call('HSET', meta, 'last', exact(index.last))
   end
@@ -1401,6 +1413,9 @@ local keys = {
   fronts = KEYS[7],
   forks = KEYS[8],
 }
+-- First what grows, which a server out of memory refuses.
+redis.call('HSET', meta, 'layout', INDEX_LAYOUT, 'codec', codec)
+try_rights(meta, index, keys)
 local known, before = open_tops(index.last_top), index.last
 local new, replaced, taken = 0, 0, 0
 -- Where entries have expired most of the work is left for as many of them, so that they never add up.
@@ -1426,7 +1441,7 @@ for at = added_at, #added, 6 do
     break
   end
 end
-note_index(meta, index, codec, before, known.last)
+note_index(meta, index, before, known.last)
 reap(keys, known, now_ms, 20 + taken)
 renew_fronts(keys, known, index.codec)
 write_tops(tops, known)
@@ -1444,22 +1459,23 @@ return { 'added', new, replaced, taken }
     [75, 'lua/shared/drop-over.lua', 1],
     [100, 'lua/shared/calls.lua', 35],
     [113, 'lua/shared/autocomplete/index.lua', 1],
-    [128, 'lua/shared/autocomplete/place.lua', 1],
-    [152, 'lua/shared/autocomplete/record.lua', 1],
-    [181, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [208, 'lua/shared/autocomplete/work.lua', 1],
-    [226, 'lua/shared/autocomplete/best.lua', 1],
-    [306, 'lua/shared/autocomplete/ranges.lua', 1],
-    [319, 'lua/shared/autocomplete/forks.lua', 1],
-    [331, 'lua/shared/autocomplete/top.lua', 1],
-    [595, 'lua/shared/autocomplete/tops.lua', 1],
-    [761, 'lua/shared/autocomplete/hot.lua', 1],
-    [918, 'lua/shared/autocomplete/fronts.lua', 1],
-    [1047, 'lua/shared/autocomplete/refill.lua', 1],
-    [1167, 'lua/shared/autocomplete/cool.lua', 1],
-    [1244, 'lua/shared/autocomplete/leave.lua', 1],
-    [1279, 'lua/shared/autocomplete/enter.lua', 1],
-    [1344, 'lua/autocomplete/add.lua', 46],
+    [128, 'lua/shared/autocomplete/rights.lua', 1],
+    [143, 'lua/shared/autocomplete/place.lua', 1],
+    [167, 'lua/shared/autocomplete/record.lua', 1],
+    [196, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [223, 'lua/shared/autocomplete/work.lua', 1],
+    [241, 'lua/shared/autocomplete/best.lua', 1],
+    [321, 'lua/shared/autocomplete/ranges.lua', 1],
+    [334, 'lua/shared/autocomplete/forks.lua', 1],
+    [346, 'lua/shared/autocomplete/top.lua', 1],
+    [610, 'lua/shared/autocomplete/tops.lua', 1],
+    [776, 'lua/shared/autocomplete/hot.lua', 1],
+    [933, 'lua/shared/autocomplete/fronts.lua', 1],
+    [1062, 'lua/shared/autocomplete/refill.lua', 1],
+    [1182, 'lua/shared/autocomplete/cool.lua', 1],
+    [1259, 'lua/shared/autocomplete/leave.lua', 1],
+    [1294, 'lua/shared/autocomplete/enter.lua', 1],
+    [1356, 'lua/autocomplete/add.lua', 47],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
@@ -2221,7 +2237,7 @@ export type ReapAnswer =
 export const reap: Operation<ReapArguments, ReapAnswer> = {
   script: {
     name: 'autocomplete/reap',
-    sha1: '46696fe6bd3b6f01827bb7c48bb09ebcb87af410',
+    sha1: '3c9bc7a56babb1c0f88b4b42970e4b17fb5f2ff3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2273,6 +2289,21 @@ local function open_index(meta, codec, caller)
     last_top = tonumber(stored[4] or 0),
     record = stored[5],
   }
+end
+-- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
+-- before it has changed anything. An index that is changed in part could not be searched any more. What frees comes first, so that a
+-- server out of memory goes on; a call that may add has written before.
+local function try_rights(meta, index, keys)
+  redis.call('HDEL', meta, '')
+  redis.call('ZREM', keys.words, '')
+  redis.call('ZADD', keys.words, 'XX', '0', '')
+  redis.call('ZLEXCOUNT', keys.words, '+', '-')
+  redis.call('ZRANGEBYLEX', keys.words, '+', '-')
+  redis.call('ZREVRANGEBYLEX', keys.words, '-', '+')
+  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+  if not index.is_new then
+    redis.call('HSET', meta, 'layout', INDEX_LAYOUT)
+  end
 end
 -- The place of an entry in the order of suggestions: the greater the score the sooner, then the older. It is
 -- packed as two doubles, neither of them negative, so that packed places are in that order too.
@@ -3368,6 +3399,7 @@ local keys = {
   fronts = KEYS[7],
   forks = KEYS[8],
 }
+try_rights(meta, index, keys)
 local known = open_tops(index.last_top)
 local now_ms = math.floor(clock_us() / 1000)
 local prefix = string.sub(query, 1, MOST_BYTES)
@@ -3542,34 +3574,35 @@ return { 'reaped', more and 1 or 0 }
     [20, 'lua/shared/exact.lua', 1],
     [30, 'lua/shared/clock.lua', 1],
     [36, 'lua/shared/autocomplete/index.lua', 1],
-    [51, 'lua/shared/autocomplete/place.lua', 1],
-    [57, 'lua/shared/autocomplete/place.lua', 12],
-    [70, 'lua/shared/autocomplete/record.lua', 1],
-    [75, 'lua/shared/autocomplete/record.lua', 12],
-    [93, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [120, 'lua/shared/autocomplete/work.lua', 1],
-    [138, 'lua/shared/autocomplete/best.lua', 1],
-    [218, 'lua/shared/autocomplete/ranges.lua', 1],
-    [231, 'lua/shared/autocomplete/forks.lua', 1],
-    [243, 'lua/shared/autocomplete/top.lua', 1],
-    [453, 'lua/shared/autocomplete/top.lua', 232],
-    [486, 'lua/shared/autocomplete/tops.lua', 1],
-    [529, 'lua/shared/autocomplete/tops.lua', 67],
-    [568, 'lua/shared/autocomplete/tops.lua', 110],
-    [625, 'lua/shared/autocomplete/hot.lua', 1],
-    [663, 'lua/shared/autocomplete/hot.lua', 102],
-    [676, 'lua/shared/autocomplete/fronts.lua', 1],
-    [789, 'lua/shared/autocomplete/refill.lua', 1],
-    [909, 'lua/shared/autocomplete/cool.lua', 1],
-    [986, 'lua/shared/autocomplete/leave.lua', 1],
-    [1021, 'lua/shared/autocomplete/match.lua', 1],
-    [1067, 'lua/shared/autocomplete/read-top.lua', 1],
-    [1104, 'lua/shared/autocomplete/match.lua', 48],
-    [1116, 'lua/shared/autocomplete/unhide.lua', 1],
-    [1131, 'lua/autocomplete/reap.lua', 39],
-    [1150, 'lua/shared/autocomplete/offer-matches.lua', 1],
-    [1227, 'lua/shared/autocomplete/nearby.lua', 1],
-    [1303, 'lua/autocomplete/reap.lua', 60],
+    [51, 'lua/shared/autocomplete/rights.lua', 1],
+    [66, 'lua/shared/autocomplete/place.lua', 1],
+    [72, 'lua/shared/autocomplete/place.lua', 12],
+    [85, 'lua/shared/autocomplete/record.lua', 1],
+    [90, 'lua/shared/autocomplete/record.lua', 12],
+    [108, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [135, 'lua/shared/autocomplete/work.lua', 1],
+    [153, 'lua/shared/autocomplete/best.lua', 1],
+    [233, 'lua/shared/autocomplete/ranges.lua', 1],
+    [246, 'lua/shared/autocomplete/forks.lua', 1],
+    [258, 'lua/shared/autocomplete/top.lua', 1],
+    [468, 'lua/shared/autocomplete/top.lua', 232],
+    [501, 'lua/shared/autocomplete/tops.lua', 1],
+    [544, 'lua/shared/autocomplete/tops.lua', 67],
+    [583, 'lua/shared/autocomplete/tops.lua', 110],
+    [640, 'lua/shared/autocomplete/hot.lua', 1],
+    [678, 'lua/shared/autocomplete/hot.lua', 102],
+    [691, 'lua/shared/autocomplete/fronts.lua', 1],
+    [804, 'lua/shared/autocomplete/refill.lua', 1],
+    [924, 'lua/shared/autocomplete/cool.lua', 1],
+    [1001, 'lua/shared/autocomplete/leave.lua', 1],
+    [1036, 'lua/shared/autocomplete/match.lua', 1],
+    [1082, 'lua/shared/autocomplete/read-top.lua', 1],
+    [1119, 'lua/shared/autocomplete/match.lua', 48],
+    [1131, 'lua/shared/autocomplete/unhide.lua', 1],
+    [1146, 'lua/autocomplete/reap.lua', 40],
+    [1166, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [1243, 'lua/shared/autocomplete/nearby.lua', 1],
+    [1319, 'lua/autocomplete/reap.lua', 62],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3612,7 +3645,7 @@ export type RemoveAnswer =
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'autocomplete/remove',
-    sha1: '5a9a849ff989d465ad9c98fb820f501b12a06dcf',
+    sha1: '9753d9135655897310007c555bfa64334afda117',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3739,6 +3772,21 @@ local function open_index(meta, codec, caller)
     last_top = tonumber(stored[4] or 0),
     record = stored[5],
   }
+end
+-- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
+-- before it has changed anything. An index that is changed in part could not be searched any more. What frees comes first, so that a
+-- server out of memory goes on; a call that may add has written before.
+local function try_rights(meta, index, keys)
+  redis.call('HDEL', meta, '')
+  redis.call('ZREM', keys.words, '')
+  redis.call('ZADD', keys.words, 'XX', '0', '')
+  redis.call('ZLEXCOUNT', keys.words, '+', '-')
+  redis.call('ZRANGEBYLEX', keys.words, '+', '-')
+  redis.call('ZREVRANGEBYLEX', keys.words, '-', '+')
+  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+  if not index.is_new then
+    redis.call('HSET', meta, 'layout', INDEX_LAYOUT)
+  end
 end
 -- The place of an entry in the order of suggestions: the greater the score the sooner, then the older. It is
 -- packed as two doubles, neither of them negative, so that packed places are in that order too.
@@ -4731,8 +4779,7 @@ local keys = {
 }
 local known = open_tops(index.last_top)
 local removed, taken = 0, 0
--- Changes nothing. A server out of memory lets a script write on that has begun with what frees.
-redis.call('HDEL', meta, '')
+try_rights(meta, index, keys)
 for at = gone_at, #gone do
   local field = redis.call('HGET', ids, gone[at])
   if field then
@@ -4767,27 +4814,28 @@ return { 'removed', removed, taken }
     [73, 'lua/shared/drop-over.lua', 1],
     [98, 'lua/shared/calls.lua', 35],
     [111, 'lua/shared/autocomplete/index.lua', 1],
-    [126, 'lua/shared/autocomplete/place.lua', 1],
-    [132, 'lua/shared/autocomplete/place.lua', 12],
-    [141, 'lua/shared/autocomplete/record.lua', 1],
-    [146, 'lua/shared/autocomplete/record.lua', 12],
-    [164, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [191, 'lua/shared/autocomplete/work.lua', 1],
-    [209, 'lua/shared/autocomplete/best.lua', 1],
-    [289, 'lua/shared/autocomplete/ranges.lua', 1],
-    [302, 'lua/shared/autocomplete/forks.lua', 1],
-    [314, 'lua/shared/autocomplete/top.lua', 1],
-    [524, 'lua/shared/autocomplete/top.lua', 232],
-    [557, 'lua/shared/autocomplete/tops.lua', 1],
-    [600, 'lua/shared/autocomplete/tops.lua', 67],
-    [639, 'lua/shared/autocomplete/tops.lua', 110],
-    [696, 'lua/shared/autocomplete/hot.lua', 1],
-    [734, 'lua/shared/autocomplete/hot.lua', 102],
-    [747, 'lua/shared/autocomplete/fronts.lua', 1],
-    [860, 'lua/shared/autocomplete/refill.lua', 1],
-    [980, 'lua/shared/autocomplete/cool.lua', 1],
-    [1057, 'lua/shared/autocomplete/leave.lua', 1],
-    [1092, 'lua/autocomplete/remove.lua', 43],
+    [126, 'lua/shared/autocomplete/rights.lua', 1],
+    [141, 'lua/shared/autocomplete/place.lua', 1],
+    [147, 'lua/shared/autocomplete/place.lua', 12],
+    [156, 'lua/shared/autocomplete/record.lua', 1],
+    [161, 'lua/shared/autocomplete/record.lua', 12],
+    [179, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [206, 'lua/shared/autocomplete/work.lua', 1],
+    [224, 'lua/shared/autocomplete/best.lua', 1],
+    [304, 'lua/shared/autocomplete/ranges.lua', 1],
+    [317, 'lua/shared/autocomplete/forks.lua', 1],
+    [329, 'lua/shared/autocomplete/top.lua', 1],
+    [539, 'lua/shared/autocomplete/top.lua', 232],
+    [572, 'lua/shared/autocomplete/tops.lua', 1],
+    [615, 'lua/shared/autocomplete/tops.lua', 67],
+    [654, 'lua/shared/autocomplete/tops.lua', 110],
+    [711, 'lua/shared/autocomplete/hot.lua', 1],
+    [749, 'lua/shared/autocomplete/hot.lua', 102],
+    [762, 'lua/shared/autocomplete/fronts.lua', 1],
+    [875, 'lua/shared/autocomplete/refill.lua', 1],
+    [995, 'lua/shared/autocomplete/cool.lua', 1],
+    [1072, 'lua/shared/autocomplete/leave.lua', 1],
+    [1107, 'lua/autocomplete/remove.lua', 44],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)

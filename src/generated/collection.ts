@@ -1366,7 +1366,7 @@ export type ReplaceAnswer =
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
   script: {
     name: 'collection/replace',
-    sha1: '45ac28ce2a6d1d44cb8fdd87e77b7d0713b206ff',
+    sha1: 'ffaeb19038ce6e83291eee78e531e2928dd8c38c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1568,13 +1568,19 @@ local function is_outdated(known, version)
   return version >= 0 and known.version >= version
 end
 
--- The first write of a replace, so that a server out of memory refuses it before anything is removed.
-local function save_copy(meta, known)
+-- The first write of a replace, so that a server out of memory refuses it before anything is removed. From here on the collection is absent,
+-- until its copy is saved: one that ends in between, for a right is missing, leaves no items under another version.
+local function begin_copy(meta)
+  redis.call('HSET', meta, 'layout', COLLECTION_LAYOUT, 'size', '-1')
+end
+
+-- The last write: the items are there.
+local function save_copy(meta, known, size)
   redis.call(
     'HSET',
     meta,
-    'layout',
-    COLLECTION_LAYOUT,
+    'size',
+    exact(size),
     'codec',
     known.codec,
     'kind',
@@ -1632,16 +1638,16 @@ if is_live(known, items, now_ms) then
     return { 'unchanged', known.copy, known.expires_at_ms }
   end
 end
+begin_copy(meta)
+redis.call('UNLINK', items)
+fill(items, kind, parts, parts_at)
 known.kind = kind
 known.codec = codec
 known.version = version
 known.largest = largest
 known.copy = next_token(known.copy, now_us)
 known.expires_at_ms = now_ms + expire_ms
-save_copy(meta, known)
-redis.call('UNLINK', items)
-fill(items, kind, parts, parts_at)
-redis.call('HSET', meta, 'size', exact(count_items(items, kind)))
+save_copy(meta, known, count_items(items, kind))
 keep_until(meta, items, known.expires_at_ms, now_ms)
 remember_answer(meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
 return { 'replaced', known.copy, known.expires_at_ms }
@@ -1662,7 +1668,7 @@ return { 'replaced', known.copy, known.expires_at_ms }
     [171, 'lua/shared/collection/fill.lua', 1],
     [186, 'lua/shared/collection/keep.lua', 1],
     [195, 'lua/shared/collection/replace.lua', 1],
-    [232, 'lua/collection/replace.lua', 31],
+    [238, 'lua/collection/replace.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.parts.length)
@@ -1739,7 +1745,7 @@ export type SwitchInAnswer =
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
   script: {
     name: 'collection/switch-in',
-    sha1: '27bc1913ce50353ff63da597af800198d35488df',
+    sha1: 'eed1d80ca084f003c44b1fece505b98dc9c9b35a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1928,13 +1934,19 @@ local function is_outdated(known, version)
   return version >= 0 and known.version >= version
 end
 
--- The first write of a replace, so that a server out of memory refuses it before anything is removed.
-local function save_copy(meta, known)
+-- The first write of a replace, so that a server out of memory refuses it before anything is removed. From here on the collection is absent,
+-- until its copy is saved: one that ends in between, for a right is missing, leaves no items under another version.
+local function begin_copy(meta)
+  redis.call('HSET', meta, 'layout', COLLECTION_LAYOUT, 'size', '-1')
+end
+
+-- The last write: the items are there.
+local function save_copy(meta, known, size)
   redis.call(
     'HSET',
     meta,
-    'layout',
-    COLLECTION_LAYOUT,
+    'size',
+    exact(size),
     'codec',
     known.codec,
     'kind',
@@ -1993,17 +2005,17 @@ end
 if size == 0 or count_items(build, kind) ~= size then
   return { 'lost' }
 end
+begin_copy(meta)
+-- To rename over a large key would free it in the foreground.
+redis.call('UNLINK', items)
+redis.call('RENAME', build, items)
 known.kind = kind
 known.codec = codec
 known.version = version
 known.largest = largest
 known.copy = next_token(known.copy, now_us)
 known.expires_at_ms = now_ms + expire_ms
-save_copy(meta, known)
-redis.call('HSET', meta, 'size', exact(size))
--- To rename over a large key would free it in the foreground.
-redis.call('UNLINK', items)
-redis.call('RENAME', build, items)
+save_copy(meta, known, size)
 keep_until(meta, items, known.expires_at_ms, now_ms)
 remember_answer(meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
 return { 'replaced', known.copy, known.expires_at_ms }
@@ -2023,7 +2035,7 @@ return { 'replaced', known.copy, known.expires_at_ms }
     [155, 'lua/shared/collection/items.lua', 1],
     [173, 'lua/shared/collection/keep.lua', 1],
     [182, 'lua/shared/collection/replace.lua', 1],
-    [219, 'lua/collection/switch-in.lua', 32],
+    [225, 'lua/collection/switch-in.lua', 32],
   ],
   encode(args) {
     return [

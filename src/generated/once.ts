@@ -201,7 +201,7 @@ export type BeginAnswer =
 export const begin: Operation<BeginArguments, BeginAnswer> = {
   script: {
     name: 'once/begin',
-    sha1: 'baca1dcbd10bb860b3f29e51dcd44b399784c1cb',
+    sha1: '432f4666487f15a3c6ff8f202e0d1470482896fe',
     reads: false,
     bytes: true,
     source: `--[[
@@ -339,6 +339,11 @@ end
 local token = next_token(known.token, now_us)
 local lease_ends_ms = now_ms + lease_ms
 local kept_until_ms = lease_ends_ms + keep_result_ms
+if known.result then
+  -- It goes before it would count again, and not where a server out of memory begins nothing.
+  redis.call('HSET', state, 'layout', ONCE_LAYOUT)
+  redis.call('HDEL', state, 'result', 'unkept')
+end
 redis.call(
   'HSET',
   state,
@@ -357,9 +362,6 @@ redis.call(
   'kept_until_ms',
   exact(kept_until_ms)
 )
-if known.result then
-  redis.call('HDEL', state, 'result', 'unkept')
-end
 keep_until(state, token, kept_until_ms, now_ms)
 return { 'started', token, lease_ends_ms, now_ms }
 `,

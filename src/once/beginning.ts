@@ -9,7 +9,7 @@ import { didNotHappen } from '../runtime/outage.ts'
 import { closed, type Trace } from '../runtime/runner.ts'
 import type { Unit } from '../runtime/unit.ts'
 import { Attempt } from './attempt.ts'
-import { lost, releaseAttempt } from './ending.ts'
+import { lost } from './ending.ts'
 import { checkFingerprint } from './fingerprint.ts'
 import { decodeResult, resourceOf, type Source, unitOf } from './source.ts'
 
@@ -115,7 +115,7 @@ export class Wish<Result> {
   async giveBack(begun: Begun<Result> | Answered<Result>): Promise<void> {
     if (begun.status !== 'started' || !this.#terms.isOwn) return
     if ('attempt' in begun) await begun.attempt.releaseAnyway()
-    else await releaseAttempt(this.#source, this.#terms.key, begun.grant.token)
+    else this.#abandon(0)
   }
 
   /**

@@ -5,7 +5,7 @@ import { ioredis } from 'perilune/ioredis'
 import { expect, onTestFinished, test } from 'vitest'
 import { setup } from '../../test/once-fixture.ts'
 import { until } from '../../test/servers/ask.ts'
-import { ConnectionLostError } from '../driver.ts'
+import { ConnectionLostError, ServerReplyError } from '../driver.ts'
 
 interface Scene {
   /** Its server is away from `goAway` until `comeBack`. */
@@ -15,12 +15,11 @@ interface Scene {
   comeBack(): void
 }
 
-async function scene(): Promise<Scene> {
+async function scene(failure: Error = new ConnectionLostError('away', false)): Promise<Scene> {
   const { once, name, client } = await setup({ clock: 'real' })
   const plain = ioredis(client)
   let isAway = false
-  const run: Driver['run'] = (call) =>
-    isAway ? Promise.reject(new ConnectionLostError('away', false)) : plain.run(call)
+  const run: Driver['run'] = (call) => (isAway ? Promise.reject(failure) : plain.run(call))
   const driver: Driver = Object.assign(Object.create(plain) as Driver, {
     run,
     info: () => plain.info(),
@@ -78,6 +77,25 @@ test('work that fails while the server is away frees its key when the server is 
   comeBack()
 
   await until('the key is free', async () => (await other.inspect('a')).state === 'free')
+})
+
+test('work whose result is refused for a while, for a right is missing, is done once: its result is told when it is not any more', async () => {
+  const { cut, other, goAway, comeBack } = await scene(
+    new ServerReplyError('NOPERM this user has no permissions'),
+  )
+  let done = 0
+  const work = (): string => {
+    done += 1
+    goAway()
+    return 'done'
+  }
+  await expect(cut.run('a', work)).rejects.toMatchObject({ code: 'forbidden' })
+  comeBack()
+
+  await until('the result is known', async () => (await other.find('a')) !== null)
+
+  expect(await other.run('a', work)).toBe('done')
+  expect(done).toBe(1)
 })
 
 test('what was told too late changes nothing for the one who has begun since', async () => {

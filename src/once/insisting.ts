@@ -1,7 +1,8 @@
 // The last word of work that is over. Whoever could say it again is not there any more, and until the server has heard it the work may be
-// done once more: what an outage keeps from it is said again, as long as the instance lasts.
+// done once more: what an outage keeps from it, or a right that is missing for a while, is said again, as long as the instance lasts.
 
-import { isOutage } from '../runtime/outage.ts'
+import { LeaseLostError } from '../runtime/errors.ts'
+import { isFinal } from '../runtime/outage.ts'
 import type { Unit } from '../runtime/unit.ts'
 
 /** Settles as `first` does. `again`: says the same, safe to repeat; `id`: nothing else is said under it. */
@@ -14,7 +15,7 @@ export async function insisting<Value>(
   try {
     return await first
   } catch (error) {
-    if (isOutage(error)) tellLater(unit, id, again)
+    if (mayPass(error)) tellLater(unit, id, again)
     throw error
   }
 }
@@ -24,14 +25,19 @@ function tellLater(unit: Unit, id: string, again: () => Promise<unknown>): void 
   unit.runtime.mailbox.abandoned.add(id, word)
 }
 
-/** Rejects while the store cannot decide. What is known is forgotten, for it may be large. */
+/** False where another attempt has begun, or the key was cleared, too. */
+function mayPass(error: unknown): boolean {
+  return !(error instanceof LeaseLostError) && !isFinal(error)
+}
+
+/** Rejects while the store does not take it. What is known is forgotten, for it may be large. */
 function untilHeard(again: () => Promise<unknown>): () => Promise<void> {
   let left: typeof again | null = again
   return async () => {
     try {
       await left?.()
     } catch (error) {
-      if (isOutage(error)) throw error
+      if (mayPass(error)) throw error
     }
     left = null
   }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { AmbiguousError } from 'perilune'
 import { withRateLimit } from 'perilune/middleware'
 import { expect, test } from 'vitest'
 import { codeOf, setup, unreachable } from './fixture.ts'
@@ -82,6 +83,23 @@ test('a place comes back when nobody reads on, when there is no body, and when t
     )
     await expect.poll(async () => (await limiter.inspect('ada')).held).toHaveLength(0)
   }
+})
+
+test('a place whose response ends in an outage comes back when that is over', async () => {
+  const limiter = setup().redis.rateLimit(randomUUID(), { algorithm: 'concurrency', limit: 1, lease: '1h' })
+  let failures = 2
+  const cut = Object.assign(Object.create(limiter) as typeof limiter, {
+    take: limiter.take.bind(limiter),
+    release: async (who: string, token: number): Promise<void> => {
+      failures -= 1
+      if (failures >= 0) throw new AmbiguousError('rate-limit/release')
+      return limiter.release(who, token)
+    },
+  })
+
+  await (await withRateLimit(cut, { subject }, hello)(from('ada'))).text()
+
+  await expect.poll(async () => (await limiter.inspect('ada')).held, { timeout: 10_000 }).toHaveLength(0)
 })
 
 test('an outage is 503 where the limiter fails closed, never 429', async () => {

@@ -1,8 +1,5 @@
--- Notes what an index is, and the newest numbers, where they have changed.
-local function note_index(meta, index, codec, before, last_top)
-  if index.is_new then
-    redis.call('HSET', meta, 'layout', INDEX_LAYOUT, 'codec', codec)
-  end
+-- Notes the newest numbers, where they have changed.
+local function note_index(meta, index, before, last_top)
   if index.last ~= before then
     redis.call('HSET', meta, 'last', exact(index.last))
   end

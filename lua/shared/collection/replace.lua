@@ -3,13 +3,19 @@ local function is_outdated(known, version)
   return version >= 0 and known.version >= version
 end
 
--- The first write of a replace, so that a server out of memory refuses it before anything is removed.
-local function save_copy(meta, known)
+-- The first write of a replace, so that a server out of memory refuses it before anything is removed. From here on the collection is absent,
+-- until its copy is saved: one that ends in between, for a right is missing, leaves no items under another version.
+local function begin_copy(meta)
+  redis.call('HSET', meta, 'layout', COLLECTION_LAYOUT, 'size', '-1')
+end
+
+-- The last write: the items are there.
+local function save_copy(meta, known, size)
   redis.call(
     'HSET',
     meta,
-    'layout',
-    COLLECTION_LAYOUT,
+    'size',
+    exact(size),
     'codec',
     known.codec,
     'kind',

@@ -1,0 +1,112 @@
+// A command that a script meets in its middle is denied for a moment: the call fails, and what is stored is as before, or whole once it is
+// called again.
+
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { type Autocomplete, type Perilune, perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Kind } from '../../src/collection/forms.ts'
+import { startRedis } from '../servers/redis.ts'
+
+interface Scene {
+  readonly redis: Perilune
+  readonly name: string
+  /** Whether the call was refused without the right to this command. */
+  without(command: string, call: () => Promise<unknown>): Promise<boolean>
+}
+
+async function setup(): Promise<Scene> {
+  const server = await startRedis()
+  const admin = new Redis(server.port)
+  await admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', '~*', '&*', '+@all')
+  const client = new Redis({ port: server.port, username: 'app', password: 'secret' })
+  const redis = perilune(ioredis(client))
+  onTestFinished(async () => {
+    await redis.close()
+    client.disconnect()
+    admin.disconnect()
+    await server.stop()
+  })
+  const without: Scene['without'] = async (command, call) => {
+    await admin.call('ACL', 'SETUSER', 'app', `-${command}`)
+    const failure = await call().then(
+      () => null,
+      (error: unknown) => error,
+    )
+    await admin.call('ACL', 'SETUSER', 'app', `+${command}`)
+    if (failure !== null) expect(failure).toMatchObject({ code: 'forbidden' })
+    return failure !== null
+  }
+  return { redis, name: randomUUID(), without }
+}
+
+const SEARCHES = ['zrangebylex', 'zrevrangebylex', 'zlexcount', 'zrangebyscore', 'zcount']
+
+describe.each(['hset', 'hdel', 'hget', 'hmget', 'zadd', 'zrem', ...SEARCHES])('without %s', (command) => {
+  test('nothing of an index changes that is not whole', async () => {
+    const { redis, name, without } = await setup()
+    const index = redis.autocomplete(name)
+    const texts = Array.from({ length: 60 }, (_, n) => `alpha ${n}`)
+    await index.addMany(texts.map((text, score) => ({ text, score })))
+    const changes: ((index: Autocomplete) => Promise<unknown>)[] = [
+      () => index.add('alpha new', { score: 100 }),
+      () => index.add('alpha other', { id: 'alpha 59', score: 200 }),
+      () => index.remove('alpha 58'),
+    ]
+
+    for (const change of changes) {
+      await without(command, () => change(index))
+      await index.suggest('alpha')
+      await change(index)
+    }
+
+    const found = await index.suggest('alpha', { limit: 100 })
+    const left = texts.slice(0, 58).toReversed()
+    expect(found.map(({ text }) => text)).toEqual(['alpha other', 'alpha new', ...left])
+  })
+})
+
+describe.each<Kind>(['list', 'set', 'hash', 'sortedSet'])('a %s', (kind) => {
+  test.each([3, 1500])('of %i items never has those of an older version', async (count) => {
+    const { redis, name, without } = await setup()
+    const items = (word: string): unknown[] =>
+      Array.from({ length: count }, (_, n) => itemOf(kind, `${word} ${n}`, n))
+    for (const command of ['unlink', 'hset', 'pexpire', 'rename', 'hdel']) {
+      const collection = redis.collection(`${name} ${command}`, { kind: kind as 'list' })
+      await collection.replace(items('old'), { version: 1 })
+
+      await without(command, () => collection.replace(items('new'), { version: 2 }))
+      await collection.replace(items('new'), { version: 2 })
+
+      const page = await collection.read()
+      expect(page).toMatchObject({ status: 'page', version: 2, size: count })
+      expect(JSON.stringify(page)).not.toContain('old')
+    }
+  })
+})
+
+test('a result that is over is not replayed, though it could not be removed', async () => {
+  const { redis, name, without } = await setup()
+  const once = redis.once<string>(name, { keepResult: '1ms' })
+  await once.run('key', () => 'first')
+  await expect.poll(async () => once.find('key')).toBeNull()
+
+  expect(await without('hdel', () => once.run('key', () => 'second'))).toBe(true)
+
+  expect(await once.run('key', () => 'third')).toBe('third')
+})
+
+function itemOf(kind: Kind, value: string, n: number): unknown {
+  if (kind === 'hash') return [`field ${n}`, value]
+  return kind === 'sortedSet' ? [value, n] : value
+}
+
+test('a load whose election ended in its middle keeps nobody waiting for its lease', async () => {
+  const { redis, name, without } = await setup()
+  const cache = redis.cache<string>(name, { lease: '1h' })
+
+  expect(await without('pexpire', () => cache.get('key', () => 'first'))).toBe(true)
+
+  await expect.poll(async () => (await cache.inspect('key')).load).toBeNull()
+})
