@@ -6,7 +6,7 @@ import type { Terms } from '../terms.ts'
 import { CHECKERS } from './all.ts'
 import { calls } from './calls.ts'
 import { type Plant, PLANTED } from './planted.ts'
-import { call, held, history, lossFrom, lost, NO_TERMS, sight } from './planting.ts'
+import { call, held, history, lossFrom, lost as ended, NO_TERMS, sight } from './planting.ts'
 import { SOUND } from './sound.ts'
 
 function judge(structure: string, plant: Plant, terms: Terms = NO_TERMS): string[] {
@@ -40,7 +40,7 @@ describe('what the stated class allows', () => {
 
   test('is a lease that was lost in trouble', () => {
     const terms = { ...NO_TERMS, trouble: [{ fromUs: 42_000, untilUs: 43_000 }] }
-    expect(judge('lock', { sights: [lost('a', 3, 40, 45)] }, terms)).toEqual([])
+    expect(judge('lock', { sights: [ended('a', 3, 40, 45)] }, terms)).toEqual([])
   })
 
   test('is no token that does not rise', () => {
