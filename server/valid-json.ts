@@ -7,9 +7,10 @@ const [ARRAY, OBJECT, OBJECT_END] = [0x5b, 0x7b, 0x7d]
 const TO_END = 2
 const [MINUS, PLUS, POINT, EXPONENT] = [0x2d, 0x2b, 0x2e, 0x65]
 const LOWER_CASE = 0x20
+const [LETTERS, TRUE, FALSE] = [0x41, 0x74, 0x66]
 const [SPACE, TAB, LINE_FEED, RETURN] = [0x20, 0x09, 0x0a, 0x0d]
 const ESCAPED = new Set([...'"\\/bfnrt'].map((char) => char.charCodeAt(0)))
-const HEX = /^[\da-fA-F]{4}$/
+const [LETTER_U, LETTER_A, LETTER_F] = [0x75, 0x61, 0x66]
 const PLAIN = /[^"\\\u0000-\u001f]*/y
 /** Longer texts are passed by the expression, which has a cost of its own. */
 const SHORT = 32
@@ -39,7 +40,8 @@ export function isJson(text: string): boolean {
 function passEnds(text: string, from: number, open: number[]): number {
   if (from === NOWHERE) return NOWHERE
   let at = passSpace(text, from)
-  for (let end = open.at(-1); end !== undefined; end = open.at(-1)) {
+  while (open.length > 0) {
+    const end = open[open.length - 1]
     const code = text.charCodeAt(at)
     if (code === COMMA) {
       const next = passSpace(text, at + 1)
@@ -63,9 +65,11 @@ function passName(text: string, at: number): number {
 
 /** What holds no other value. */
 function passPlain(text: string, at: number): number {
-  if (text.charCodeAt(at) === QUOTE) return passText(text, at + 1)
-  for (const word of ['true', 'false', 'null']) if (text.startsWith(word, at)) return at + word.length
-  return passNumber(text, at)
+  const first = text.charCodeAt(at)
+  if (first === QUOTE) return passText(text, at + 1)
+  if (first < LETTERS) return passNumber(text, at)
+  const word = first === TRUE ? 'true' : first === FALSE ? 'false' : 'null'
+  return text.startsWith(word, at) ? at + word.length : NOWHERE
 }
 
 /** `from`: behind its first quote. */
@@ -87,10 +91,16 @@ function passText(text: string, from: number): number {
   }
 }
 
-function passEscape(text: string, at: number): number {
-  const code = text.charCodeAt(at + 1)
-  if (ESCAPED.has(code)) return at + 2
-  return text[at + 1] === 'u' && HEX.test(text.slice(at + 2, at + 6)) ? at + 6 : NOWHERE
+function passEscape(text: string, from: number): number {
+  const code = text.charCodeAt(from + 1)
+  if (code !== LETTER_U) return ESCAPED.has(code) ? from + 2 : NOWHERE
+  for (let at = from + 2; at < from + 6; at += 1) if (!isHex(text.charCodeAt(at))) return NOWHERE
+  return from + 6
+}
+
+function isHex(code: number): boolean {
+  const lower = code | LOWER_CASE
+  return (code >= ZERO && code <= NINE) || (lower >= LETTER_A && lower <= LETTER_F)
 }
 
 function passNumber(text: string, from: number): number {
@@ -105,16 +115,16 @@ function passNumber(text: string, from: number): number {
 /** At least one. */
 function passDigits(text: string, from: number): number {
   let at = from
-  for (let code = text.charCodeAt(at); code >= ZERO && code <= NINE; code = text.charCodeAt(at)) at += 1
+  let code = text.charCodeAt(at)
+  while (code >= ZERO && code <= NINE) code = text.charCodeAt((at += 1))
   return at === from ? NOWHERE : at
 }
 
 function passSpace(text: string, from: number): number {
   let at = from
-  while (isSpace(text.charCodeAt(at))) at += 1
+  let code = text.charCodeAt(at)
+  while (code === SPACE || code === LINE_FEED || code === RETURN || code === TAB) {
+    code = text.charCodeAt((at += 1))
+  }
   return at
-}
-
-function isSpace(code: number): boolean {
-  return code === SPACE || code === LINE_FEED || code === RETURN || code === TAB
 }
