@@ -66,11 +66,11 @@ export class BodyTurns {
   }
 
   /** Resolves when a body of so many bytes may be worked on. Throws LEFT. */
-  async take(share: string, request: Turn, bytes: number, isLong = true): Promise<void> {
+  async take(share: string, request: Turn, bytes: number, isListOfMany = true): Promise<void> {
     if (bytes < LARGE_BYTES) return
     const line = this.#waiting.get(share) ?? new Set()
     this.#waiting.set(share, line)
-    await this.#begin(line, request, { bytes, isAlone: isLong || bytes >= OWN_PASS_BYTES })
+    await this.#begin(line, request, { bytes, isAlone: isListOfMany || bytes >= OWN_PASS_BYTES })
   }
 
   /** Calls back for the next step of what is at work, once there is time for it; of any other at once. */

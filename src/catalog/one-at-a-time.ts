@@ -1,7 +1,7 @@
 // Changes of one document by one process, one behind the other: all at once they would read the same version, of which one alone is
 // replaced, and all others would read, change and write again, and again.
 
-import { setTimeout as sleep } from 'node:timers/promises'
+import { startTimer } from '../runtime/timer.ts'
 
 /** So long a change waits for those before it: of a server that is silent each waits for its own deadline. */
 const PATIENCE_MS = 1000
@@ -23,9 +23,12 @@ export class OneAtATime {
   }
 }
 
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  const ending = new AbortController()
-  const late = sleep(ms, undefined, { signal: ending.signal }).catch(() => undefined)
-  await Promise.race([work, late])
-  ending.abort()
+function within(ms: number, work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = startTimer(resolve, ms)
+    void work.finally(() => {
+      timer.cancel()
+      resolve()
+    })
+  })
 }

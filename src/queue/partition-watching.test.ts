@@ -139,7 +139,7 @@ describe('single jobs of partitions', () => {
   })
 
   test('have many tags counted without all of them being kept', async () => {
-    const { queue } = await setup({ partitions: 2 })
+    const { queue } = setup({ partitions: 2 })
     const groups = groupsFor(2)
     const tagsOf = (at: number, group: number): string[] =>
       Array.from({ length: 19 }, (_, tag) => `${at % 2 === group ? 'é' : '😀'} ${at} ${tag}`)
