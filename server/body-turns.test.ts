@@ -22,10 +22,10 @@ interface Taken {
   state: string
 }
 
-function take(turns: BodyTurns, share: string, bytes = MIB): Taken {
+function take(turns: BodyTurns, share: string, bytes = MIB, isLong = true): Taken {
   const socket = Object.assign(new EventEmitter(), { destroyed: false })
   const taken: Taken = { request: { socket: socket as unknown as Socket }, state: 'waits' }
-  turns.take(share, taken.request, bytes).then(
+  turns.take(share, taken.request, bytes, isLong).then(
     () => (taken.state = 'begins'),
     (error: Error) => (taken.state = error.message),
   )
@@ -63,6 +63,43 @@ test('large bodies are worked on one at a time, those of shares in turn, and sma
   expect(await next(turns, all, all.a2)).toBe('b1')
   expect(await next(turns, all, all.b1)).toBe('a3')
   expect(await next(turns, all, all.a3)).toBe('b2')
+})
+
+test('those that are neither large nor long are worked on one behind the other in one pass of the loop, for as long as there is time', async () => {
+  let [nowMs, passes] = [0, 0]
+  const turns = new BodyTurns(() => nowMs)
+  const all = ['a', 'b', 'c', 'd'].map((share) => take(turns, share, 5000, false))
+  const begun = (): number => all.filter(({ state }) => state === 'begins').length
+  const ticked = (): Promise<void> => new Promise(process.nextTick)
+  const [first, second, third] = all as [Taken, Taken, Taken]
+  setImmediate(() => (passes += 1))
+
+  turns.endSoon(first.request)
+  while (begun() < 2) await ticked()
+  nowMs += 20
+  turns.end(second.request)
+  await ticked()
+  expect([begun(), passes]).toEqual([2, 0])
+  await vi.waitUntil(() => third.state === 'begins')
+  expect(passes).toBe(1)
+  turns.end(third.request)
+  await ticked()
+  expect(begun()).toBe(4)
+})
+
+test('one that is long has passes of the loop of its own, also among others', async () => {
+  const turns = new BodyTurns(() => 0)
+  const [short, long] = [take(turns, 'a', 5000, false), take(turns, 'b', 5000, true)]
+  await new Promise(process.nextTick)
+  turns.end(short.request)
+  await vi.waitUntil(() => long.state === 'begins')
+  const done: string[] = []
+  turns.step(long.request, () => done.push('parsed'))
+  await new Promise(process.nextTick)
+
+  expect(done).toEqual([])
+  await passOfTheLoop()
+  expect(done).toEqual(['parsed'])
 })
 
 test('whose client leaves has no turn, and none that lasts', async () => {

@@ -1,5 +1,7 @@
 // What a body costs is time of the one thread that serves all: there it is judged, parsed, checked and taken apart. So those that
-// are in take turns: one at a time, in steps, tenant after tenant, and between two of them everybody else is served.
+// are in take turns: one at a time, in steps, tenant after tenant, and between two of them everybody else is served. Of those that
+// are neither large nor long, several are worked on in one pass of the event loop, for a slice of time: a pass of a loop with many
+// others in it is long, and one a pass would be few.
 //
 //   waits ──its turn──► judged, parsed, checked ──► its route begins ──► over
 //                                    └──waits for Redis──► waits again ──► …
@@ -7,6 +9,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LEFT } from './left.ts'
+import { isLong } from './long-lists.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -23,11 +26,20 @@ declare module 'fastify' {
 
 /** Of fewer bytes no body holds enough to take time to speak of, and none takes a turn. */
 const LARGE_BYTES = 4096
+/** With so many a body is worked on in passes of the loop of its own, and so is one with a long list, which costs Redis time, too. */
+const OWN_PASS_BYTES = 65_536
+/** So long the others are worked on in one pass; what has begun by then is done. */
+const SLICE_MS = 20
 /** For others, behind so many bytes: they ask Redis, and are answered. */
 const PAUSE_MS = 10
 const BYTES_WITHOUT_PAUSE = 1024 * 1024
 
 type Turn = Pick<IncomingMessage, 'socket'>
+interface Terms {
+  readonly bytes: number
+  /** Whether each of its steps has a pass of the loop of its own. */
+  readonly isAlone: boolean
+}
 type Begin = (error?: Error) => void
 type Line = Set<Begin>
 
@@ -36,39 +48,51 @@ export class BodyTurns {
   readonly #waiting = new Map<string, Line>()
   /** Those that have had a turn. They go first: what was parsed lies in memory. */
   readonly #again: Line = new Set()
-  /** Bytes of those that have had a turn. */
-  readonly #taken = new WeakMap<Turn, number>()
+  /** Of those that have had a turn. */
+  readonly #taken = new WeakMap<Turn, Terms>()
   readonly #end = (): void => this.#pause()
+  readonly #now: () => number
   #atWork: Turn | null = null
+  /** Of what is at work, or was last. */
+  #isAlone = false
   #isPause = false
   /** Worked on since the last pause. */
   #bytes = 0
+  /** When the slice of this pass of the loop began; null: it has not yet. */
+  #since: number | null = null
+
+  constructor(now = (): number => performance.now()) {
+    this.#now = now
+  }
 
   /** Resolves when a body of so many bytes may be worked on. Throws LEFT. */
-  async take(share: string, request: Turn, bytes: number): Promise<void> {
+  async take(share: string, request: Turn, bytes: number, isListOfMany = true): Promise<void> {
     if (bytes < LARGE_BYTES) return
     const line = this.#waiting.get(share) ?? new Set()
     this.#waiting.set(share, line)
-    await this.#begin(line, request, bytes)
+    await this.#begin(line, request, { bytes, isAlone: isListOfMany || bytes >= OWN_PASS_BYTES })
   }
 
-  /** Calls back for the next step of what is at work, once others were served; of any other at once. */
+  /** Calls back for the next step of what is at work, once there is time for it; of any other at once. */
   step(request: Turn, begin: () => void): void {
-    if (this.#atWork === request) setImmediate(begin)
+    if (this.#atWork === request) this.#whenTime(begin)
     else begin()
   }
 
   /** Resolves when it may be worked on for a moment, whatever it has waited for meanwhile. Throws LEFT. */
   async again(request: Turn): Promise<void> {
-    const bytes = this.#taken.get(request)
-    if (bytes === undefined || this.#atWork === request) return
-    await this.#begin(this.#again, request, bytes)
+    const terms = this.#taken.get(request)
+    if (terms === undefined || this.#atWork === request) return
+    await this.#begin(this.#again, request, terms)
     this.endSoon(request)
   }
 
   /** Behind what is done at once. */
   endSoon(request: Turn): void {
-    this.step(request, () => this.end(request))
+    const end = (): void => this.end(request)
+    if (this.#isAlone) this.step(request, end)
+    // Behind all promises that are settled already.
+    else queueMicrotask(() => process.nextTick(end))
   }
 
   /** What is left to be done for it takes little time. */
@@ -76,7 +100,7 @@ export class BodyTurns {
     if (this.#atWork === request) this.#pause()
   }
 
-  #begin(line: Line, request: Turn, bytes: number): Promise<void> {
+  #begin(line: Line, request: Turn, terms: Terms): Promise<void> {
     const { socket } = request
     return new Promise((resolve, reject) => {
       const leave = (): void => begin(LEFT)
@@ -84,9 +108,10 @@ export class BodyTurns {
         socket.off('close', leave)
         line.delete(begin)
         if (error !== undefined) return reject(error)
-        this.#taken.set(request, bytes)
+        this.#taken.set(request, terms)
         this.#atWork = request
-        this.#bytes += bytes
+        this.#isAlone = terms.isAlone
+        this.#bytes += terms.bytes
         socket.once('close', this.#end)
         resolve()
       }
@@ -94,7 +119,7 @@ export class BodyTurns {
       if (socket.destroyed) return reject(LEFT)
       socket.once('close', leave)
       line.add(begin)
-      if (this.#atWork === null && !this.#isPause) this.#beginNext()
+      if (this.#atWork === null && !this.#isPause) this.#beginFirst()
     })
   }
 
@@ -106,12 +131,25 @@ export class BodyTurns {
       this.#isPause = false
       this.#beginNext()
     }
-    if (this.#bytes < BYTES_WITHOUT_PAUSE) {
-      setImmediate(next)
-    } else {
-      this.#bytes = 0
-      setTimeout(next, PAUSE_MS)
+    if (this.#bytes < BYTES_WITHOUT_PAUSE) return this.#whenTime(next)
+    this.#bytes = 0
+    setTimeout(next, PAUSE_MS)
+  }
+
+  /** At once while the slice of this pass lasts, else in the next one; so what is alone. */
+  #whenTime(work: () => void): void {
+    if (this.#since === null) {
+      this.#since = this.#now()
+      setImmediate(() => (this.#since = null))
     }
+    if (this.#isAlone || this.#now() - this.#since >= SLICE_MS) setImmediate(work)
+    else work()
+  }
+
+  /** Those that come one by one have a slice together, too. */
+  #beginFirst(): void {
+    this.#isAlone = false
+    this.#pause()
   }
 
   #beginNext(): void {
@@ -139,7 +177,10 @@ export function takeBodiesInTurn(
 ): void {
   const turns = new BodyTurns()
   app.decorate('bodyTurns', {
-    take: (request, body) => turns.take(shareOf(request), request.raw, body.length),
+    take: (request, body) => {
+      const isListOfMany = body.length < OWN_PASS_BYTES && isLong(body)
+      return turns.take(shareOf(request), request.raw, body.length, isListOfMany)
+    },
     step: ({ raw }) => new Promise((resolve) => turns.step(raw, resolve)),
     again: ({ raw }) => turns.again(raw),
   })

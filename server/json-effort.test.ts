@@ -88,3 +88,18 @@ test('a queue of /v2 refuses such a body, too', async () => {
   expect(status).toBe(400)
   expect(json.description).toContain('holds more')
 })
+
+test('metadata of a queue, and options of a subscription, are parsed again and again, and hold fewer names', async () => {
+  await using app = await startApp(inject('redisPort'))
+  const of = (count: number): object =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`name${at}`, at]))
+  const subscribe = (options: object) =>
+    app.call('POST', '/v2/queues/q/subscriptions', { body: { subscriber: 'http://8.8.8.8/', options } })
+
+  expect((await app.call('PUT', '/v2/queues/few', { body: of(500) })).status).toBe(201)
+  const many = await app.call('PUT', '/v2/queues/many', { body: of(3000) })
+  expect([many.status, many.json.description]).toEqual([400, expect.stringContaining('Metadata holds more')])
+  expect((await subscribe(of(500))).status).toBe(201)
+  const options = await subscribe(of(3000))
+  expect([options.status, options.json.description]).toEqual([400, expect.stringContaining('holds more')])
+})

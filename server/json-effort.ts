@@ -8,6 +8,8 @@ import { randomInt } from 'node:crypto'
 const UNJUDGED_BYTES = 65_536
 /** In nanoseconds, on one core of a server of 2020. */
 const MOST = 25_000_000
+/** For what is stored, and parsed again: a page holds many of these, and many clients may ask for them at once. */
+const MOST_OF_A_DOCUMENT = 1_000_000
 const CONTAINER = 150
 const VALUE = 22
 const FRACTION = 55
@@ -54,7 +56,12 @@ export const TOO_MUCH = 'holds more objects, arrays, names, texts and values tha
 
 /** True when to parse this text, JSON or not, could keep everybody else waiting. */
 export function takesTooLong(text: Buffer): boolean {
-  return text.length > UNJUDGED_BYTES && new Judgement(text).takesTooLong()
+  return text.length > UNJUDGED_BYTES && new Judgement(text).takesLongerThan(MOST)
+}
+
+/** As `takesTooLong`, of a document that is parsed whenever it is looked at. */
+export function isTooIntricate(text: string): boolean {
+  return new Judgement(Buffer.from(text)).takesLongerThan(MOST_OF_A_DOCUMENT)
 }
 
 class Judgement {
@@ -79,7 +86,7 @@ class Judgement {
     this.#text = text
   }
 
-  takesTooLong(): boolean {
+  takesLongerThan(most: number): boolean {
     const text = this.#text
     let [at, effort] = [0, 0]
     while (at < text.length) {
@@ -91,7 +98,7 @@ class Judgement {
       const from = at
       at = meaning === QUOTE ? this.#passText(at) : at + 1
       effort += this.#effortOf(meaning, from - this.#behind)
-      if (effort > MOST) return true
+      if (effort > most) return true
       this.#behind = at
     }
     return false

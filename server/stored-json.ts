@@ -2,12 +2,14 @@
 // what is no JSON would spoil the answer that it is put into, and with it all the others in there.
 
 import { type Codec, jsonText } from 'perilune'
+import { isJson } from './valid-json.ts'
 
 export const storedJson: Codec<string> = {
   ...jsonText,
   decode(bytes) {
     const text = jsonText.decode(bytes)
-    JSON.parse(text)
+    // It says why.
+    if (!isJson(text)) JSON.parse(text)
     return text
   },
 }

@@ -197,3 +197,21 @@ describe('parents', () => {
     expect([status, json.argument]).toEqual([400, argument])
   })
 })
+
+test('a request names a hundred other queues at most', async () => {
+  const queue = newQueue()
+  const parents = (of: number): object[] =>
+    Array.from({ length: 100 }, (_, at) => ({ queue: `other-${of}-${at}`, id: 'x' }))
+  const jobs = [0, 1].map((of) => ({ name: 'n', payload: 1, parents: parents(of) }))
+
+  expect((await post(`${queue}/jobs`, { jobs: [jobs[0], jobs[0]] })).status).toBe(201)
+  const { status, json } = await post(`${queue}/jobs`, { jobs })
+  expect([status, json.argument]).toEqual([400, 'parents.queue'])
+  const steps = Array.from({ length: 101 }, (_, at) => ({
+    id: 'lost',
+    token: 1,
+    next: { name: 'n', payload: 1, queue: `next-${at}` },
+  }))
+  const advanced = await post(`${queue}/advance`, { jobs: steps })
+  expect([advanced.status, advanced.json.argument]).toEqual([400, 'next.queue'])
+})

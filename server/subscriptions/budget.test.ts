@@ -4,11 +4,11 @@ import { Budget } from './budget.ts'
 
 const never = new AbortController().signal
 
-test('what does not fit waits for what is given back, first come, first served', async () => {
+test('what does not fit waits for what is given back, first come, first served of one tenant', async () => {
   const budget = new Budget(10)
   const began: string[] = []
   const take = async (name: string, bytes: number) => {
-    const share = await budget.take(bytes, never)
+    const share = await budget.take('x', bytes, never)
     began.push(name)
     return share
   }
@@ -28,9 +28,9 @@ test('what does not fit waits for what is given back, first come, first served',
 
 test('what is more than all of it has it alone', async () => {
   const budget = new Budget(10)
-  const large = await budget.take(100, never)
+  const large = await budget.take('x', 100, never)
   let isServed = false
-  const small = budget.take(1, never).then(() => (isServed = true))
+  const small = budget.take('x', 1, never).then(() => (isServed = true))
   await turn()
   expect(isServed).toBe(false)
 
@@ -40,24 +40,39 @@ test('what is more than all of it has it alone', async () => {
 
 test('who stops waiting holds up nobody behind', async () => {
   const budget = new Budget(10)
-  await budget.take(9, never)
+  await budget.take('x', 9, never)
   const ending = new AbortController()
-  const given = budget.take(5, ending.signal)
-  const behind = budget.take(1, never)
+  const given = budget.take('x', 5, ending.signal)
+  const behind = budget.take('x', 1, never)
 
   ending.abort(new Error('over'))
 
   await expect(given).rejects.toThrow('over')
   await behind
-  await expect(budget.take(5, ending.signal)).rejects.toThrow('over')
+  await expect(budget.take('x', 5, ending.signal)).rejects.toThrow('over')
 })
 
 test('a share is given back once', async () => {
   const budget = new Budget(10)
-  const share = await budget.take(6, never)
+  const share = await budget.take('x', 6, never)
   share.release()
   share.release()
-  await budget.take(10, never)
-  const late = budget.take(1, AbortSignal.abort(new Error('full')))
+  await budget.take('x', 10, never)
+  const late = budget.take('x', 1, AbortSignal.abort(new Error('full')))
   await expect(late).rejects.toThrow('full')
+})
+
+test('tenants take turns, whatever each has waiting', async () => {
+  const budget = new Budget(10)
+  const began: string[] = []
+  const take = async (tenant: string): Promise<void> => {
+    const share = await budget.take(tenant, 10, never)
+    began.push(tenant)
+    await turn()
+    share.release()
+  }
+
+  await Promise.all(['a', 'a', 'a', 'a', 'b', 'c', 'b'].map((tenant) => take(tenant)))
+
+  expect(began.join('')).toBe('aabcaba')
 })

@@ -1,4 +1,5 @@
-// How many bytes may be in memory at once for one purpose. Whoever needs more than are free waits for others.
+// How many bytes may be in memory at once for one purpose. Whoever needs more than are free waits for others, and
+// tenants take turns.
 
 /** Gives back what was taken, or a part of it. */
 export interface Share {
@@ -14,16 +15,17 @@ interface Waiting {
 
 export class Budget {
   readonly #total: number
-  readonly #waiting = new Set<Waiting>()
+  /** By tenant, in the order of their turns. */
+  readonly #waiting = new Map<string, Set<Waiting>>()
   #taken = 0
 
   constructor(total: number) {
     this.#total = total
   }
 
-  /** First come, first served. What is more than the whole budget has it alone. Throws the signal's reason. */
-  async take(bytes: number, signal: AbortSignal): Promise<Share> {
-    if (this.#waiting.size > 0 || !this.#fits(bytes)) await this.#wait(bytes, signal)
+  /** What is more than the whole budget has it alone. Throws the signal's reason. */
+  async take(tenant: string, bytes: number, signal: AbortSignal): Promise<Share> {
+    if (this.#waiting.size > 0 || !this.#fits(bytes)) await this.#wait(tenant, bytes, signal)
     else this.#taken += bytes
     let kept = bytes
     const shrinkTo = (left: number): void => {
@@ -39,10 +41,12 @@ export class Budget {
     return this.#taken === 0 || this.#taken + bytes <= this.#total
   }
 
-  #wait(bytes: number, signal: AbortSignal): Promise<void> {
+  #wait(tenant: string, bytes: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
+      const line = this.#waiting.get(tenant) ?? new Set()
       const leave = (): void => {
-        this.#waiting.delete(waiting)
+        line.delete(waiting)
+        if (line.size === 0) this.#waiting.delete(tenant)
         reject(signal.reason)
         this.#beginNext()
       }
@@ -53,14 +57,19 @@ export class Budget {
       const waiting = { bytes, begin }
       if (signal.aborted) return reject(signal.reason)
       signal.addEventListener('abort', leave, { once: true })
-      this.#waiting.add(waiting)
+      this.#waiting.set(tenant, line.add(waiting))
     })
   }
 
+  /** Whose turn it is has it before all others, also where less would do for these. */
   #beginNext(): void {
-    for (const waiting of this.#waiting) {
-      if (!this.#fits(waiting.bytes)) return
-      this.#waiting.delete(waiting)
+    for (const [tenant, line] of this.#waiting) {
+      const [waiting] = line
+      if (waiting === undefined || !this.#fits(waiting.bytes)) return
+      line.delete(waiting)
+      // Behind those of others.
+      this.#waiting.delete(tenant)
+      if (line.size > 0) this.#waiting.set(tenant, line)
       this.#taken += waiting.bytes
       waiting.begin()
     }

@@ -139,7 +139,7 @@ export class Courier {
     const rest = progress.open.filter((open) => !due.includes(open))
     const room = Math.min(concurrency - due.length, MAX_OPEN - progress.open.length)
     const most = Math.min((due.length + Math.max(0, room)) * maxPushBytes, MAX_PAGE_BYTES + maxPushBytes)
-    const share = await this.#budgetsOf(isSlow).pages.take(most, to.signal)
+    const share = await this.#budgetsOf(isSlow).pages.take(to.place.tenant.scope, most, to.signal)
     try {
       const again =
         due.length === 0

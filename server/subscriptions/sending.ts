@@ -61,7 +61,7 @@ export function sending({ timeoutMs, allowed, maxBytes, onError }: SendingTerms)
       onError(new LetterTooLargeError(to, bytes, maxBytes))
       return { result: 'refused', slow: false }
     }
-    const share = await letters.take(bytes, signal)
+    const share = await letters.take(to.place.tenant.scope, bytes, signal)
     try {
       const beganAt = performance.now()
       const url = new URL(subscription.subscriber)

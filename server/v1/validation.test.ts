@@ -2,7 +2,14 @@ import { Type } from '@fastify/type-provider-typebox'
 import { expect, test } from 'vitest'
 import { compileSchema } from './validation.ts'
 
-const Message = Type.Object({ body: Type.Integer() }, { additionalProperties: false })
+const Message = Type.Object(
+  {
+    body: Type.Integer(),
+    tags: Type.Optional(Type.Array(Type.String(), { maxItems: 20 })),
+    limits: Type.Optional(Type.Record(Type.String(), Type.Integer())),
+  },
+  { additionalProperties: false },
+)
 const schema = Type.Object(
   { messages: Type.Array(Message, { maxItems: 1000 }) },
   { additionalProperties: false },
@@ -30,4 +37,37 @@ test('of a list that is far too long few elements are looked at', () => {
   }
   expect(errorOf(Array.from({ length: 100_000 }, () => element))).toBe('messages[0].body must be integer')
   expect(looks).toBeLessThan(10_000)
+})
+
+const MANY = 100_000
+const named = (value: unknown): object =>
+  Object.fromEntries(Array.from({ length: MANY }, (_, at) => [`name${at}`, value]))
+
+test.each<[string, string, (counted: (value: object) => object) => object]>([
+  [
+    'a list in a list',
+    'messages[2].tags[0] must be string',
+    (counted) => ({ tags: counted(Array(MANY).fill(1)) }),
+  ],
+  ['names that nobody knows', 'messages[2].name0 is not known here', (counted) => counted(named('a'))],
+])('of %s that is wrong the first mistake alone is looked for', (_what, told, wrong) => {
+  let looks = 0
+  const get = (of: object, name: string | symbol): unknown => {
+    looks += 1
+    return Reflect.get(of, name)
+  }
+
+  const member = wrong((value) => new Proxy(value, { get }))
+  expect(errorOf([{ body: 1 }, { body: 2 }, Object.assign(member, { body: 3 })])).toBe(told)
+  expect(looks).toBeLessThan(1000)
+})
+
+test('a list in a list that is too long is told as that', () => {
+  expect(errorOf([{ body: 1, tags: Array(MANY).fill('a') }])).toBe(
+    'messages[0].tags must not have more than 20 items',
+  )
+})
+
+test('a member of any name is told by it', () => {
+  expect(errorOf([{ body: 1, limits: { a: 1, 'b/c': 'x' } }])).toBe('messages[0].limits.b~1c must be integer')
 })

@@ -2,6 +2,7 @@
 
 import type { Limits } from '../limits.ts'
 import { badRequest } from '../problems.ts'
+import { isTooIntricate, TOO_MUCH } from '../json-effort.ts'
 import { isRetryPolicy, retryPolicyForm } from '../subscriptions/retry-policy.ts'
 import { isWhole, type JsonObject, parseObject } from './body.ts'
 import { nestingOf } from './json-slices.ts'
@@ -57,9 +58,11 @@ export function checkMetadata(metadata: Metadata, limits: Limits): Metadata {
   if (metadata['_enable_encrypt_messages'] === true) {
     throw badRequest('_enable_encrypt_messages must be false: this service does not encrypt what it stores.')
   }
-  if (Buffer.byteLength(JSON.stringify(metadata)) > limits.maxQueueMetadata) {
+  const text = JSON.stringify(metadata)
+  if (Buffer.byteLength(text) > limits.maxQueueMetadata) {
     throw badRequest(`Metadata must be at most ${limits.maxQueueMetadata} bytes.`)
   }
+  if (isTooIntricate(text)) throw badRequest(`Metadata ${TOO_MUCH}.`)
   return metadata
 }
 

@@ -1,6 +1,7 @@
 // Subscriptions as requests write them.
 
 import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { isTooIntricate, TOO_MUCH } from '../json-effort.ts'
 import type { Limits } from '../limits.ts'
 import { badRequest } from '../problems.ts'
 import { LetterForm } from '../subscriptions/letter.ts'
@@ -61,6 +62,7 @@ function readTtl(wanted: JsonObject, limits: Limits): number {
 
 function readOptions(options: unknown, { maxWebhookBody }: Limits): JsonObject {
   if (!isObject(options)) throw badRequest('options must be an object.')
+  if (isTooIntricate(JSON.stringify(options))) throw badRequest(`options ${TOO_MUCH}.`)
   const { post_headers: headers, post_data: template, _retry_policy: policy } = options
   if (headers !== undefined && !areHeaders(headers)) {
     throw badRequest(`post_headers must be header fields with text, and none of ${[...OURS].join(', ')}.`)

@@ -5,6 +5,7 @@ import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
+import { OneAtATime } from './one-at-a-time.ts'
 
 /** A name and what is noted of it. */
 export interface CatalogEntry<Document> {
@@ -28,6 +29,8 @@ export interface ListOptions {
 
 const MAX_DOCUMENT_BYTES = 1024 * 1024
 const MAX_LIMIT = 1000
+/** Handles come and go. */
+const changes = new WeakMap<Runtime, OneAtATime>()
 
 /**
  * An ordered list of names, each with a small JSON document: which queues a tenant has, for instance.
@@ -36,9 +39,12 @@ const MAX_LIMIT = 1000
 export class Catalog<Document> {
   readonly name: string
   readonly #unit: Unit
+  readonly #changes: OneAtATime
 
   constructor(runtime: Runtime, name: string) {
     this.name = checkName('name', name)
+    this.#changes = changes.get(runtime) ?? new OneAtATime()
+    changes.set(runtime, this.#changes)
     this.#unit = new Unit(runtime, { structure: 'catalog', name: this.name, since: '6.2.0' })
   }
 
@@ -58,7 +64,11 @@ export class Catalog<Document> {
    * Changes a document in one step: `change` gets the present one, and is called again if another
    * caller was faster. Resolves to the new document, or null when the name is not there.
    */
-  async update(name: string, change: (document: Document) => Document): Promise<Document | null> {
+  update(name: string, change: (document: Document) => Document): Promise<Document | null> {
+    return this.#changes.run(`${this.name}\n${name}`, () => this.#update(name, change))
+  }
+
+  async #update(name: string, change: (document: Document) => Document): Promise<Document | null> {
     let found = await this.#unit.run(get, { name: checkName('name', name) })
     while (found.status === 'found') {
       const document = change(decode(found.document))

@@ -1,7 +1,7 @@
 // What of a queue in partitions is seen from outside: events, histories, results, tags and statistics.
 
 import type { QueueEvent } from 'perilune'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { groupsFor, mails, type Setup, setup } from '../../test/partitioned-queue-fixture.ts'
 import { until } from '../../test/queue-fixture.ts'
 
@@ -136,6 +136,35 @@ describe('single jobs of partitions', () => {
     expect(await queue.jobs.tags({ limit: 1 })).toEqual([{ tag: 'everywhere', count: 8 }])
     expect(await queue.jobs.tags()).toHaveLength(5)
     await expect(queue.jobs.tags({ limit: 0 })).rejects.toThrow(/limit/)
+  })
+
+  test('have many tags counted without all of them being kept', async () => {
+    const { queue } = setup({ partitions: 2 })
+    const groups = groupsFor(2)
+    const tagsOf = (at: number, group: number): string[] =>
+      Array.from({ length: 19 }, (_, tag) => `${at % 2 === group ? 'é' : '😀'} ${at} ${tag}`)
+    for (const [group, name] of groups.entries()) {
+      const jobs = Array.from(
+        { length: 80 },
+        (_, at) => mails(1, { group: name, tags: [...tagsOf(at, group), 'ﬁrst'] })[0],
+      )
+      await queue.enqueueMany(jobs as never)
+    }
+    const sorted: number[] = []
+    const { toSorted } = Array.prototype
+    const spied = vi.spyOn(Array.prototype, 'toSorted').mockImplementation(function (
+      this: unknown[],
+      compare,
+    ) {
+      sorted.push(this.length)
+      return toSorted.call(this, compare)
+    })
+
+    const most = await queue.jobs.tags({ limit: 1 })
+    spied.mockRestore()
+    expect(most).toEqual([{ tag: 'ﬁrst', count: 160 }])
+    expect(Math.max(...sorted)).toBeLessThan(1100)
+    expect(await queue.jobs.tags({ limit: 1000 })).toHaveLength(1000)
   })
 
   test('are waited for by either id, also when they have ended', async () => {

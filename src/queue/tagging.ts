@@ -39,30 +39,58 @@ export async function searchTagged(
   return { jobs: jobs.map((job) => toJob(job, source)), next: next === '0' ? null : next }
 }
 
-/** The most common first, of one source or of all partitions. */
+/**
+ * The most common first, of one source or of all partitions. What is rare in each may be common in all, so these are read side by
+ * side, in the order of tags, and as far as all have been read no more is kept than is asked for.
+ */
 export async function countTags(sources: readonly Source[], limit: number): Promise<TagCount[]> {
-  const [first, ...others] = sources as [Source, ...Source[]]
-  if (others.length === 0) return countTagsOf(first, limit)
-  // What is rare in each may be common in all.
-  const all = await Promise.all(sources.map((source) => countTagsOf(source, Infinity)))
-  const counts = new Map<string, number>()
-  for (const { tag, count } of all.flat()) counts.set(tag, (counts.get(tag) ?? 0) + count)
-  return mostCommon(
-    [...counts].map(([tag, count]) => ({ tag, count })),
-    limit,
-  )
+  const readers = sources.map((source) => new TagReader(source))
+  let most: TagCount[] = []
+  for (;;) {
+    await Promise.all(readers.map((reader) => reader.fill()))
+    const end = readers.flatMap(({ known }) => known ?? []).toSorted(byBytes)[0]
+    const counts = new Map<string, number>()
+    for (const { tag, count } of readers.flatMap((reader) => reader.upTo(end))) {
+      counts.set(tag, (counts.get(tag) ?? 0) + count)
+    }
+    most = mostCommon([...most, ...[...counts].map(([tag, count]) => ({ tag, count }))], limit)
+    if (end === undefined) return most
+  }
 }
 
-/** In steps, so that no call keeps others waiting. */
-async function countTagsOf({ unit }: Source, limit: number): Promise<TagCount[]> {
-  let [most, after]: [TagCount[], string] = [[], '']
-  do {
-    const { tags, next } = await unit.run(tagsOf, { after, limit: STEP })
-    const all = [...most, ...tags.map(({ tag, count }) => ({ tag, count }))]
-    most = mostCommon(all, limit)
-    after = next
-  } while (after !== '')
-  return most
+/** The tags of one source in the order of their bytes, in steps, so that no call keeps others waiting. */
+class TagReader {
+  readonly #source: Source
+  #tags: TagCount[] = []
+  #after = ''
+  #isOver = false
+
+  constructor(source: Source) {
+    this.#source = source
+  }
+
+  /** The last tag up to which all are known; undefined where all are. */
+  get known(): string | undefined {
+    return this.#isOver ? undefined : this.#after
+  }
+
+  async fill(): Promise<void> {
+    if (this.#isOver || this.#tags.length > 0) return
+    const { tags, next } = await this.#source.unit.run(tagsOf, { after: this.#after, limit: STEP })
+    this.#tags = tags.map(({ tag, count }) => ({ tag, count }))
+    this.#after = next
+    this.#isOver = next === ''
+  }
+
+  /** Those that come no later; they are not here any more. */
+  upTo(end: string | undefined): TagCount[] {
+    const later = end === undefined ? -1 : this.#tags.findIndex(({ tag }) => byBytes(tag, end) > 0)
+    return this.#tags.splice(0, later === -1 ? this.#tags.length : later)
+  }
+}
+
+function byBytes(one: string, other: string): number {
+  return Buffer.compare(Buffer.from(one), Buffer.from(other))
 }
 
 function mostCommon(counts: readonly TagCount[], limit: number): TagCount[] {

@@ -1,9 +1,12 @@
 // Queues that a request names beside its own. They are of the same tenant, and called as that calls them.
 
 import type { FastifyRequest } from 'fastify'
-import type { NextJob, Parent, ParentId } from 'perilune'
+import { InvalidArgumentError, type NextJob, type Parent, type ParentId } from 'perilune'
 import { calledBy, nameOf } from '../place.ts'
 import type { KnownQueues } from './known-queues.ts'
+
+/** Each is looked up, and these at once. */
+const MOST_QUEUES = 100
 
 /** The queues beside `own` that are named. */
 export function queuesOf(parents: readonly ParentId[], own: string): string[] {
@@ -18,7 +21,14 @@ export async function checkAll(
   request: FastifyRequest,
   queues: readonly string[],
 ): Promise<void> {
-  await Promise.all([...new Set(queues)].map((queue) => known.checkOther(request, queue, 'parents.queue')))
+  const named = fewOf(queues, 'parents.queue')
+  await Promise.all(named.map((queue) => known.checkOther(request, queue, 'parents.queue')))
+}
+
+function fewOf(queues: readonly string[], argument: string): string[] {
+  const named = [...new Set(queues)]
+  if (named.length <= MOST_QUEUES) return named
+  throw new InvalidArgumentError(argument, `must be of at most ${MOST_QUEUES} other queues in one request`)
 }
 
 /** As `checkAll`, for all that is named by what follows jobs of the queue `own`; queues that these go to may begin. */
@@ -28,13 +38,16 @@ export async function beginAll(
   steps: readonly NextJob[],
   own: string,
 ): Promise<void> {
+  const targets = fewOf(
+    steps.flatMap(({ queue = own }) => (queue === own ? [] : [queue])),
+    'next.queue',
+  )
   await checkAll(
     known,
     request,
     steps.flatMap(({ queue = own, parents = [] }) => queuesOf(parents, queue)),
   )
-  const targets = new Set(steps.flatMap(({ queue = own }) => (queue === own ? [] : [queue])))
-  await Promise.all([...targets].map((queue) => known.beginOther(request, queue, 'next.queue')))
+  await Promise.all(targets.map((queue) => known.beginOther(request, queue, 'next.queue')))
 }
 
 /** The job with its parents as the library calls them; `own`: its queue, as the request calls it. */
