@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { storedJson } from './stored-json.ts'
+import { storedJson, storedJsonBytes } from './stored-json.ts'
 import { isJson } from './valid-json.ts'
 
 const GOOD = [
@@ -46,7 +46,7 @@ function parses(text: string): boolean {
 }
 
 test.each(GOOD)('it is JSON: %s', (text) => {
-  expect(isJson(text)).toBe(true)
+  expect(isJson(Buffer.from(text))).toBe(true)
 })
 
 test('it is JSON where JSON.parse takes it, whatever stands in it', () => {
@@ -61,7 +61,8 @@ test('it is JSON where JSON.parse takes it, whatever stands in it', () => {
     const [from, to] = [next(good.length + 1), next(3)]
     const changed = good.slice(0, from) + one() + good.slice(from + to)
     const drawn = Array.from({ length: next(6) }, one).join('')
-    for (const text of [changed, drawn]) if (isJson(text) !== parses(text)) expect.fail(JSON.stringify(text))
+    for (const text of [changed, drawn])
+      if (isJson(Buffer.from(text)) !== parses(text)) expect.fail(JSON.stringify(text))
   }
 })
 
@@ -71,4 +72,11 @@ test('what is stored is parsed by nobody, and what is no JSON says why', () => {
   expect(parse).not.toHaveBeenCalled()
   parse.mockRestore()
   expect(() => storedJson.decode(Buffer.from('{"a":'))).toThrow(SyntaxError)
+})
+
+test('as bytes it is what is stored, and what is no UTF-8 is what it says as text', () => {
+  const stored = Buffer.from('{"a":"é"}')
+  expect(storedJsonBytes.decode(stored)).toBe(stored)
+  expect(String(storedJsonBytes.decode(Buffer.from('"\xff"', 'latin1')))).toBe('"\ufffd"')
+  expect(() => storedJsonBytes.decode(Buffer.from('[1'))).toThrow(SyntaxError)
 })

@@ -1,5 +1,5 @@
 import type { Feed, Perilune } from 'perilune'
-import { storedJson } from '../stored-json.ts'
+import { storedJson, storedJsonBytes } from '../stored-json.ts'
 import type { Tenant } from '../zaqar/headers.ts'
 
 /** One queue of one project, and who asks. */
@@ -22,6 +22,11 @@ export function placeOf(name: string): Place {
 /** Another queue of the same project. Nobody posts there, or the last client would not see it without `echo`. */
 export function besides({ tenant }: Place, queue: string): Place {
   return { tenant: { ...tenant, origin: '' }, queue }
+}
+
+/** For pages: bodies as they are stored. */
+export function openFeedBytes(perilune: Perilune, place: Place): Feed<Buffer> {
+  return perilune.feed(feedName(place), { codec: storedJsonBytes, origin: place.tenant.origin })
 }
 
 export function openFeed(perilune: Perilune, place: Place): Feed<string> {

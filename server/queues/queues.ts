@@ -6,7 +6,7 @@ import type { Webhooks } from '../subscriptions/webhooks.ts'
 import type { QueueTerms } from '../zaqar/metadata.ts'
 import { BoundedMap } from './bounded-map.ts'
 import { DeadLetters } from './dead-letters.ts'
-import { besides, feedName, type Place } from './place.ts'
+import { besides, feedName, openFeedBytes, type Place } from './place.ts'
 import type { Registry } from './registry.ts'
 
 const KEPT_FEEDS = 10_000
@@ -33,6 +33,11 @@ export class Queues {
     this.registry = registry
     this.webhooks = webhooks
     this.#deadLetters = new DeadLetters(onError)
+  }
+
+  /** For pages: bodies as they are stored. */
+  feedBytes(place: Place): Feed<Buffer> {
+    return openFeedBytes(this.#perilune, place)
   }
 
   /** A handle learns how its feed is appended to best, so it is kept. */

@@ -39,18 +39,27 @@ const Reading = Type.Object(
 )
 const Removing = Type.Object({ evenClaimed: flag('true removes it under a live claim too.') }, strict)
 
-type Opened = (request: FastifyRequest, name: string, options?: { origin: string }) => Feed<string>
+type Opened<Body> = (request: FastifyRequest, name: string, options?: { origin: string }) => Feed<Body>
 
 export function feedMessages(app: App, feeds: Feeds, waits: Waits): void {
-  const open: Opened = (...names) => feeds.open(...names)
-  messagesAt(app, '/feeds/:name', { tag: 'messages', open, waits })
-  const openDead: Opened = (...names) => feeds.open(...names).deadLetters
-  messagesAt(app, '/feeds/:name/dead-letters', { tag: 'dead letters', open: openDead, waits })
+  messagesAt(app, '/feeds/:name', {
+    tag: 'messages',
+    open: (...names) => feeds.open(...names),
+    openBytes: (...names) => feeds.openBytes(...names),
+    waits,
+  })
+  messagesAt(app, '/feeds/:name/dead-letters', {
+    tag: 'dead letters',
+    open: (...names) => feeds.open(...names).deadLetters,
+    openBytes: (...names) => feeds.openBytes(...names).deadLetters,
+    waits,
+  })
 }
 
 interface Parts {
   readonly tag: string
-  readonly open: Opened
+  readonly open: Opened<string>
+  readonly openBytes: Opened<Buffer>
   readonly waits: Waits
 }
 
@@ -59,7 +68,7 @@ function messagesAt(app: App, at: string, parts: Parts): void {
   singleMessages(app, `${at}/messages/:id`, parts)
 }
 
-function readPages(app: App, url: string, { tag, open, waits }: Parts): void {
+function readPages(app: App, url: string, { tag, openBytes, waits }: Parts): void {
   const schema = {
     tags: [tag],
     summary: 'Read a page',
@@ -70,7 +79,11 @@ function readPages(app: App, url: string, { tag, open, waits }: Parts): void {
   app.get(url, { schema }, async (request, reply) => {
     const { origin: reader, wait: patience, ...options } = request.query
     checkEcho(options.echo, reader)
-    const feed = open(request, request.params.name, ...(reader === undefined ? [] : [{ origin: reader }]))
+    const feed = openBytes(
+      request,
+      request.params.name,
+      ...(reader === undefined ? [] : [{ origin: reader }]),
+    )
     const found = await readWaiting(feed, options, patience, { waits, reply })
     return reply.type('application/json').send(encodePage(found))
   })
@@ -104,12 +117,12 @@ function singleMessages(app: App, url: string, { tag, open }: Parts): void {
 }
 
 /** Reads a page, and waits for one only when there is nothing. Ended early it has still moved nothing. */
-export async function readWaiting(
-  feed: Feed<string>,
+export async function readWaiting<Body>(
+  feed: Feed<Body>,
   options: ReadOptions,
   patience: ReadOptions['wait'] | undefined,
   { waits, reply }: { waits: Waits; reply: FastifyReply },
-): Promise<Page<string>> {
+): Promise<Page<Body>> {
   const bounded = { ...options, ...PAGE_BOUNDS }
   const now = await feed.read({ ...bounded, signal: untilLeft(reply) })
   if (patience === undefined || now.messages.length > 0 || now.gap || now.reset || now.more) return now

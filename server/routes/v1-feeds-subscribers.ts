@@ -85,7 +85,7 @@ function readForSubscribers(app: App, feeds: Feeds, waits: Waits): void {
     const { name, subscriber } = request.params
     const { origin: reader, wait: patience, ...options } = request.query
     checkEcho(options.echo, reader)
-    const feed = feeds.open(request, name, reader === undefined ? {} : { origin: reader })
+    const feed = feeds.openBytes(request, name, reader === undefined ? {} : { origin: reader })
     const marker = await findSubscriber(feed, subscriber)
     if (marker === null) throw noSubscriber(subscriber)
     const found = await readWaiting(feed, { ...options, after: marker }, patience, { waits, reply })

@@ -60,7 +60,8 @@ function readMessages(app: App, queues: Queues, limits: Limits): void {
       if (messages.length === 0) throw notFound('None of these messages is there.')
       return reply.send(encodeMessages(queue, messages))
     }
-    const page = await readPage(feed, { ...readOptions(query, limits), signal: untilLeft(reply) })
+    const pages = queues.feedBytes({ tenant, queue })
+    const page = await readPage(pages, { ...readOptions(query, limits), signal: untilLeft(reply) })
     if (page.reset) reply.header('Perilune-Lost-Before', 'reset')
     return reply.send(encodePage(queue, page.messages, nextOf(queue, query, page)))
   })
@@ -75,7 +76,7 @@ function readMessages(app: App, queues: Queues, limits: Limits): void {
 }
 
 /** A reader at the end stays where it is, by the link that it has; one who met only hidden messages goes on. */
-function nextOf(queue: string, query: Query, { messages, more, next }: Page<string>): string | null {
+function nextOf(queue: string, query: Query, { messages, more, next }: Page<unknown>): string | null {
   if (messages.length === 0 && !more) return null
   return `${queuePath(queue)}/messages?${nextQuery(query, SHOWN, next)}`
 }
@@ -94,7 +95,7 @@ function readOptions(query: Query, { defaultPage, maxMessagesPerPage }: Limits):
 }
 
 /** Where only the loss of messages is to be told, it is told with the first of those that are left. */
-async function readPage(feed: Feed<string>, options: ReadOptions): Promise<Page<string>> {
+async function readPage(feed: Feed<Buffer>, options: ReadOptions): Promise<Page<Buffer>> {
   const page = await feed.read({ ...options, ...PAGE_BOUNDS })
   if (page.messages.length > 0 || !page.more || !(page.gap || page.reset)) return page
   const later = await feed.read({ ...options, ...PAGE_BOUNDS, after: page.next })

@@ -1,6 +1,7 @@
 // Messages as answers show them. Their bodies are JSON text already and are put in as they are; ids and
 // markers consist of digits and dashes.
 
+import { joined, listed } from '../stored-json.ts'
 import { encodeUndecoded } from './undecoded.ts'
 import type { Claim, FeedInspection, Message, Page, UndecodableMessage } from 'perilune'
 
@@ -19,9 +20,12 @@ function headOf(message: Omit<Message<unknown>, 'body'>): string {
   return `"id":"${id}","marker":${position},"createdAtMs":${createdAtMs},"ageMs":${ageMs},"expiresAtMs":${expiresAtMs},"claims":${claims},"claimToken":${claimToken}`
 }
 
-export function encodePage({ messages, undecodable, next, more, gap, reset }: Page<string>): string {
+/** A page may hold megabytes. */
+export function encodePage({ messages, undecodable, next, more, gap, reset }: Page<Buffer>): Buffer {
   const others = undecodable.map(encodeUndecodable).join(',')
-  return `{"messages":${list(messages)},"undecodable":[${others}],"next":"${next}","more":${more},"gap":${gap},"reset":${reset}}`
+  const shown = listed(messages, (message) => [`{${headOf(message)},"body":`, message.body, '}'])
+  const rest = `,"undecodable":[${others}],"next":"${next}","more":${more},"gap":${gap},"reset":${reset}}`
+  return joined(['{"messages":', ...shown, rest])
 }
 
 export function encodeClaim({ token, leaseMs, expiresAtMs, messages }: Claim<string>): string {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Feed, FeedOptions, Perilune } from 'perilune'
-import { storedJson } from '../stored-json.ts'
+import { storedJson, storedJsonBytes } from '../stored-json.ts'
 import { nameOf } from './place.ts'
 
 /** Opens the feeds that requests name. */
@@ -17,5 +17,14 @@ export class Feeds {
     options: Omit<FeedOptions<string>, 'codec'> = {},
   ): Feed<string> {
     return this.#perilune.feed(nameOf(request, name), { ...options, codec: storedJson })
+  }
+
+  /** For pages: bodies as they are stored. */
+  openBytes(
+    request: FastifyRequest,
+    name: string,
+    options: Omit<FeedOptions<Buffer>, 'codec'> = {},
+  ): Feed<Buffer> {
+    return this.#perilune.feed(nameOf(request, name), { ...options, codec: storedJsonBytes })
   }
 }

@@ -8,7 +8,7 @@ export interface Made {
 }
 
 /** The stored marker, or null when there is no such subscriber. */
-export async function findSubscriber(feed: Feed<string>, name: string): Promise<string | null> {
+export async function findSubscriber(feed: Feed<unknown>, name: string): Promise<string | null> {
   const { next } = await feed.read({ after: 'end', limit: 1 })
   const [life = '0'] = next.split('-')
   // A subscriber only moves forward, so the beginning of this life of the feed moves none.

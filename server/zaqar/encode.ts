@@ -2,6 +2,7 @@
 // and ids consist of characters that JSON and URLs need not escape.
 
 import type { Claim, FeedInspection, Message, UndecodableMessage } from 'perilune'
+import { joined, listed } from '../stored-json.ts'
 
 export const queuePath = (queue: string): string => `/v2/queues/${queue}`
 
@@ -10,7 +11,12 @@ export const messagePath = (queue: string, id: string): string => `${queuePath(q
 export const claimPath = (queue: string, token: number): string => `${queuePath(queue)}/claims/${token}`
 
 export function encodeMessage(queue: string, message: Message<string>): string {
-  return `{"id":"${message.id}","href":"${hrefOf(queue, message)}",${life(message, lifetimeOf(message))}}`
+  return `{${headOf(queue, message)}${message.body}}`
+}
+
+/** All before its body. */
+function headOf(queue: string, message: Message<unknown>): string {
+  return `"id":"${message.id}","href":"${hrefOf(queue, message)}",${beforeBody(message, lifetimeOf(message))}`
 }
 
 export function encodeMessages(queue: string, messages: readonly Message<string>[]): string {
@@ -18,10 +24,10 @@ export function encodeMessages(queue: string, messages: readonly Message<string>
 }
 
 /** `next`: path and query of the next page; null at the end. */
-export function encodePage(queue: string, messages: readonly Message<string>[], next: string | null): string {
+export function encodePage(queue: string, messages: readonly Message<Buffer>[], next: string | null): Buffer {
   const links = next === null ? [] : [{ rel: 'next', href: next }]
-  const shown = list(messages, (message) => encodeMessage(queue, message))
-  return `{"messages":${shown},"links":${JSON.stringify(links)}}`
+  const shown = listed(messages, (message) => [`{${headOf(queue, message)}`, message.body, '}'])
+  return joined(['{"messages":', ...shown, `,"links":${JSON.stringify(links)}}`])
 }
 
 export function encodeTaken(messages: readonly Message<string>[]): string {
@@ -64,7 +70,7 @@ function encodeEnd(queue: string, found: Message<string> | UndecodableMessage): 
 }
 
 /** Clients take the id of the claim that holds a message from here. */
-function hrefOf(queue: string, { id, claimToken }: Message<string>): string {
+function hrefOf(queue: string, { id, claimToken }: Message<unknown>): string {
   return messagePath(queue, id) + (claimToken === null ? '' : `?claim_id=${claimToken}`)
 }
 
@@ -76,14 +82,18 @@ function claimed(queue: string, claim: Claim<string>, grace?: number): string {
 }
 
 function life(message: Message<string>, ttl: number): string {
-  return `"ttl":${ttl},"age":${Math.floor(message.ageMs / 1000)},"body":${message.body}`
+  return `${beforeBody(message, ttl)}${message.body}`
+}
+
+function beforeBody(message: Message<unknown>, ttl: number): string {
+  return `"ttl":${ttl},"age":${Math.floor(message.ageMs / 1000)},"body":`
 }
 
 // Ids are times, and of many messages each is later than the one before: their creation may seem so much too late.
 const CREATED_LATE_MS = 100
 
 /** Whole seconds from its creation to its end. One that a claim has prolonged has a part of a second more. */
-function lifetimeOf({ expiresAtMs, createdAtMs }: Message<string>): number {
+function lifetimeOf({ expiresAtMs, createdAtMs }: Message<unknown>): number {
   return expiresAtMs === null ? 0 : Math.floor((expiresAtMs - createdAtMs + CREATED_LATE_MS) / 1000)
 }
 
