@@ -107,8 +107,7 @@ function passText(text: Uint8Array, from: number): number {
 }
 
 /** To the word of four bytes that holds a quote, a backslash or a control character, or the last words. */
-function passWords(words: Words, from: number): number {
-  const { first, all } = words
+function passWords({ first, all }: Words, from: number): number {
   // Some bytes of the first one may have been passed already.
   let at = Math.floor((from - first) / 4)
   while (at < all.length && !holdsMeaning(all[at] as number)) at += 1
