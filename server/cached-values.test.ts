@@ -30,7 +30,9 @@ test('clients of one tenant that read no cached value have a bound together, and
   }
   let most = 0
   const statuses: number[] = []
-  for (let at = 0; at < 60; at += 1) {
+  // Answers come with pauses between them.
+  const until = performance.now() + 20_000
+  while (statuses.length < 60 || (most < 10 * MIB && performance.now() < until)) {
     const { status } = await app.call('GET', '/v1/caches/small/keys/key/value', { project: 'other' })
     statuses.push(status)
     most = Math.max(most, unsent.bytes)

@@ -107,23 +107,23 @@ function endConnectionsWhenClosing(app: App): () => boolean {
 function countUnsent(app: App, unsent: Unsent): void {
   app.addHook('preClose', async () => unsent.close())
   app.addHook('onSend', (request, reply, payload, done) => {
-    const bytes = largeBytesOf(payload)
-    if (bytes !== null) {
-      const pieces = Pieces.ofBytes(bytes, () => reply.raw.writableLength)
-      reply.header('Content-Length', bytes.length)
-      unsent.add(shareOfRequest(request), reply.raw, bytes.length, () => pieces.left)
-      return done(null, pieces)
+    const pieces = piecesOf(payload)
+    if (pieces === null) return done(null, payload)
+    if (pieces.bytes !== null) {
+      reply.header('Content-Length', pieces.bytes)
+      pieces.notGone = () => reply.raw.writableLength
     }
-    if (payload instanceof Pieces) unsent.add(shareOfRequest(request), reply.raw, 0, () => payload.left)
-    done(null, payload)
+    unsent.add(shareOfRequest(request), reply.raw, pieces.bytes ?? 0, () => pieces.left)
+    done(null, pieces)
   })
 }
 
-/** As bytes: Node takes several times as long to write a large text, and the text's memory as well. */
-function largeBytesOf(payload: unknown): Buffer | null {
+/** Null: it is small. As bytes, for Node takes several times as long to write a large text, and the text's memory as well. */
+function piecesOf(payload: unknown): Pieces | null {
+  if (payload instanceof Pieces) return payload
   const bytes =
     typeof payload === 'string' && payload.length >= COUNTED_BYTES ? Buffer.from(payload) : payload
-  return Buffer.isBuffer(bytes) && bytes.length >= COUNTED_BYTES ? bytes : null
+  return Buffer.isBuffer(bytes) && bytes.length >= COUNTED_BYTES ? Pieces.ofBytes(bytes) : null
 }
 
 /** As `shareOf` has it of a key. */

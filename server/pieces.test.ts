@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { Pieces } from './pieces.ts'
 
+const NOTHING = Buffer.alloc(0)
 const LARGE = Buffer.from(Array.from({ length: 200_000 }, (_, at) => at % 251))
 
 async function* texts(...all: string[]): AsyncGenerator<string, void, undefined> {
@@ -18,6 +19,11 @@ async function read(pieces: Pieces): Promise<Buffer> {
 test('what goes in comes out, whatever the pieces', async () => {
   expect((await read(Pieces.ofBytes(LARGE))).equals(LARGE)).toBe(true)
   expect(await read(Pieces.ofBytes(Buffer.alloc(0)))).toHaveLength(0)
+  expect(
+    (await read(Pieces.ofBytes(Buffer.from('a'), LARGE, NOTHING, LARGE))).equals(
+      Buffer.concat([Buffer.from('a'), LARGE, LARGE]),
+    ),
+  ).toBe(true)
   const long = 'ä'.repeat(100_000)
   expect((await read(Pieces.ofTexts(texts('a', '', long, 'z')))).toString()).toBe(`a${long}z`)
 })
@@ -34,7 +40,8 @@ test('what has not been handed on is told', async () => {
 
 test('the end is told when all before it has gone', async () => {
   let [notGone, ended] = [1, false]
-  const pieces = Pieces.ofBytes(LARGE, () => notGone)
+  const pieces = Pieces.ofBytes(LARGE)
+  pieces.notGone = () => notGone
   pieces.once('end', () => (ended = true)).resume()
 
   await sleep(50)

@@ -15,30 +15,37 @@ type Texts = AsyncIterable<string, void, undefined>
 
 export class Pieces extends Readable {
   readonly #texts: AsyncIterator<string, void, undefined> | null
-  readonly #notGone: () => number
+  /** How many bytes whoever reads this has not passed on yet. */
+  notGone: () => number = () => 0
+  /** Of all; null: nobody knows. */
+  readonly bytes: number | null
   /** Of what comes now, what has not been handed on. */
-  #rest: Uint8Array
+  #rest: Uint8Array = NOTHING
+  /** What comes behind it. */
+  readonly #parts: Uint8Array[]
+  #bytesOfParts: number
 
-  private constructor(texts: Texts | null, first: Uint8Array, notGone: () => number) {
+  private constructor(texts: Texts | null, parts: readonly Uint8Array[]) {
     super({ highWaterMark: PIECE_BYTES })
     this.#texts = texts === null ? null : texts[Symbol.asyncIterator]()
-    this.#rest = first
-    this.#notGone = notGone
+    this.#parts = [...parts]
+    this.#bytesOfParts = parts.reduce((sum, { length }) => sum + length, 0)
+    this.bytes = texts === null ? this.#bytesOfParts : null
   }
 
-  /** `notGone`: how many bytes whoever reads this has not passed on yet. */
-  static ofBytes(bytes: Uint8Array, notGone = (): number => 0): Pieces {
-    return new Pieces(null, bytes, notGone)
+  /** Of what these hold together. */
+  static ofBytes(...parts: readonly Uint8Array[]): Pieces {
+    return new Pieces(null, parts)
   }
 
   /** Each text is asked for when those before it have been handed on. */
   static ofTexts(texts: Texts): Pieces {
-    return new Pieces(texts, NOTHING, () => 0)
+    return new Pieces(texts, [])
   }
 
   /** Bytes that are there and have not been handed on. */
   get left(): number {
-    return this.#rest.length + this.readableLength
+    return this.#rest.length + this.#bytesOfParts + this.readableLength
   }
 
   override _read(): void {
@@ -57,17 +64,28 @@ export class Pieces extends Readable {
 
   async #pushNext(): Promise<void> {
     while (this.#rest.length === 0) {
-      const next = await this.#texts?.next()
-      if (next === undefined || next.done === true) return this.#pushEnd()
-      this.#rest = Buffer.from(next.value)
+      const next = this.#nextPart() ?? (await this.#nextText())
+      if (next === null) return this.#pushEnd()
+      this.#rest = next
     }
     const piece = this.#rest.subarray(0, PIECE_BYTES)
     this.#rest = this.#rest.subarray(PIECE_BYTES)
     this.push(piece)
   }
 
+  #nextPart(): Uint8Array | undefined {
+    const part = this.#parts.shift()
+    this.#bytesOfParts -= part?.length ?? 0
+    return part
+  }
+
+  async #nextText(): Promise<Uint8Array | null> {
+    const next = await this.#texts?.next()
+    return next === undefined || next.done === true ? null : Buffer.from(next.value)
+  }
+
   async #pushEnd(): Promise<void> {
-    for (let looks = 0; !this.destroyed && this.left + this.#notGone() > 0; looks += 1) {
+    for (let looks = 0; !this.destroyed && this.left + this.notGone() > 0; looks += 1) {
       await (looks < TURNS ? turn() : sleep(LOOK_MS))
     }
     if (!this.destroyed) this.push(null)

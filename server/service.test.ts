@@ -66,7 +66,7 @@ test('closing takes no more connections and lets requests under way finish', asy
 
 test('closing lets clients take large answers to their ends', async () => {
   const service = await start({})
-  const messages = Array.from({ length: 45 }, () => ({ body: 'x'.repeat(90_000) }))
+  const messages = [{ body: 'x'.repeat(4_000_000) }]
   await fetch(`${service.url}/v1/feeds/large/messages`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
@@ -86,7 +86,7 @@ test('closing lets clients take large answers to their ends', async () => {
   socket.on('data', (piece) => (text += String(piece))).resume()
   await Promise.all([once(socket, 'close'), closing])
 
-  expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n'))).messages).toHaveLength(45)
+  expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n'))).messages[0].body).toHaveLength(4_000_000)
 })
 
 test('a port that is taken is told in one line', async () => {

@@ -1,6 +1,7 @@
 // Messages as answers show them. Their bodies are JSON text already and are put in as they are; ids and
 // markers consist of digits and dashes.
 
+import type { Pieces } from '../pieces.ts'
 import { joined, listed } from '../stored-json.ts'
 import { encodeUndecoded } from './undecoded.ts'
 import type { Claim, FeedInspection, Message, Page, UndecodableMessage } from 'perilune'
@@ -21,7 +22,7 @@ function headOf(message: Omit<Message<unknown>, 'body'>): string {
 }
 
 /** A page may hold megabytes. */
-export function encodePage({ messages, undecodable, next, more, gap, reset }: Page<Buffer>): Buffer {
+export function encodePage({ messages, undecodable, next, more, gap, reset }: Page<Buffer>): Buffer | Pieces {
   const others = undecodable.map(encodeUndecodable).join(',')
   const shown = listed(messages, (message) => [`{${headOf(message)},"body":`, message.body, '}'])
   const rest = `,"undecodable":[${others}],"next":"${next}","more":${more},"gap":${gap},"reset":${reset}}`

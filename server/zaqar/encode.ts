@@ -2,6 +2,7 @@
 // and ids consist of characters that JSON and URLs need not escape.
 
 import type { Claim, FeedInspection, Message, UndecodableMessage } from 'perilune'
+import type { Pieces } from '../pieces.ts'
 import { joined, listed } from '../stored-json.ts'
 
 export const queuePath = (queue: string): string => `/v2/queues/${queue}`
@@ -24,7 +25,11 @@ export function encodeMessages(queue: string, messages: readonly Message<string>
 }
 
 /** `next`: path and query of the next page; null at the end. */
-export function encodePage(queue: string, messages: readonly Message<Buffer>[], next: string | null): Buffer {
+export function encodePage(
+  queue: string,
+  messages: readonly Message<Buffer>[],
+  next: string | null,
+): Buffer | Pieces {
   const links = next === null ? [] : [{ rel: 'next', href: next }]
   const shown = listed(messages, (message) => [`{${headOf(queue, message)}`, message.body, '}'])
   return joined(['{"messages":', ...shown, `,"links":${JSON.stringify(links)}}`])

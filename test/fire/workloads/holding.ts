@@ -1,6 +1,6 @@
 // How long a process believed that it held something, by the lease's own word.
 
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { Lease } from 'perilune'
 import { between, oneOf } from '../cell.ts'
 import { nowUs } from '../clock.ts'
@@ -18,14 +18,27 @@ export interface Held {
   assertHeld(): void
 }
 
+/** Of what tells its end by a signal. */
+export interface Signalled {
+  readonly token: number
+  readonly signal: AbortSignal
+}
+
 /** Holds it for so long, or until it is lost; writes down from when until when it certainly believed that it had it. */
-export async function hold(recorder: Recorder, key: string, held: Held, ms: number): Promise<boolean> {
+export async function hold(
+  recorder: Recorder,
+  key: string,
+  held: Held | Signalled,
+  ms: number,
+): Promise<boolean> {
   const fromUs = nowUs()
   if (!says(held)) return false
   let untilUs = fromUs
   let isHeld = true
   while (isHeld && nowUs() < fromUs + ms * 1000) {
     await sleep(LOOK_MS)
+    // A process that stood still learns of the end by a timer, which may be behind this one.
+    if ('signal' in held) await turn()
     const at = nowUs()
     isHeld = says(held)
     if (isHeld) untilUs = at
@@ -44,11 +57,13 @@ export async function holdLease(
   const isLong = between(luck, 1, HOLDS_A_LONG_ONE) === 1
   if (isLong && between(luck, 1, 2) === 1)
     await recorder.call({ what: 'extend', key, given }, () => lease.extend(oneOf(luck, OTHER_LEASES)))
-  await hold(recorder, key, lease, isLong ? between(luck, ...LONG_MS) : between(luck, 5, 60))
+  const held = { token: lease.token, assertHeld: () => lease.assertHeld() }
+  await hold(recorder, key, held, isLong ? between(luck, ...LONG_MS) : between(luck, 5, 60))
   await recorder.call({ what: 'release', key, given }, () => lease.release())
 }
 
-function says(held: Held): boolean {
+function says(held: Held | Signalled): boolean {
+  if ('signal' in held) return !held.signal.aborted
   try {
     held.assertHeld()
     return true

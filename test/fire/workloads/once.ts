@@ -15,12 +15,7 @@ function visits(site: Site): () => Promise<void> {
         once.run(
           key,
           async ({ token, signal }) => {
-            await hold(
-              recorder,
-              key,
-              { token, assertHeld: () => signal.throwIfAborted() },
-              between(luck, 5, 50),
-            )
+            await hold(recorder, key, { token, signal }, between(luck, 5, 50))
             return `${process} ${token}`
           },
           { wait: `${WAIT_MS}ms` },

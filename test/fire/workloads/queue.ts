@@ -43,7 +43,7 @@ async function consume(site: Site, queue: AnyQueue): Promise<void> {
   const { recorder, luck, over } = site
   const step = async ({ id, token, attempt: count, signal }: ClaimedJob<Jobs['step']>): Promise<void> => {
     recorder.metAgain('started', id, { token, attempt: count })
-    await hold(recorder, id, { token, assertHeld: () => signal.throwIfAborted() }, between(luck, 2, 30))
+    await hold(recorder, id, { token, signal }, between(luck, 2, 30))
   }
   const worker = queue.work(
     { step },
