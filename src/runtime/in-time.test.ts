@@ -91,9 +91,12 @@ test('within and pause keep a time of sixty days', async () => {
   )
   within(never(), 60 * DAY_MS).catch(() => ended.push('within'))
 
-  await vi.advanceTimersByTimeAsync(60 * DAY_MS - 1)
+  // At once: what another test has left could begin a timer of each second in between, which is five million of them.
+  vi.advanceTimersByTime(60 * DAY_MS - 1)
+  await vi.advanceTimersByTimeAsync(0)
   expect(ended).toEqual([])
-  await vi.advanceTimersByTimeAsync(1)
+  vi.advanceTimersByTime(1)
+  await vi.advanceTimersByTimeAsync(0)
   expect(ended).toEqual(['pause', 'within'])
 })
 
