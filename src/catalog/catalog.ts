@@ -5,7 +5,7 @@ import { InvalidArgumentError } from '../runtime/errors.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
-import { OneAtATime } from './one-at-a-time.ts'
+import { ChangesInTurn } from './changes-in-turn.ts'
 
 /** A name and what is noted of it. */
 export interface CatalogEntry<Document> {
@@ -30,7 +30,7 @@ export interface ListOptions {
 const MAX_DOCUMENT_BYTES = 1024 * 1024
 const MAX_LIMIT = 1000
 /** Handles come and go. */
-const changes = new WeakMap<Runtime, OneAtATime>()
+const changes = new WeakMap<Runtime, ChangesInTurn>()
 
 /**
  * An ordered list of names, each with a small JSON document: which queues a tenant has, for instance.
@@ -39,11 +39,11 @@ const changes = new WeakMap<Runtime, OneAtATime>()
 export class Catalog<Document> {
   readonly name: string
   readonly #unit: Unit
-  readonly #changes: OneAtATime
+  readonly #changes: ChangesInTurn
 
   constructor(runtime: Runtime, name: string) {
     this.name = checkName('name', name)
-    this.#changes = changes.get(runtime) ?? new OneAtATime()
+    this.#changes = changes.get(runtime) ?? new ChangesInTurn()
     changes.set(runtime, this.#changes)
     this.#unit = new Unit(runtime, { structure: 'catalog', name: this.name, since: '6.2.0' })
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { OneAtATime } from './one-at-a-time.ts'
+import { ChangesInTurn } from './changes-in-turn.ts'
 
 function held() {
   const ends: (() => void)[] = []
@@ -16,7 +16,7 @@ function held() {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 test('changes of one document begin one behind the other, those of another at once', async () => {
-  const line = new OneAtATime()
+  const line = new ChangesInTurn()
   const { change, ends, began } = held()
   const all = [line.run('a', change), line.run('a', change), line.run('b', change)]
   await settled()
@@ -30,7 +30,7 @@ test('changes of one document begin one behind the other, those of another at on
 })
 
 test('one that fails keeps nobody', async () => {
-  const line = new OneAtATime()
+  const line = new ChangesInTurn()
   const failing = line.run('a', () => Promise.reject(new Error('refused')))
   const next = line.run('a', async () => 'done')
 
