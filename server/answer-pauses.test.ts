@@ -1,6 +1,8 @@
 import { setImmediate as passOfTheLoop } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { AnswerPauses } from './answer-pauses.ts'
+import { sharesOf } from './shares.ts'
+import { Unsent } from './unsent.ts'
 
 const MIB = 1024 * 1024
 
@@ -42,4 +44,17 @@ test('what comes in a pause makes it longer', async () => {
   expect([pauses.isPause, ended()]).toEqual([true, 0])
   vi.advanceTimersByTime(10)
   expect([pauses.isPause, ended()]).toEqual([false, 1])
+})
+
+test('in a pause no tenant has room for a large answer, and behind it those that wait are asked for', async () => {
+  const shares = sharesOf(new Unsent())
+  let asked = 0
+  shares.onRoom(() => (asked += 1))
+
+  expect(shares.hasRoom('tenant')).toBe(true)
+  shares.came(MIB)
+  expect(shares.hasRoom('tenant')).toBe(false)
+  await passOfTheLoop()
+  vi.advanceTimersByTime(10)
+  expect([shares.hasRoom('tenant'), asked]).toEqual([true, 1])
 })

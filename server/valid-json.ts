@@ -23,7 +23,7 @@ interface Words {
   readonly all: Uint32Array
 }
 
-/** Of what is looked at just now. */
+/** Of what is looked at just now: made once for it, and only where a text is long. */
 let words: Words | null = null
 
 /** Whether the bytes are UTF-8 is another question. */

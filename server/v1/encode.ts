@@ -1,8 +1,8 @@
 // Messages as answers show them. Their bodies are JSON text already and are put in as they are; ids and
 // markers consist of digits and dashes.
 
+import { joined, listed } from '../joined.ts'
 import type { Pieces } from '../pieces.ts'
-import { joined, listed } from '../stored-json.ts'
 import { encodeUndecoded } from './undecoded.ts'
 import type { Claim, FeedInspection, Message, Page, UndecodableMessage } from 'perilune'
 

@@ -2,8 +2,8 @@
 // and ids consist of characters that JSON and URLs need not escape.
 
 import type { Claim, FeedInspection, Message, UndecodableMessage } from 'perilune'
+import { joined, listed } from '../joined.ts'
 import type { Pieces } from '../pieces.ts'
-import { joined, listed } from '../stored-json.ts'
 
 export const queuePath = (queue: string): string => `/v2/queues/${queue}`
 
