@@ -8,7 +8,7 @@ import { Lane } from './partition-lane.ts'
 import { joinEntries, parseMarker } from './partition-marker.ts'
 import { type FoundPartitionedMessages, inPartition, type PartitionedEntry } from './partition-message.ts'
 import type { PartitionSet } from './partition-set.ts'
-import { type ReadOptions, toMostBytes } from './reading.ts'
+import { READ_OPTIONS as ALL_OPTIONS, type ReadOptions, toMostBytes } from './reading.ts'
 
 export interface PartitionedReadOptions extends Omit<ReadOptions, 'includeDelayed' | 'lookThrough'> {}
 
@@ -40,15 +40,9 @@ export function toPartitionedPage<Body>({
   return { ...sortOut(entries), ...place }
 }
 
-export const READ_OPTIONS: readonly string[] = [
-  'after',
-  'limit',
-  'maxBytes',
-  'echo',
-  'includeClaimed',
-  'wait',
-  'signal',
-]
+const OF_SINGLE_FEEDS: ReadonlySet<string> = new Set(['includeDelayed', 'lookThrough'])
+
+export const READ_OPTIONS: readonly string[] = ALL_OPTIONS.filter((option) => !OF_SINGLE_FEEDS.has(option))
 
 /** Reads one page; an empty one when nothing comes within `wait`. */
 export async function readPartitions<Body>(

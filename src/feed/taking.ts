@@ -1,7 +1,8 @@
 // Messages that are taken out of a feed: a claim that is acked at once.
 
-import { AmbiguousError, LeaseLostError } from '../runtime/errors.ts'
+import { AmbiguousError } from '../runtime/errors.ts'
 import { inTheEnd } from '../runtime/in-the-end.ts'
+import { isLoss } from '../runtime/outage.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
 
 interface Taken<Message> {
@@ -45,11 +46,7 @@ async function ackOrGoOn(taken: Taken<unknown>): Promise<void> {
     await taken.ack()
   } catch (error) {
     if (!(error instanceof AmbiguousError)) throw error
-    void inTheEnd(
-      () => taken.ack(),
-      error,
-      (failure) => failure instanceof LeaseLostError,
-    )
+    void inTheEnd(() => taken.ack(), error, isLoss)
   }
 }
 

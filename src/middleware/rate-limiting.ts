@@ -5,8 +5,9 @@ import type { Decision } from '../rate-limit/decision.ts'
 import { rateLimitHeaders } from '../rate-limit/headers.ts'
 import type { RateLimit } from '../rate-limit/rate-limit.ts'
 import { checkOptions } from '../runtime/arguments.ts'
-import { InvalidArgumentError, LeaseLostError } from '../runtime/errors.ts'
-import { inTheEnd } from '../runtime/in-the-end.ts'
+import { InvalidArgumentError } from '../runtime/errors.ts'
+import { nowOrInTheEnd } from '../runtime/in-the-end.ts'
+import { isLoss } from '../runtime/outage.ts'
 import { type Answer, type Headers, problem, unavailable } from './answer.ts'
 
 export interface RateLimitMiddlewareOptions<Request> {
@@ -61,15 +62,7 @@ function releaser(limiter: Limiter, subject: string, decision: Decision): () => 
   return () => {
     if (!held) return
     held = false
-    void giveBack(() => limiter.release(subject, token))
-  }
-}
-
-/** Nobody else has the token: it is said until the server knows, or the lease is over. */
-async function giveBack(release: () => Promise<void>): Promise<void> {
-  try {
-    await release()
-  } catch (error) {
-    await inTheEnd(release, error, (failure) => failure instanceof LeaseLostError)
+    // Nobody else has the token: it is said until the server knows, or the lease is over.
+    nowOrInTheEnd(() => limiter.release(subject, token), isLoss).catch(() => undefined)
   }
 }

@@ -323,3 +323,15 @@ test('a unit whose answers have become small is one of the small ones again', as
   many(50, () => scene.ask('k'))
   expect(scene.due).toHaveLength(4)
 })
+
+test('whoever shares is told of each answer with its bytes', async () => {
+  const came: number[] = []
+  const { due, ask } = setup({ shares: { ...byTenant, came: (bytes) => came.push(bytes) } })
+
+  void ask('a/1')
+  void ask('a/2')
+  await due[0]?.answer(100_000)
+  await due[0]?.lose()
+
+  expect(came).toEqual([100_000])
+})

@@ -32,6 +32,7 @@ import { LeaseLostError } from './errors.ts'
 import { ExtensionPlan } from './extension-plan.ts'
 import type { Grant } from './grant.ts'
 import { nowOrInTheEnd } from './in-the-end.ts'
+import { isLoss } from './outage.ts'
 import type { TaskLease } from './lease.ts'
 import type { Kept, LeaseKeeper, LeaseKind } from './lease-keeper.ts'
 import { toLeaseMs } from './lease-options.ts'
@@ -365,10 +366,6 @@ export class KeptLease implements TaskLease, Kept {
     this.#aborts?.abort(this.lostError())
     this.#onOver()
   }
-}
-
-function isLoss(error: unknown): boolean {
-  return error instanceof LeaseLostError
 }
 
 function nothing(): void {}

@@ -5,6 +5,7 @@ import {
   DriverError,
   type DriverErrorCode,
   InvalidArgumentError,
+  LeaseLostError,
   PeriluneError,
   UnsupportedServerError,
 } from './errors.ts'
@@ -23,6 +24,11 @@ export function isOutage(error: unknown): error is DriverError | AmbiguousError 
 }
 
 const FINAL: ReadonlySet<DriverErrorCode> = new Set<DriverErrorCode>(['closed', 'unknown-layout'])
+
+/** True when the lease that something is said of is over: nothing is left to be said. */
+export function isLoss(error: unknown): error is LeaseLostError {
+  return error instanceof LeaseLostError
+}
 
 /** True when the same call would fail for ever: this process need not try it again. */
 export function isFinal(error: unknown): boolean {
