@@ -54,7 +54,7 @@ test('who waits for a loader has its error though Redis hears nothing of it', as
 })
 
 test('an election that nobody learnt of is given up when Redis is back, and nobody waits for its lease', async () => {
-  const { cache, other, away } = await scene(300, { storeWithin: '50ms', lease: '1h' })
+  const { cache, other, away } = await scene(300, { storeWithin: '200ms', lease: '1h' })
   away.from = 'cache/elect'
   expect(await cache.get('a', () => 'without')).toBe('without')
   expect((await other.inspect('a')).load).not.toBeNull()
