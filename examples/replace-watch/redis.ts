@@ -200,7 +200,7 @@ function readNamesOfGuildCompleteFound(part: Reply | undefined): (string)[] {
 const guildComplete: ScriptOperation<GuildCompleteArguments, GuildCompleteAnswer> = {
   script: {
     name: 'guild/complete',
-    sha1: '390312a4bf6b021af835eea9cf9334a538142921',
+    sha1: '96757a95be55f66fb32e6dd7b1f88fb61ad17cf5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -218,7 +218,6 @@ local prefix = ARGV[1] -- text: what they begin with
 local function is_name(text)
   return string.match(text, '^[a-z]+$') ~= nil
 end
-
 if not is_name(prefix) then
   return redis.error_reply('INVALID prefix: only small letters')
 end
@@ -236,7 +235,7 @@ return { 'found', names }
   lines: [
     [1, 'redis/guild/complete.lua', 1],
     [12, 'redis/shared/names.lua', 1],
-    [16, 'redis/guild/complete.lua', 13],
+    [16, 'redis/guild/complete.lua', 14],
   ],
   encode(args) {
     return [
@@ -271,7 +270,7 @@ export type GuildJoinAnswer =
 const guildJoin: ScriptOperation<GuildJoinArguments, GuildJoinAnswer> = {
   script: {
     name: 'guild/join',
-    sha1: 'e5f84787765d8a356f1549818c2b3340ef18c97c',
+    sha1: '6b1c2d0af0b46339d4cd81b99602917740562810',
     reads: false,
     bytes: false,
     source: `--[[
@@ -287,7 +286,6 @@ local names, names_at = ARGV, 1 -- repeated (name:text): who joins
 local function is_name(text)
   return string.match(text, '^[a-z]+$') ~= nil
 end
-
 for at = names_at, #names do
   if not is_name(names[at]) then
     return redis.error_reply('INVALID names: only small letters')
@@ -303,7 +301,7 @@ return { 'joined', redis.call('ZCARD', members) }
   lines: [
     [1, 'redis/guild/join.lua', 1],
     [10, 'redis/shared/names.lua', 1],
-    [14, 'redis/guild/join.lua', 11],
+    [14, 'redis/guild/join.lua', 12],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.names.length)

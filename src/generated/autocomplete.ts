@@ -29,7 +29,7 @@ export type AddAnswer =
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'autocomplete/add',
-    sha1: '66a2c6fb23d1cbd456cb6c92c71405bf14cd005e',
+    sha1: 'cb0e5c4296cfa6fe03f78450f1dcff78d83f9107',
     reads: false,
     bytes: false,
     source: `--[[
@@ -58,33 +58,26 @@ local caller = ARGV[2] -- text: process and slot; empty: the call is not remembe
 local call = ARGV[3] -- text: number of the call in that slot
 local added, added_at = ARGV, 4 -- repeated (id:text text:text marked:text score:integer expire_ms:integer payload:bytes): marked: the folded text, with \\1 before each word start but the first; expire_ms 0: never
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
--- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
--- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
-local CALL_MEMORY_MS = 600000
+-- What the words of an entry leave behind that goes.
 
--- What is remembered of a slot: number, time and answer of its last call.
-local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+local function open_index(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
+  return {
+    is_new = not stored[1],
+    layout = stored[1] or '2',
+    codec = stored[2] or codec,
+    last = tonumber(stored[3] or 0),
+    last_top = tonumber(stored[4] or 0),
+    record = stored[5],
+  }
 end
-
+local index = open_index(meta, codec, caller)
+if index.layout ~= '2' then
+  return redis.error_reply('LAYOUT ' .. index.layout)
+end
+if index.codec ~= codec then
+  return redis.error_reply('CODEC ' .. index.codec)
+end
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
 -- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
 -- must not run again.
@@ -98,7 +91,1140 @@ local function recall(record, call)
   end
   return nil, tonumber(number) > tonumber(call)
 end
-
+local remembered, superseded = recall(index.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  local new, replaced, taken = string.match(remembered, '^(%d+) (%d+) (%d+)$')
+  return { 'added', tonumber(new), tonumber(replaced), tonumber(taken) }
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
+-- First what grows, which a server out of memory refuses.
+redis.call('HSET', meta, 'layout', '2', 'codec', codec)
+-- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
+-- before it has changed anything. An index that is changed in part could not be searched any more. What frees comes first, so that a
+-- server out of memory goes on; a call that may add has written before.
+local function try_rights(meta, index, keys)
+  redis.call('HDEL', meta, '')
+  redis.call('ZREM', keys.words, '')
+  redis.call('ZADD', keys.words, 'XX', '0', '')
+  redis.call('ZLEXCOUNT', keys.words, '+', '-')
+  redis.call('ZRANGEBYLEX', keys.words, '+', '-')
+  redis.call('ZREVRANGEBYLEX', keys.words, '-', '+')
+  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+  if not index.is_new then
+    redis.call('HSET', meta, 'layout', '2')
+  end
+end
+local keys = {
+  entries = KEYS[2],
+  ids = KEYS[3],
+  words = KEYS[4],
+  tops = tops,
+  expiry = expiry,
+  fronts = KEYS[7],
+  forks = KEYS[8],
+}
+try_rights(meta, index, keys)
+-- The tops that a call has met, each read once and written once, at its end: \`open\` by their numbers, \`forks\` the first
+-- fork that begins as a prefix does, \`last\` the newest number, \`work\` what the call has done so far (shared/autocomplete/work).
+local function open_tops(last)
+  return { open = {}, forks = {}, last = last, work = 0 }
+end
+local known, before = open_tops(index.last_top), index.last
+local new, replaced, taken = 0, 0, 0
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- Where entries have expired most of the work is left for as many of them, so that they never add up.
+local has_due = redis.call('ZCOUNT', expiry, '-inf', exact(now_ms)) > 0
+local most_work = has_due and 6000 / 3 or 6000
+-- What stands for a score in a place.
+local function rank_of(score)
+  return 4503599627370496 - score
+end
+local function pack_place(rank, ref)
+  return struct.pack('>dd', rank, ref)
+end
+-- The place that begins at this byte: rank and ref.
+local function place_at(packed, byte)
+  return struct.unpack('>dd', packed, byte)
+end
+-- An entry's field in \`entries\`.
+local function field_of(ref)
+  return struct.pack('>d', ref)
+end
+local function pack_record(entry)
+  local id = entry.id == entry.text and '' or entry.id
+  local head = struct.pack('>ddHHH', entry.expires_at_ms, entry.rank, #id, #entry.marked, #entry.text)
+  return head .. id .. entry.marked .. entry.text .. entry.payload
+end
+local function parse_record(record)
+  local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
+  local marked_at = 22 + id_bytes
+  local text_at = marked_at + marked_bytes
+  local text = string.sub(record, text_at + 1, text_at + text_bytes)
+  return {
+    expires_at_ms = expires_at_ms,
+    rank = rank,
+    id = id_bytes == 0 and text or string.sub(record, 22 + 1, marked_at),
+    marked = string.sub(record, marked_at + 1, text_at),
+    text = text,
+    payload = string.sub(record, text_at + text_bytes + 1),
+  }
+end
+local function has_expired(expires_at_ms, now_ms)
+  return expires_at_ms > 0 and expires_at_ms <= now_ms
+end
+-- The folded text from each of its word starts on, each once.
+local function suffixes_of(marked)
+  local suffixes, seen = {}, {}
+  local from = 1
+  while from do
+    local suffix = string.sub((string.gsub(string.sub(marked, from), '\\1', '')), 1, 64)
+    if not seen[suffix] then
+      seen[suffix] = true
+      suffixes[#suffixes + 1] = suffix
+    end
+    local mark = string.find(marked, '\\1', from, true)
+    from = mark and mark + 1
+  end
+  return suffixes
+end
+-- Members of \`words\`: a suffix, the end of text, and the place of its entry.
+local function members_of(suffixes, place)
+  local members = {}
+  for at, suffix in ipairs(suffixes) do
+    members[at] = suffix .. '\\0' .. place
+  end
+  return members
+end
+local function work_of(suffixes, record)
+  local work = math.ceil(#record / 128)
+  for _, suffix in ipairs(suffixes) do
+    work = work + 30 + #suffix
+  end
+  return work
+end
+-- Collects places in any order and keeps the first of them, each entry once.
+-- Numbers are compared, not packed places: the order of strings depends on the server's locale.
+-- \`looked\`: how many were offered.
+local function new_best(most)
+  return {
+    most = most,
+    ranks = {},
+    refs = {},
+    size = 0,
+    rank = math.huge,
+    ref = math.huge,
+    cut = false,
+    looked = 0,
+  }
+end
+local function is_before(rank, ref, other_rank, other_ref)
+  return rank < other_rank or (rank == other_rank and ref < other_ref)
+end
+local function sort_best(best)
+  local ranks, refs = best.ranks, best.refs
+  table.sort(refs, function(one, other)
+    return is_before(ranks[one], one, ranks[other], other)
+  end)
+  for at = best.size, best.most + 1, -1 do
+    ranks[refs[at]] = nil
+    refs[at] = nil
+    best.cut = true
+  end
+  best.size = #refs
+  if best.size == best.most then
+    best.ref = refs[best.size]
+    best.rank = ranks[best.ref]
+  end
+end
+-- False where it is none of the first, and so nothing behind it is.
+local function offer(best, rank, ref)
+  best.looked = best.looked + 1
+  if best.ranks[ref] then
+    return true
+  end
+  if not is_before(rank, ref, best.rank, best.ref) then
+    best.cut = true
+    return false
+  end
+  best.size = best.size + 1
+  best.ranks[ref] = rank
+  best.refs[best.size] = ref
+  if best.size >= 2 * best.most then
+    sort_best(best)
+  end
+  return true
+end
+-- Offers the entries of members of \`words\`.
+local function offer_members(best, members)
+  for _, member in ipairs(members) do
+    offer(best, place_at(member, #member - 16 + 1))
+  end
+end
+-- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
+local function offer_places(best, places)
+  for byte = 1, #places, 16 do
+    if not offer(best, place_at(places, byte)) then
+      return false
+    end
+  end
+  return true
+end
+-- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
+-- the first that has none of the best have none either.
+local function sort_lists(lists)
+  table.sort(lists, function(one, other)
+    return is_before(one.rank, one.ref, other.rank, other.ref)
+  end)
+end
+-- All members with a prefix lie between these; UTF-8 has no byte 255.
+local function from_prefix(prefix)
+  return '[' .. prefix
+end
+local function to_prefix(prefix)
+  return '(' .. prefix .. '\\255'
+end
+-- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
+-- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
+--   <prefix>\\0<number of its top>
+-- and the first of it that begins as a query does is the fork whose words match the query.
+local function first_fork(forks, prefix)
+  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
+  if not found[1] then
+    return nil
+  end
+  local cut = string.find(found[1], '\\0', 1, true)
+  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
+end
+local function parse_top(id, head, rest)
+  local top = { id = id, rest = rest, read = {}, dropped = {} }
+  top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
+  top.letters = string.sub(head, 17 + 1)
+  return top
+end
+local function leaf_field(top, letter)
+  return top.id .. ':' .. letter
+end
+-- The leaf with this letter, perhaps without its places.
+local function leaf_of(top, letter)
+  local leaf = top.read[letter]
+  if not leaf then
+    leaf = { letter = letter }
+    top.read[letter] = leaf
+  end
+  return leaf
+end
+local function leaves_of(top)
+  if not top.leaves then
+    top.leaves = {}
+    for at = 1, #top.letters do
+      local leaf = leaf_of(top, string.sub(top.letters, at, at))
+      leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * 16 + 1)
+      top.leaves[at] = leaf
+    end
+  end
+  return top.leaves
+end
+local function prefixes_of(top)
+  if not top.prefixes then
+    top.prefixes = {}
+    local at = #top.letters * 16 + 1
+    while at <= #top.rest do
+      local least, bytes = string.byte(top.rest, at, at + 1)
+      top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
+      at = at + 2 + bytes
+    end
+  end
+  return top.prefixes
+end
+-- Reads leaves: of these tops those in the same places.
+local function read_leaves(tops, of_tops, leaves)
+  local fields, missing = {}, {}
+  for at, leaf in ipairs(leaves) do
+    if not leaf.places then
+      fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
+      missing[#missing + 1] = leaf
+    end
+  end
+  if fields[1] then
+    local stored = redis.call('HMGET', tops, unpack(fields))
+    for at, leaf in ipairs(missing) do
+      leaf.places = stored[at]
+    end
+  end
+end
+-- Of leaves that are read.
+local function count_places(leaves)
+  local bytes = 0
+  for _, leaf in ipairs(leaves) do
+    bytes = bytes + #leaf.places
+  end
+  return bytes / 16
+end
+local function set_places(leaf, places)
+  leaf.places, leaf.is_new = places, true
+end
+-- Puts a leaf of these places into a top. None of them is before what stands before it.
+local function put_leaf(top, at, places)
+  local leaves, taken, letter = leaves_of(top), {}, 65
+  for _, leaf in ipairs(leaves) do
+    taken[leaf.letter] = true
+  end
+  while taken[string.char(letter)] do
+    letter = letter + 1
+  end
+  local leaf = leaf_of(top, string.char(letter))
+  set_places(leaf, places)
+  leaf.rank, leaf.ref = 0, 0
+  if at > 1 then
+    leaf.rank, leaf.ref = place_at(places, 1)
+  end
+  table.insert(leaves, at, leaf)
+  top.has_new_head = true
+end
+local function drop_leaf(top, at)
+  local leaf = table.remove(leaves_of(top), at)
+  top.read[leaf.letter] = nil
+  top.dropped[#top.dropped + 1] = leaf.letter
+  top.has_new_head = true
+end
+-- Adds leaves of these places behind the others.
+local function append_leaves(top, places)
+  local from, size = 1, 11 * 16
+  while from <= #places do
+    local to = from + size - 1
+    if #places - to < 8 * 16 then
+      to = #places
+    end
+    put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
+    from = to + 1
+  end
+end
+-- How many of these places are before this one.
+local function places_before(places, rank, ref)
+  local low, high = 0, #places / 16
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local other_rank, other_ref = place_at(places, 1 + middle * 16)
+    if is_before(other_rank, other_ref, rank, ref) then
+      low = middle + 1
+    else
+      high = middle
+    end
+  end
+  return low
+end
+-- The leaf that a place belongs to, which of all it is, and how many there are. Nil behind the limit.
+local function find_leaf(top, rank, ref)
+  if not is_before(rank, ref, top.rank, top.ref) then
+    return nil
+  end
+  local leaves = top.leaves
+  local at = leaves and #leaves or #top.letters
+  while at > 1 do
+    local other_rank, other_ref
+    if leaves then
+      other_rank, other_ref = leaves[at].rank, leaves[at].ref
+    else
+      other_rank, other_ref = place_at(top.rest, (at - 1) * 16 + 1)
+    end
+    if not is_before(rank, ref, other_rank, other_ref) then
+      break
+    end
+    at = at - 1
+  end
+  return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
+end
+-- How many places of a leaf are before this one, and whether it is there.
+local function find_place(leaf, one)
+  local before = places_before(leaf.places, one.rank, one.ref)
+  local byte = before * 16
+  return before, string.sub(leaf.places, byte + 1, byte + 16) == one.place
+end
+-- Notes that the front of a top is to be written anew.
+local function change_front(known, top)
+  if not top.has_new_front then
+    top.has_new_front = true
+    known.work = known.work + 30
+  end
+end
+-- Makes two leaves of the places of one or two: \`cut\` bytes for the first.
+local function split_leaf(top, at, places)
+  local cut = math.ceil(#places / 16 / 2) * 16
+  set_places(leaves_of(top)[at], string.sub(places, 1, cut))
+  put_leaf(top, at + 1, string.sub(places, cut + 1))
+end
+local function put_place(known, top, leaf, at, one)
+  local before, is_there = find_place(leaf, one)
+  if is_there then
+    return
+  end
+  local cut = before * 16
+  set_places(leaf, string.sub(leaf.places, 1, cut) .. one.place .. string.sub(leaf.places, cut + 1))
+  if at == 1 and before < 10 then
+    change_front(known, top)
+  end
+  if #leaf.places <= 18 * 16 then
+    return
+  end
+  split_leaf(top, at, leaf.places)
+  local count = #top.leaves
+  if count > 16 then
+    top.rank, top.ref = top.leaves[count].rank, top.leaves[count].ref
+    drop_leaf(top, count)
+  end
+end
+-- Makes one leaf of two that are next to each other, or two that are as long.
+local function level_leaves(tops, top, at)
+  local leaves = leaves_of(top)
+  local first = math.min(at, #leaves - 1)
+  if first == 0 then
+    return
+  end
+  read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
+  local both = leaves[first].places .. leaves[first + 1].places
+  drop_leaf(top, first + 1)
+  if #both <= 18 * 16 then
+    set_places(leaves[first], both)
+  else
+    split_leaf(top, first, both)
+  end
+end
+-- True when it was there.
+local function take_place(keys, known, top, leaf, at, one)
+  local before, is_there = find_place(leaf, one)
+  if not is_there then
+    return false
+  end
+  local cut = before * 16
+  set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + 16 + 1))
+  if at == 1 and before < 10 then
+    change_front(known, top)
+  end
+  if #leaf.places < (at == 1 and 10 or 8) * 16 then
+    level_leaves(keys.tops, top, at)
+  end
+  return true
+end
+-- Opens the tops with these numbers.
+local function read_tops(tops, known, ids)
+  local missing, fields = {}, {}
+  for _, id in ipairs(ids) do
+    if not known.open[id] then
+      missing[#missing + 1] = id
+      fields[#fields + 1] = id
+      fields[#fields + 1] = id .. ':'
+    end
+  end
+  if missing[1] then
+    local found = redis.call('HMGET', tops, unpack(fields))
+    for at, id in ipairs(missing) do
+      known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
+    end
+  end
+end
+local function get_top(tops, known, id)
+  read_tops(tops, known, { id })
+  return known.open[id]
+end
+-- Of these tops those that have a place, or would have it: the top, the leaf, which one it is.
+local function find_leaves(tops, list, one)
+  local found, of_tops, leaves = {}, {}, {}
+  for _, top in ipairs(list) do
+    local leaf, at = find_leaf(top, one.rank, one.ref)
+    if leaf then
+      found[#found + 1] = { top = top, leaf = leaf, at = at }
+      of_tops[#found], leaves[#found] = top, leaf
+    end
+  end
+  read_leaves(tops, of_tops, leaves)
+  return found
+end
+-- A new top without places, which no fork has yet.
+local function make_top(known)
+  known.last = known.last + 1
+  local id = exact(known.last)
+  local top = { id = id, rank = math.huge, ref = math.huge, has_front = 0, read = {}, dropped = {} }
+  top.leaves, top.prefixes = {}, {}
+  known.open[id] = top
+  return top
+end
+-- Another top with the same places.
+local function copy_top(tops, known, top)
+  local leaves = leaves_of(top)
+  read_leaves(tops, { top }, leaves)
+  local copy = make_top(known)
+  copy.rank, copy.ref = top.rank, top.ref
+  for at, leaf in ipairs(leaves) do
+    put_leaf(copy, at, leaf.places)
+    copy.leaves[at].rank, copy.leaves[at].ref = leaf.rank, leaf.ref
+  end
+  return copy
+end
+-- The first fork that begins as this prefix does: prefix and number of its top; or false.
+local function fork_behind(keys, known, prefix)
+  local fork = known.forks[prefix]
+  if fork == nil then
+    local found, id = first_fork(keys.forks, prefix)
+    fork = found and { prefix = found, id = id } or false
+    known.forks[prefix] = fork
+  end
+  return fork
+end
+-- Prefixes of a fork of \`least\` bytes and more are answered by its top.
+local function set_least(known, top, prefix, least)
+  prefixes_of(top)[prefix] = least
+  top.has_new_head = true
+  change_front(known, top)
+end
+-- Gives a top a fork.
+local function put_fork(keys, known, top, prefix, least)
+  redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
+  set_least(known, top, prefix, least)
+  known.forks = {}
+end
+-- Takes a fork from its top, which is given up with the last one. Returns what was the least for it.
+local function take_fork(keys, known, top, prefix)
+  redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
+  local least = prefixes_of(top)[prefix]
+  set_least(known, top, prefix, nil)
+  top.is_gone = not next(top.prefixes)
+  known.forks = {}
+  return least
+end
+local function keep_sorted(forks)
+  redis.call('ZADD', forks, '0', string.rep('\\255', 65))
+end
+local function forget_sorted(forks)
+  redis.call('ZREM', forks, string.rep('\\255', 65))
+end
+-- Where one of its forks begins all words, these are the last.
+local function give_up_top(keys, known, top)
+  for prefix in pairs(prefixes_of(top)) do
+    if take_fork(keys, known, top, prefix) == 0 then
+      forget_sorted(keys.forks)
+    end
+  end
+end
+-- The forks on the way of a suffix, the shortest first; how long the prefix is that none of them begins with; and the
+-- fork that it begins, which the suffix parts from.
+local function walk_forks(keys, known, suffix)
+  local passed, length = {}, 0
+  while length <= #suffix do
+    local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
+    if not fork then
+      return passed, length, nil
+    end
+    if string.sub(suffix, 1, #fork.prefix) ~= fork.prefix then
+      return passed, length, fork
+    end
+    passed[#passed + 1] = fork
+    length = #fork.prefix + 1
+  end
+  return passed, length, nil
+end
+-- What two texts begin with alike, up to the end of text.
+local function common_start(one, other)
+  local length = 0
+  repeat
+    length = length + 1
+    local byte = string.byte(other, length)
+  until byte ~= string.byte(one, length) or not byte or byte == 0
+  return string.sub(one, 1, length - 1)
+end
+-- All that match a few words, in their order.
+local function pack_places(members)
+  local best = new_best(#members)
+  offer_members(best, members)
+  sort_best(best)
+  local places = {}
+  for at, ref in ipairs(best.refs) do
+    places[at] = pack_place(best.ranks[ref], ref)
+  end
+  return table.concat(places), #places
+end
+-- The top of those in this one and of an entry that has come. \`born\`: those that were made for it, by what they were made of.
+local function top_with(keys, known, born, top, one)
+  local with = born[top.id]
+  if not with then
+    with = copy_top(keys.tops, known, top)
+    local leaf, at = find_leaf(with, one.rank, one.ref)
+    if leaf then
+      put_place(known, with, leaf, at, one)
+    end
+    born[top.id], born[with.id] = with, with
+  end
+  return with
+end
+-- Makes the prefix a fork where a suffix parts from the words of another one.
+local function make_fork(keys, known, born, suffix, other, one)
+  local top = get_top(keys.tops, known, other.id)
+  local with = top_with(keys, known, born, top, one)
+  local prefix = common_start(other.prefix, suffix)
+  put_fork(keys, known, with, prefix, prefixes_of(top)[other.prefix])
+  set_least(known, top, other.prefix, #prefix + 1)
+end
+-- Makes prefixes of a suffix hot, from this length on, where there are too many words.
+local function make_hot(keys, known, born, suffix, length)
+  while length <= #suffix do
+    local prefix = string.sub(suffix, 1, length)
+    local from, to = from_prefix(prefix), to_prefix(prefix)
+    if redis.call('ZLEXCOUNT', keys.words, from, to) <= 32 then
+      return
+    end
+    local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', 1000)
+    local places, size = pack_places(members)
+    if size <= 24 then
+      return
+    end
+    local top = born[places]
+    if not top then
+      top = make_top(known)
+      append_leaves(top, places)
+      born[places], born[top.id] = top, top
+    end
+    local fork = common_start(members[1], members[#members])
+    if length == 0 then
+      keep_sorted(keys.forks)
+    end
+    put_fork(keys, known, top, fork, length)
+    length = #fork + 1
+  end
+end
+-- The forks on the way of suffixes, by their tops: \`ids\` has their numbers.
+local function note_passed(passed_of, passed)
+  for _, fork in ipairs(passed) do
+    local prefixes = passed_of[fork.id]
+    if not prefixes then
+      prefixes = {}
+      passed_of[fork.id] = prefixes
+      passed_of.ids[#passed_of.ids + 1] = fork.id
+    end
+    prefixes[fork.prefix] = true
+  end
+end
+local function is_all_of(top, prefixes)
+  for prefix in pairs(prefixes_of(top)) do
+    if not prefixes[prefix] then
+      return false
+    end
+  end
+  return true
+end
+-- Puts an entry into tops of which all forks match it; where only some do, these get a top of their own.
+local function enter_tops(keys, known, born, passed_of, one)
+  local entered = {}
+  read_tops(keys.tops, known, passed_of.ids)
+  for _, id in ipairs(passed_of.ids) do
+    local top, prefixes = known.open[id], passed_of[id]
+    if born[id] ~= top and is_all_of(top, prefixes) then
+      entered[#entered + 1] = top
+    elseif born[id] ~= top then
+      local with = top_with(keys, known, born, top, one)
+      for prefix in pairs(prefixes) do
+        put_fork(keys, known, with, prefix, take_fork(keys, known, top, prefix))
+      end
+    end
+  end
+  for _, found in ipairs(find_leaves(keys.tops, entered, one)) do
+    put_place(known, found.top, found.leaf, found.at, one)
+  end
+end
+-- Notes that an entry has come, whose words are stored. \`one\`: its rank, ref and place.
+local function enter_hot(keys, known, suffixes, one)
+  local born, passed_of = {}, { ids = {} }
+  for _, suffix in ipairs(suffixes) do
+    local passed, length, other = walk_forks(keys, known, suffix)
+    note_passed(passed_of, passed)
+    if other then
+      make_fork(keys, known, born, suffix, other, one)
+    else
+      make_hot(keys, known, born, suffix, length)
+    end
+  end
+  enter_tops(keys, known, born, passed_of, one)
+end
+-- Notes that what is stored of an entry has changed, and its place has not.
+local function note_changed(keys, known, suffixes, one)
+  local passed_of, tops = { ids = {} }, {}
+  for _, suffix in ipairs(suffixes) do
+    note_passed(passed_of, (walk_forks(keys, known, suffix)))
+  end
+  read_tops(keys.tops, known, passed_of.ids)
+  for at, id in ipairs(passed_of.ids) do
+    tops[at] = known.open[id]
+  end
+  for _, found in ipairs(find_leaves(keys.tops, tops, one)) do
+    if found.at == 1 and find_place(found.leaf, one) < 10 then
+      change_front(known, found.top)
+    end
+  end
+end
+-- Offers the words of one longer prefix that begins no fork, and returns the place from which on there may be more.
+local function offer_words(keys, best, child)
+  local from, to = from_prefix(child), to_prefix(child)
+  -- The same text again and again: these are in the order of their places.
+  local is_text = string.byte(child, -1) == 0
+  local most = is_text and 160 or 1000
+  local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', most)
+  offer_members(best, members)
+  if is_text and #members == most then
+    local last = members[most]
+    return place_at(last, #last - 16 + 1)
+  end
+  return math.huge, math.huge
+end
+-- Offers the places of tops that are open, of each as long as they are among the first.
+local function offer_open_tops(fields, best, tops)
+  local firsts, lists = {}, {}
+  for at, top in ipairs(tops) do
+    firsts[at] = leaf_of(top, 'A')
+  end
+  read_leaves(fields, tops, firsts)
+  for at, top in ipairs(tops) do
+    local rank, ref = place_at(firsts[at].places, 1)
+    lists[at] = { top = top, rank = rank, ref = ref }
+  end
+  sort_lists(lists)
+  for _, list in ipairs(lists) do
+    if not is_before(list.rank, list.ref, best.rank, best.ref) then
+      best.cut = true
+      return
+    end
+    local leaves = leaves_of(list.top)
+    read_leaves(fields, { list.top }, leaves)
+    for _, leaf in ipairs(leaves) do
+      if not offer_places(best, leaf.places) then
+        break
+      end
+    end
+  end
+end
+-- All that a prefix has to offer, and the place from which on it may be more.
+local function offer_children(keys, known, prefix)
+  local best, limit, tops = new_best(160), { rank = math.huge, ref = math.huge }, {}
+  local from, to = from_prefix(prefix), to_prefix(prefix)
+  local found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
+  while found[1] do
+    local child = string.sub(found[1], 1, #prefix + 1)
+    local fork = string.byte(child, -1) > 0 and fork_behind(keys, known, child)
+    local rank, ref
+    if fork then
+      local top = get_top(keys.tops, known, fork.id)
+      tops[#tops + 1] = top
+      rank, ref = top.rank, top.ref
+    else
+      rank, ref = offer_words(keys, best, child)
+    end
+    if is_before(rank, ref, limit.rank, limit.ref) then
+      limit.rank, limit.ref = rank, ref
+    end
+    known.work = known.work + 10
+    from = '[' .. prefix .. string.char(string.byte(child, -1) + 1)
+    found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
+  end
+  offer_open_tops(keys.tops, best, tops)
+  known.work = known.work + best.looked
+  sort_best(best)
+  if best.cut and is_before(best.rank, best.ref, limit.rank, limit.ref) then
+    limit.rank, limit.ref = best.rank, best.ref
+  end
+  return best, limit
+end
+local function longest_prefix(top)
+  local longest = ''
+  for prefix in pairs(prefixes_of(top)) do
+    if #prefix > #longest then
+      longest = prefix
+    end
+  end
+  return longest
+end
+-- The places before its limit stay as they are.
+local function refill(keys, known, top, prefix)
+  local best, limit = offer_children(keys, known, prefix)
+  local places = {}
+  for _, ref in ipairs(best.refs) do
+    local rank = best.ranks[ref]
+    if not is_before(rank, ref, top.rank, top.ref) and is_before(rank, ref, limit.rank, limit.ref) then
+      places[#places + 1] = pack_place(rank, ref)
+    end
+  end
+  local leaves = leaves_of(top)
+  local last = leaves[#leaves].places
+  drop_leaf(top, #leaves)
+  append_leaves(top, last .. table.concat(places))
+  top.rank, top.ref = limit.rank, limit.ref
+end
+-- The longest first: what stands behind a fork of theirs is right then.
+local function refill_all(keys, known, short)
+  for _, one in ipairs(short) do
+    one.prefix = longest_prefix(one.top)
+  end
+  table.sort(short, function(one, other)
+    return #one.prefix > #other.prefix
+  end)
+  for _, one in ipairs(short) do
+    if not one.top.is_gone then
+      refill(keys, known, one.top, one.prefix)
+    end
+  end
+end
+-- Whether words begin with this prefix.
+local function begins_words(words, prefix)
+  local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
+  return found[1] ~= nil
+end
+-- Where words part no more at a fork, it moves to where they do, or makes way for the fork that is there.
+local function mend_fork(keys, known, suffix, fork)
+  local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
+  local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
+  if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
+    return
+  end
+  local from, to = from_prefix(prefix), to_prefix(prefix)
+  local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
+  local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
+  local longer = common_start(first, last)
+  if longer == prefix then
+    return
+  end
+  local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
+  if behind then
+    set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
+  else
+    put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
+  end
+  take_fork(keys, known, top, prefix)
+end
+-- Takes an entry out of a top. True when that is too short then. No leaf is counted where there are enough of them.
+local function leave_top(keys, known, found, one)
+  local top = found.top
+  if not take_place(keys, known, top, found.leaf, found.at, one) then
+    return false
+  end
+  local is_whole = top.rank == math.huge
+  local least = is_whole and 16 or 100 - 1
+  local count = top.leaves and #top.leaves or #top.letters
+  if count * 8 > least then
+    return false
+  end
+  local leaves = leaves_of(top)
+  read_leaves(keys.tops, { top }, leaves)
+  local is_short = count_places(leaves) <= least
+  if is_short and is_whole then
+    give_up_top(keys, known, top)
+  end
+  return is_short and not is_whole
+end
+-- Notes that an entry has gone, whose words are gone already. \`one\`: its rank, ref and place.
+local function leave_hot(keys, known, suffixes, one)
+  local passed_of, last = { ids = {} }, {}
+  for at, suffix in ipairs(suffixes) do
+    local passed = walk_forks(keys, known, suffix)
+    note_passed(passed_of, passed)
+    last[at] = passed[#passed] or false
+  end
+  local left, short = {}, {}
+  read_tops(keys.tops, known, passed_of.ids)
+  for at, id in ipairs(passed_of.ids) do
+    left[at] = known.open[id]
+  end
+  for _, found in ipairs(find_leaves(keys.tops, left, one)) do
+    if leave_top(keys, known, found, one) then
+      short[#short + 1] = { top = found.top }
+    end
+  end
+  for at, suffix in ipairs(suffixes) do
+    if last[at] then
+      mend_fork(keys, known, suffix, last[at])
+    end
+  end
+  refill_all(keys, known, short)
+end
+-- What tops know of an entry.
+local function to_one(rank, ref)
+  return { rank = rank, ref = ref, place = pack_place(rank, ref) }
+end
+-- Takes an entry's words out of the index.
+local function leave_words(keys, known, entry, ref)
+  local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
+  known.work = known.work + work_of(suffixes, '')
+  redis.call('ZREM', keys.words, unpack(members_of(suffixes, one.place)))
+  leave_hot(keys, known, suffixes, one)
+end
+-- Stores the words of an entry.
+local function enter_words(keys, known, suffixes, one)
+  local added = {}
+  for _, member in ipairs(members_of(suffixes, one.place)) do
+    added[#added + 1] = '0'
+    added[#added + 1] = member
+  end
+  redis.call('ZADD', keys.words, unpack(added))
+  enter_hot(keys, known, suffixes, one)
+end
+-- Notes when an entry expires.
+local function note_expiry(keys, field, before, entry)
+  if entry.expires_at_ms > 0 then
+    redis.call('ZADD', keys.expiry, exact(entry.expires_at_ms), field)
+  elseif before and before.expires_at_ms > 0 then
+    redis.call('ZREM', keys.expiry, field)
+  end
+end
+-- Stores an entry, new or in the place of the one with its id. True when that had not expired.
+local function enter_entry(keys, known, index, entry, now_ms)
+  local field = redis.call('HGET', keys.ids, entry.id)
+  local ref, before, stored
+  if field then
+    ref = struct.unpack('>d', field)
+    stored = redis.call('HGET', keys.entries, field)
+    before = parse_record(stored)
+  else
+    index.last = index.last + 1
+    ref = index.last
+    field = field_of(ref)
+    redis.call('HSET', keys.ids, entry.id, field)
+  end
+  local record = pack_record(entry)
+  if record ~= stored then
+    redis.call('HSET', keys.entries, field, record)
+  end
+  local is_moved = not before or before.marked ~= entry.marked or before.rank ~= entry.rank
+  if before and is_moved then
+    leave_words(keys, known, before, ref)
+  end
+  local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
+  known.work = known.work + work_of(suffixes, record)
+  if is_moved then
+    enter_words(keys, known, suffixes, one)
+  elseif record ~= stored then
+    note_changed(keys, known, suffixes, one)
+  end
+  note_expiry(keys, field, before, entry)
+  return before and not has_expired(before.expires_at_ms, now_ms)
+end
+for at = added_at, #added, 6 do
+  local expire_ms = tonumber(added[at + 4])
+  local entry = {
+    id = added[at],
+    text = added[at + 1],
+    marked = added[at + 2],
+    rank = rank_of(added[at + 3]),
+    expires_at_ms = expire_ms > 0 and now_ms + expire_ms or 0,
+    payload = added[at + 5],
+  }
+  if enter_entry(keys, known, index, entry, now_ms) then
+    replaced = replaced + 1
+  else
+    new = new + 1
+  end
+  taken = taken + 1
+  if known.work > most_work then
+    break
+  end
+end
+-- Notes the newest numbers, where they have changed.
+local function note_index(meta, index, before, last_top)
+  if index.last ~= before then
+    redis.call('HSET', meta, 'last', exact(index.last))
+  end
+  if last_top ~= index.last_top then
+    redis.call('HSET', meta, 'tops', exact(last_top))
+  end
+end
+note_index(meta, index, before, known.last)
+-- Removes up to \`most\` entries that have expired, one at least, and no other one than that where the call has done enough.
+-- True when there may be more.
+local function reap(keys, known, now_ms, most)
+  local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
+-- Removes an entry by its field in \`entries\`.
+local function remove_entry(keys, known, field, record)
+  local entry = parse_record(record)
+  redis.call('HDEL', keys.entries, field)
+  redis.call('HDEL', keys.ids, entry.id)
+  redis.call('ZREM', keys.expiry, field)
+  leave_words(keys, known, entry, (struct.unpack('>d', field)))
+end
+  for _, field in ipairs(due) do
+    local record = redis.call('HGET', keys.entries, field)
+    remove_entry(keys, known, field, record)
+    if known.work > 6000 then
+      return true
+    end
+  end
+  return #due == most
+end
+reap(keys, known, now_ms, 20 + taken)
+local function renew_fronts(keys, known, codec)
+  local written, bytes = {}, 0
+-- What a text begins with as the first one does. Often it is what the one before it, \`start\`, began with.
+local function start_of(first, start, text)
+  if start ~= '' and string.sub(text, 1, #start) == start then
+    return start
+  end
+  return common_start(first, text)
+end
+-- What of records is told in a front.
+local function tell_records(parts, records)
+  local first, start = '', ''
+  for at = 1, #records do
+    local record = records[at]
+    local _, rank, id_bytes, marked_bytes, text_bytes, id_at = struct.unpack('>ddHHH', record)
+    local text_at = id_at + id_bytes + marked_bytes
+    local payload_at = text_at + text_bytes
+    local text = string.sub(record, text_at, payload_at - 1)
+    start = start_of(first, start, text)
+    first = at == 1 and text or first
+    local lengths = { id_bytes, #start, text_bytes - #start, #record - payload_at + 1 }
+    parts[#parts + 1] = struct.pack('>dHHHH', rank, unpack(lengths))
+    parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
+    parts[#parts + 1] = string.sub(record, text_at + #start)
+  end
+end
+local function front_head(top, codec)
+  local parts, size = { '2', string.char(#codec), codec, '' }, 0
+  for prefix, least in pairs(prefixes_of(top)) do
+    size = size + 1
+    parts[size + 4] = string.char(least, #prefix) .. prefix
+  end
+  if size > 255 then
+    return nil
+  end
+  parts[4] = string.char(size)
+  return table.concat(parts)
+end
+-- Of the first entries, which the first leaf has.
+local function first_fields(tops, top)
+  local first = leaf_of(top, 'A')
+  read_leaves(tops, { top }, { first })
+  local fields = {}
+  for at = 1, 10 do
+    fields[at] = string.sub(first.places, at * 16 - 7, at * 16)
+  end
+  return fields
+end
+-- Nil where there must be none.
+local function make_front(keys, codec, top)
+  local head = not top.is_gone and #codec < 256 and front_head(top, codec)
+  if not head then
+    return nil
+  end
+  local records, bytes = redis.call('HMGET', keys.entries, unpack(first_fields(keys.tops, top))), 0
+  for _, record in ipairs(records) do
+    bytes = bytes + #record
+    if string.byte(record) > 0 or bytes > 4096 then
+      return nil
+    end
+  end
+  local parts = { head }
+  tell_records(parts, records)
+  return table.concat(parts)
+end
+-- Nil where there was none, and is none.
+local function renew_front(keys, codec, top)
+  local front = make_front(keys, codec, top) or top.has_front == 1 and ''
+  local has_front = front and front ~= '' and 1 or 0
+  if top.has_front ~= has_front then
+    top.has_front, top.has_new_head = has_front, true
+  end
+  return front
+end
+  for id, top in pairs(known.open) do
+    local front = top.has_new_front and renew_front(keys, codec, top)
+    if front == '' then
+      redis.call('HDEL', keys.fronts, id)
+    elseif front then
+      written[#written + 1] = id
+      written[#written + 1] = front
+      bytes = bytes + #front
+    end
+    if bytes > 16384 then
+      redis.call('HSET', keys.fronts, unpack(written))
+      written, bytes = {}, 0
+    end
+  end
+  if written[1] then
+    redis.call('HSET', keys.fronts, unpack(written))
+  end
+end
+renew_fronts(keys, known, index.codec)
+-- What is deleted may be written again: letters of leaves are given anew.
+local function write_tops(tops, known)
+  local gone, written = {}, {}
+-- Head and rest.
+local function pack_top(top)
+  local head, rest = { struct.pack('>ddB', top.rank, top.ref, top.has_front) }, {}
+  for at, leaf in ipairs(leaves_of(top)) do
+    head[at + 1] = leaf.letter
+    rest[at] = pack_place(leaf.rank, leaf.ref)
+  end
+  for prefix, least in pairs(prefixes_of(top)) do
+    rest[#rest + 1] = string.char(least, #prefix) .. prefix
+  end
+  return table.concat(head), table.concat(rest)
+end
+-- Notes what is to be deleted, and what to be written, of one top.
+local function collect_writes(top, gone, written)
+  for _, letter in ipairs(top.dropped) do
+    gone[#gone + 1] = leaf_field(top, letter)
+  end
+  if top.is_gone then
+    gone[#gone + 1] = top.id
+    gone[#gone + 1] = leaf_field(top, '')
+    for _, leaf in ipairs(leaves_of(top)) do
+      gone[#gone + 1] = leaf_field(top, leaf.letter)
+    end
+    return
+  end
+  if top.has_new_head then
+    local head, rest = pack_top(top)
+    written[#written + 1] = top.id
+    written[#written + 1] = head
+    written[#written + 1] = leaf_field(top, '')
+    written[#written + 1] = rest
+  end
+  for letter, leaf in pairs(top.read) do
+    if leaf.is_new then
+      written[#written + 1] = leaf_field(top, letter)
+      written[#written + 1] = leaf.places
+    end
+  end
+end
+  for _, top in pairs(known.open) do
+    collect_writes(top, gone, written)
+  end
+  for from = 1, #gone, 1000 do
+    redis.call('HDEL', tops, unpack(gone, from, math.min(from + 1000 - 1, #gone)))
+  end
+  for from = 1, #written, 1000 do
+    redis.call('HSET', tops, unpack(written, from, math.min(from + 1000 - 1, #written)))
+  end
+end
+write_tops(tops, known)
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller ~= '' then
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+end
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
@@ -134,1317 +1260,12 @@ end
   -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+    return at_ms and now_ms - at_ms > 600000
   end)
 end
-
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
     forget_old_calls(calls, call, added, now_ms)
   end
 end
--- The state of an index: its layout, the codec of the payloads, and the numbers of the newest entry and the newest top.
--- Those of callers are beside them (shared/calls).
-local INDEX_LAYOUT = '2'
-
-local function open_index(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
-  return {
-    is_new = not stored[1],
-    layout = stored[1] or INDEX_LAYOUT,
-    codec = stored[2] or codec,
-    last = tonumber(stored[3] or 0),
-    last_top = tonumber(stored[4] or 0),
-    record = stored[5],
-  }
-end
--- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
--- before it has changed anything. An index that is changed in part could not be searched any more. What frees comes first, so that a
--- server out of memory goes on; a call that may add has written before.
-local function try_rights(meta, index, keys)
-  redis.call('HDEL', meta, '')
-  redis.call('ZREM', keys.words, '')
-  redis.call('ZADD', keys.words, 'XX', '0', '')
-  redis.call('ZLEXCOUNT', keys.words, '+', '-')
-  redis.call('ZRANGEBYLEX', keys.words, '+', '-')
-  redis.call('ZREVRANGEBYLEX', keys.words, '-', '+')
-  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
-  if not index.is_new then
-    redis.call('HSET', meta, 'layout', INDEX_LAYOUT)
-  end
-end
--- The place of an entry in the order of suggestions: the greater the score the sooner, then the older. It is
--- packed as two doubles, neither of them negative, so that packed places are in that order too.
-local PLACE_BYTES = 16
--- 2^52: the greatest score, and the least one without its sign.
-local MOST_SCORE = 4503599627370496
-
--- What stands for a score in a place.
-local function rank_of(score)
-  return MOST_SCORE - score
-end
-
-local function pack_place(rank, ref)
-  return struct.pack('>dd', rank, ref)
-end
-
--- The place that begins at this byte: rank and ref.
-local function place_at(packed, byte)
-  return struct.unpack('>dd', packed, byte)
-end
-
--- An entry's field in \`entries\`.
-local function field_of(ref)
-  return struct.pack('>d', ref)
-end
--- What is stored of an entry:
---   expires_at_ms, rank, length of id, of marked and of text, id, marked, text, payload
--- \`id\` is empty where it is the text; \`marked\` is the folded text with \\1 before each word start but the first.
-local HEAD_BYTES = 22
-
-local function pack_record(entry)
-  local id = entry.id == entry.text and '' or entry.id
-  local head = struct.pack('>ddHHH', entry.expires_at_ms, entry.rank, #id, #entry.marked, #entry.text)
-  return head .. id .. entry.marked .. entry.text .. entry.payload
-end
-
-local function parse_record(record)
-  local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
-  local marked_at = HEAD_BYTES + id_bytes
-  local text_at = marked_at + marked_bytes
-  local text = string.sub(record, text_at + 1, text_at + text_bytes)
-  return {
-    expires_at_ms = expires_at_ms,
-    rank = rank,
-    id = id_bytes == 0 and text or string.sub(record, HEAD_BYTES + 1, marked_at),
-    marked = string.sub(record, marked_at + 1, text_at),
-    text = text,
-    payload = string.sub(record, text_at + text_bytes + 1),
-  }
-end
-
-local function has_expired(expires_at_ms, now_ms)
-  return expires_at_ms > 0 and expires_at_ms <= now_ms
-end
--- What of a suffix, and of a query, counts; it may end within a character.
-local MOST_BYTES = 64
-
--- The folded text from each of its word starts on, each once.
-local function suffixes_of(marked)
-  local suffixes, seen = {}, {}
-  local from = 1
-  while from do
-    local suffix = string.sub((string.gsub(string.sub(marked, from), '\\1', '')), 1, MOST_BYTES)
-    if not seen[suffix] then
-      seen[suffix] = true
-      suffixes[#suffixes + 1] = suffix
-    end
-    local mark = string.find(marked, '\\1', from, true)
-    from = mark and mark + 1
-  end
-  return suffixes
-end
-
--- Members of \`words\`: a suffix, the end of text, and the place of its entry.
-local function members_of(suffixes, place)
-  local members = {}
-  for at, suffix in ipairs(suffixes) do
-    members[at] = suffix .. '\\0' .. place
-  end
-  return members
-end
--- What a call has to do, in units of about a microsecond: for each word of an entry, for each of the bytes that count of it, and
--- for what is stored. A call that has done more than MOST_WORK begins no other entry, so that it ends within some milliseconds.
--- Callers hand in no more than this (src/autocomplete/entry); what entries leave that are replaced only the script knows.
-local MOST_WORK = 6000
-local WORK_OF_WORD = 30
-local WORK_OF_FRONT = 30
--- Of a letter that goes on where a top is filled up; each place that is looked at is a unit.
-local WORK_OF_CHILD = 10
--- So many bytes that are stored are a unit.
-local BYTES_OF_WORK = 128
-
-local function work_of(suffixes, record)
-  local work = math.ceil(#record / BYTES_OF_WORK)
-  for _, suffix in ipairs(suffixes) do
-    work = work + WORK_OF_WORD + #suffix
-  end
-  return work
-end
--- Collects places in any order and keeps the first of them, each entry once.
--- Numbers are compared, not packed places: the order of strings depends on the server's locale.
--- \`looked\`: how many were offered.
-local function new_best(most)
-  return {
-    most = most,
-    ranks = {},
-    refs = {},
-    size = 0,
-    rank = math.huge,
-    ref = math.huge,
-    cut = false,
-    looked = 0,
-  }
-end
-
-local function is_before(rank, ref, other_rank, other_ref)
-  return rank < other_rank or (rank == other_rank and ref < other_ref)
-end
-
-local function sort_best(best)
-  local ranks, refs = best.ranks, best.refs
-  table.sort(refs, function(one, other)
-    return is_before(ranks[one], one, ranks[other], other)
-  end)
-  for at = best.size, best.most + 1, -1 do
-    ranks[refs[at]] = nil
-    refs[at] = nil
-    best.cut = true
-  end
-  best.size = #refs
-  if best.size == best.most then
-    best.ref = refs[best.size]
-    best.rank = ranks[best.ref]
-  end
-end
-
--- False where it is none of the first, and so nothing behind it is.
-local function offer(best, rank, ref)
-  best.looked = best.looked + 1
-  if best.ranks[ref] then
-    return true
-  end
-  if not is_before(rank, ref, best.rank, best.ref) then
-    best.cut = true
-    return false
-  end
-  best.size = best.size + 1
-  best.ranks[ref] = rank
-  best.refs[best.size] = ref
-  if best.size >= 2 * best.most then
-    sort_best(best)
-  end
-  return true
-end
-
--- Offers the entries of members of \`words\`.
-local function offer_members(best, members)
-  for _, member in ipairs(members) do
-    offer(best, place_at(member, #member - PLACE_BYTES + 1))
-  end
-end
-
--- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
-local function offer_places(best, places)
-  for byte = 1, #places, PLACE_BYTES do
-    if not offer(best, place_at(places, byte)) then
-      return false
-    end
-  end
-  return true
-end
-
--- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
--- the first that has none of the best have none either.
-local function sort_lists(lists)
-  table.sort(lists, function(one, other)
-    return is_before(one.rank, one.ref, other.rank, other.ref)
-  end)
-end
--- More words of a prefix are never read where it begins no fork, and it never has as many (shared/autocomplete/hot).
-local MOST_READ = 1000
--- Those of so many words are not looked for among the forks.
-local MOST_COLD = 32
-
--- All members with a prefix lie between these; UTF-8 has no byte 255.
-local function from_prefix(prefix)
-  return '[' .. prefix
-end
-
-local function to_prefix(prefix)
-  return '(' .. prefix .. '\\255'
-end
--- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
--- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
---   <prefix>\\0<number of its top>
--- and the first of it that begins as a query does is the fork whose words match the query.
-local function first_fork(forks, prefix)
-  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
-  if not found[1] then
-    return nil
-  end
-  local cut = string.find(found[1], '\\0', 1, true)
-  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
-end
--- A top: the places of all entries that match a prefix, as far as they are before its \`limit\`. It belongs to every fork
--- that the same entries match: titles that share their first eight words have eight such forks and one top. In \`tops\`:
---   <number>           the head: the limit, whether there is a front, and the letters of its leaves
---   <number>:          the rest of it: of each leaf a place that none of its places is before; then of each fork the length
---                      of the shortest prefix that the same words begin with, its own length, and itself
---   <number>:<letter>  a leaf: places in their order
--- So an entry that comes or goes changes one leaf of each top. The first leaf has the letter A, and what a front needs.
--- Whoever asks reads no rest, and of that only what is needed is taken apart: \`leaves\` and \`prefixes\` are made when they are
--- to change.
-local MOST_LEAF = 18
--- None has fewer but the only one.
-local LEAST_LEAF = 8
--- They are made with so many.
-local NEW_LEAF = 11
-local MOST_LEAVES = 16
--- With fewer a top that has a limit is filled up again, so that so many can be suggested.
-local LEAST_TOP = 100
--- One without a limit is given up with so few.
-local LEAST_HOT = 16
--- So many entries are in a front (shared/autocomplete/fronts).
-local FRONT_PLACES = 10
-local TOP_HEAD_BYTES = 17
-
-local function parse_top(id, head, rest)
-  local top = { id = id, rest = rest, read = {}, dropped = {} }
-  top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
-  top.letters = string.sub(head, TOP_HEAD_BYTES + 1)
-  return top
-end
-
-local function leaf_field(top, letter)
-  return top.id .. ':' .. letter
-end
-
--- The leaf with this letter, perhaps without its places.
-local function leaf_of(top, letter)
-  local leaf = top.read[letter]
-  if not leaf then
-    leaf = { letter = letter }
-    top.read[letter] = leaf
-  end
-  return leaf
-end
-
-local function leaves_of(top)
-  if not top.leaves then
-    top.leaves = {}
-    for at = 1, #top.letters do
-      local leaf = leaf_of(top, string.sub(top.letters, at, at))
-      leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * PLACE_BYTES + 1)
-      top.leaves[at] = leaf
-    end
-  end
-  return top.leaves
-end
-
-local function prefixes_of(top)
-  if not top.prefixes then
-    top.prefixes = {}
-    local at = #top.letters * PLACE_BYTES + 1
-    while at <= #top.rest do
-      local least, bytes = string.byte(top.rest, at, at + 1)
-      top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
-      at = at + 2 + bytes
-    end
-  end
-  return top.prefixes
-end
-
--- Head and rest.
-local function pack_top(top)
-  local head, rest = { struct.pack('>ddB', top.rank, top.ref, top.has_front) }, {}
-  for at, leaf in ipairs(leaves_of(top)) do
-    head[at + 1] = leaf.letter
-    rest[at] = pack_place(leaf.rank, leaf.ref)
-  end
-  for prefix, least in pairs(prefixes_of(top)) do
-    rest[#rest + 1] = string.char(least, #prefix) .. prefix
-  end
-  return table.concat(head), table.concat(rest)
-end
-
--- Reads leaves: of these tops those in the same places.
-local function read_leaves(tops, of_tops, leaves)
-  local fields, missing = {}, {}
-  for at, leaf in ipairs(leaves) do
-    if not leaf.places then
-      fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
-      missing[#missing + 1] = leaf
-    end
-  end
-  if fields[1] then
-    local stored = redis.call('HMGET', tops, unpack(fields))
-    for at, leaf in ipairs(missing) do
-      leaf.places = stored[at]
-    end
-  end
-end
-
--- Of leaves that are read.
-local function count_places(leaves)
-  local bytes = 0
-  for _, leaf in ipairs(leaves) do
-    bytes = bytes + #leaf.places
-  end
-  return bytes / PLACE_BYTES
-end
-
-local function set_places(leaf, places)
-  leaf.places, leaf.is_new = places, true
-end
-
--- Puts a leaf of these places into a top. None of them is before what stands before it.
-local function put_leaf(top, at, places)
-  local leaves, taken, letter = leaves_of(top), {}, 65
-  for _, leaf in ipairs(leaves) do
-    taken[leaf.letter] = true
-  end
-  while taken[string.char(letter)] do
-    letter = letter + 1
-  end
-  local leaf = leaf_of(top, string.char(letter))
-  set_places(leaf, places)
-  leaf.rank, leaf.ref = 0, 0
-  if at > 1 then
-    leaf.rank, leaf.ref = place_at(places, 1)
-  end
-  table.insert(leaves, at, leaf)
-  top.has_new_head = true
-end
-
-local function drop_leaf(top, at)
-  local leaf = table.remove(leaves_of(top), at)
-  top.read[leaf.letter] = nil
-  top.dropped[#top.dropped + 1] = leaf.letter
-  top.has_new_head = true
-end
-
--- Adds leaves of these places behind the others.
-local function append_leaves(top, places)
-  local from, size = 1, NEW_LEAF * PLACE_BYTES
-  while from <= #places do
-    local to = from + size - 1
-    if #places - to < LEAST_LEAF * PLACE_BYTES then
-      to = #places
-    end
-    put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
-    from = to + 1
-  end
-end
-
--- How many of these places are before this one.
-local function places_before(places, rank, ref)
-  local low, high = 0, #places / PLACE_BYTES
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    local other_rank, other_ref = place_at(places, 1 + middle * PLACE_BYTES)
-    if is_before(other_rank, other_ref, rank, ref) then
-      low = middle + 1
-    else
-      high = middle
-    end
-  end
-  return low
-end
-
--- The leaf that a place belongs to, which of all it is, and how many there are. Nil behind the limit.
-local function find_leaf(top, rank, ref)
-  if not is_before(rank, ref, top.rank, top.ref) then
-    return nil
-  end
-  local leaves = top.leaves
-  local at = leaves and #leaves or #top.letters
-  while at > 1 do
-    local other_rank, other_ref
-    if leaves then
-      other_rank, other_ref = leaves[at].rank, leaves[at].ref
-    else
-      other_rank, other_ref = place_at(top.rest, (at - 1) * PLACE_BYTES + 1)
-    end
-    if not is_before(rank, ref, other_rank, other_ref) then
-      break
-    end
-    at = at - 1
-  end
-  return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
-end
-
--- How many places of a leaf are before this one, and whether it is there.
-local function find_place(leaf, one)
-  local before = places_before(leaf.places, one.rank, one.ref)
-  local byte = before * PLACE_BYTES
-  return before, string.sub(leaf.places, byte + 1, byte + PLACE_BYTES) == one.place
-end
-
--- Notes that the front of a top is to be written anew.
-local function change_front(known, top)
-  if not top.has_new_front then
-    top.has_new_front = true
-    known.work = known.work + WORK_OF_FRONT
-  end
-end
-
--- Makes two leaves of the places of one or two: \`cut\` bytes for the first.
-local function split_leaf(top, at, places)
-  local cut = math.ceil(#places / PLACE_BYTES / 2) * PLACE_BYTES
-  set_places(leaves_of(top)[at], string.sub(places, 1, cut))
-  put_leaf(top, at + 1, string.sub(places, cut + 1))
-end
-
-local function put_place(known, top, leaf, at, one)
-  local before, is_there = find_place(leaf, one)
-  if is_there then
-    return
-  end
-  local cut = before * PLACE_BYTES
-  set_places(leaf, string.sub(leaf.places, 1, cut) .. one.place .. string.sub(leaf.places, cut + 1))
-  if at == 1 and before < FRONT_PLACES then
-    change_front(known, top)
-  end
-  if #leaf.places <= MOST_LEAF * PLACE_BYTES then
-    return
-  end
-  split_leaf(top, at, leaf.places)
-  local count = #top.leaves
-  if count > MOST_LEAVES then
-    top.rank, top.ref = top.leaves[count].rank, top.leaves[count].ref
-    drop_leaf(top, count)
-  end
-end
-
--- Makes one leaf of two that are next to each other, or two that are as long.
-local function level_leaves(tops, top, at)
-  local leaves = leaves_of(top)
-  local first = math.min(at, #leaves - 1)
-  if first == 0 then
-    return
-  end
-  read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
-  local both = leaves[first].places .. leaves[first + 1].places
-  drop_leaf(top, first + 1)
-  if #both <= MOST_LEAF * PLACE_BYTES then
-    set_places(leaves[first], both)
-  else
-    split_leaf(top, first, both)
-  end
-end
-
--- True when it was there.
-local function take_place(keys, known, top, leaf, at, one)
-  local before, is_there = find_place(leaf, one)
-  if not is_there then
-    return false
-  end
-  local cut = before * PLACE_BYTES
-  set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + PLACE_BYTES + 1))
-  if at == 1 and before < FRONT_PLACES then
-    change_front(known, top)
-  end
-  if #leaf.places < (at == 1 and FRONT_PLACES or LEAST_LEAF) * PLACE_BYTES then
-    level_leaves(keys.tops, top, at)
-  end
-  return true
-end
--- The tops that a call has met, each read once and written once, at its end: \`open\` by their numbers, \`forks\` the first
--- fork that begins as a prefix does, \`last\` the newest number, \`work\` what the call has done so far (shared/autocomplete/work).
-local function open_tops(last)
-  return { open = {}, forks = {}, last = last, work = 0 }
-end
-
--- Opens the tops with these numbers.
-local function read_tops(tops, known, ids)
-  local missing, fields = {}, {}
-  for _, id in ipairs(ids) do
-    if not known.open[id] then
-      missing[#missing + 1] = id
-      fields[#fields + 1] = id
-      fields[#fields + 1] = id .. ':'
-    end
-  end
-  if missing[1] then
-    local found = redis.call('HMGET', tops, unpack(fields))
-    for at, id in ipairs(missing) do
-      known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
-    end
-  end
-end
-
-local function get_top(tops, known, id)
-  read_tops(tops, known, { id })
-  return known.open[id]
-end
-
--- Of these tops those that have a place, or would have it: the top, the leaf, which one it is.
-local function find_leaves(tops, list, one)
-  local found, of_tops, leaves = {}, {}, {}
-  for _, top in ipairs(list) do
-    local leaf, at = find_leaf(top, one.rank, one.ref)
-    if leaf then
-      found[#found + 1] = { top = top, leaf = leaf, at = at }
-      of_tops[#found], leaves[#found] = top, leaf
-    end
-  end
-  read_leaves(tops, of_tops, leaves)
-  return found
-end
-
--- A new top without places, which no fork has yet.
-local function make_top(known)
-  known.last = known.last + 1
-  local id = exact(known.last)
-  local top = { id = id, rank = math.huge, ref = math.huge, has_front = 0, read = {}, dropped = {} }
-  top.leaves, top.prefixes = {}, {}
-  known.open[id] = top
-  return top
-end
-
--- Another top with the same places.
-local function copy_top(tops, known, top)
-  local leaves = leaves_of(top)
-  read_leaves(tops, { top }, leaves)
-  local copy = make_top(known)
-  copy.rank, copy.ref = top.rank, top.ref
-  for at, leaf in ipairs(leaves) do
-    put_leaf(copy, at, leaf.places)
-    copy.leaves[at].rank, copy.leaves[at].ref = leaf.rank, leaf.ref
-  end
-  return copy
-end
-
--- The first fork that begins as this prefix does: prefix and number of its top; or false.
-local function fork_behind(keys, known, prefix)
-  local fork = known.forks[prefix]
-  if fork == nil then
-    local found, id = first_fork(keys.forks, prefix)
-    fork = found and { prefix = found, id = id } or false
-    known.forks[prefix] = fork
-  end
-  return fork
-end
-
--- Prefixes of a fork of \`least\` bytes and more are answered by its top.
-local function set_least(known, top, prefix, least)
-  prefixes_of(top)[prefix] = least
-  top.has_new_head = true
-  change_front(known, top)
-end
-
--- Gives a top a fork.
-local function put_fork(keys, known, top, prefix, least)
-  redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
-  set_least(known, top, prefix, least)
-  known.forks = {}
-end
-
--- Takes a fork from its top, which is given up with the last one. Returns what was the least for it.
-local function take_fork(keys, known, top, prefix)
-  redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
-  local least = prefixes_of(top)[prefix]
-  set_least(known, top, prefix, nil)
-  top.is_gone = not next(top.prefixes)
-  known.forks = {}
-  return least
-end
-
--- A server keeps few short members as one text, which it looks through from the beginning. One that is longer keeps it from
--- that while there are forks. Nobody finds it: UTF-8 has no byte 255.
-local LONG_BYTES = 65
-
-local function keep_sorted(forks)
-  redis.call('ZADD', forks, '0', string.rep('\\255', LONG_BYTES))
-end
-
-local function forget_sorted(forks)
-  redis.call('ZREM', forks, string.rep('\\255', LONG_BYTES))
-end
-
--- Where one of its forks begins all words, these are the last.
-local function give_up_top(keys, known, top)
-  for prefix in pairs(prefixes_of(top)) do
-    if take_fork(keys, known, top, prefix) == 0 then
-      forget_sorted(keys.forks)
-    end
-  end
-end
-
--- Notes what is to be deleted, and what to be written, of one top.
-local function collect_writes(top, gone, written)
-  for _, letter in ipairs(top.dropped) do
-    gone[#gone + 1] = leaf_field(top, letter)
-  end
-  if top.is_gone then
-    gone[#gone + 1] = top.id
-    gone[#gone + 1] = leaf_field(top, '')
-    for _, leaf in ipairs(leaves_of(top)) do
-      gone[#gone + 1] = leaf_field(top, leaf.letter)
-    end
-    return
-  end
-  if top.has_new_head then
-    local head, rest = pack_top(top)
-    written[#written + 1] = top.id
-    written[#written + 1] = head
-    written[#written + 1] = leaf_field(top, '')
-    written[#written + 1] = rest
-  end
-  for letter, leaf in pairs(top.read) do
-    if leaf.is_new then
-      written[#written + 1] = leaf_field(top, letter)
-      written[#written + 1] = leaf.places
-    end
-  end
-end
-
--- So many arguments a command.
-local MOST_ARGUMENTS = 1000
-
--- What is deleted may be written again: letters of leaves are given anew.
-local function write_tops(tops, known)
-  local gone, written = {}, {}
-  for _, top in pairs(known.open) do
-    collect_writes(top, gone, written)
-  end
-  for from = 1, #gone, MOST_ARGUMENTS do
-    redis.call('HDEL', tops, unpack(gone, from, math.min(from + MOST_ARGUMENTS - 1, #gone)))
-  end
-  for from = 1, #written, MOST_ARGUMENTS do
-    redis.call('HSET', tops, unpack(written, from, math.min(from + MOST_ARGUMENTS - 1, #written)))
-  end
-end
--- Hot prefixes: those that many words begin with. Where their words part is a fork, which has a top (shared/autocomplete/
--- top): the same words begin with a prefix and with the first fork behind it. What holds after every call:
---   1. each prefix that more than MOST_COLD words and LEAST_NEW entries begin with begins a fork;
---   2. the same words begin with a prefix and with the first fork that it begins, if there is one;
---   3. a top holds exactly the places before its limit of all that match: all of them, and more than LEAST_HOT, or
---      LEAST_TOP at least.
--- Of a prefix that begins no fork all words can be read: an entry has at most 8.
--- A prefix is made hot with more entries than this only, so that not every removal ends it again.
-local LEAST_NEW = 24
-
--- The forks on the way of a suffix, the shortest first; how long the prefix is that none of them begins with; and the
--- fork that it begins, which the suffix parts from.
-local function walk_forks(keys, known, suffix)
-  local passed, length = {}, 0
-  while length <= #suffix do
-    local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
-    if not fork then
-      return passed, length, nil
-    end
-    if string.sub(suffix, 1, #fork.prefix) ~= fork.prefix then
-      return passed, length, fork
-    end
-    passed[#passed + 1] = fork
-    length = #fork.prefix + 1
-  end
-  return passed, length, nil
-end
-
--- What two texts begin with alike, up to the end of text.
-local function common_start(one, other)
-  local length = 0
-  repeat
-    length = length + 1
-    local byte = string.byte(other, length)
-  until byte ~= string.byte(one, length) or not byte or byte == 0
-  return string.sub(one, 1, length - 1)
-end
-
--- All that match a few words, in their order.
-local function pack_places(members)
-  local best = new_best(#members)
-  offer_members(best, members)
-  sort_best(best)
-  local places = {}
-  for at, ref in ipairs(best.refs) do
-    places[at] = pack_place(best.ranks[ref], ref)
-  end
-  return table.concat(places), #places
-end
-
--- The top of those in this one and of an entry that has come. \`born\`: those that were made for it, by what they were made of.
-local function top_with(keys, known, born, top, one)
-  local with = born[top.id]
-  if not with then
-    with = copy_top(keys.tops, known, top)
-    local leaf, at = find_leaf(with, one.rank, one.ref)
-    if leaf then
-      put_place(known, with, leaf, at, one)
-    end
-    born[top.id], born[with.id] = with, with
-  end
-  return with
-end
-
--- Makes the prefix a fork where a suffix parts from the words of another one.
-local function make_fork(keys, known, born, suffix, other, one)
-  local top = get_top(keys.tops, known, other.id)
-  local with = top_with(keys, known, born, top, one)
-  local prefix = common_start(other.prefix, suffix)
-  put_fork(keys, known, with, prefix, prefixes_of(top)[other.prefix])
-  set_least(known, top, other.prefix, #prefix + 1)
-end
-
--- Makes prefixes of a suffix hot, from this length on, where there are too many words.
-local function make_hot(keys, known, born, suffix, length)
-  while length <= #suffix do
-    local prefix = string.sub(suffix, 1, length)
-    local from, to = from_prefix(prefix), to_prefix(prefix)
-    if redis.call('ZLEXCOUNT', keys.words, from, to) <= MOST_COLD then
-      return
-    end
-    local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ)
-    local places, size = pack_places(members)
-    if size <= LEAST_NEW then
-      return
-    end
-    local top = born[places]
-    if not top then
-      top = make_top(known)
-      append_leaves(top, places)
-      born[places], born[top.id] = top, top
-    end
-    local fork = common_start(members[1], members[#members])
-    if length == 0 then
-      keep_sorted(keys.forks)
-    end
-    put_fork(keys, known, top, fork, length)
-    length = #fork + 1
-  end
-end
-
--- The forks on the way of suffixes, by their tops: \`ids\` has their numbers.
-local function note_passed(passed_of, passed)
-  for _, fork in ipairs(passed) do
-    local prefixes = passed_of[fork.id]
-    if not prefixes then
-      prefixes = {}
-      passed_of[fork.id] = prefixes
-      passed_of.ids[#passed_of.ids + 1] = fork.id
-    end
-    prefixes[fork.prefix] = true
-  end
-end
-
-local function is_all_of(top, prefixes)
-  for prefix in pairs(prefixes_of(top)) do
-    if not prefixes[prefix] then
-      return false
-    end
-  end
-  return true
-end
-
--- Puts an entry into tops of which all forks match it; where only some do, these get a top of their own.
-local function enter_tops(keys, known, born, passed_of, one)
-  local entered = {}
-  read_tops(keys.tops, known, passed_of.ids)
-  for _, id in ipairs(passed_of.ids) do
-    local top, prefixes = known.open[id], passed_of[id]
-    if born[id] ~= top and is_all_of(top, prefixes) then
-      entered[#entered + 1] = top
-    elseif born[id] ~= top then
-      local with = top_with(keys, known, born, top, one)
-      for prefix in pairs(prefixes) do
-        put_fork(keys, known, with, prefix, take_fork(keys, known, top, prefix))
-      end
-    end
-  end
-  for _, found in ipairs(find_leaves(keys.tops, entered, one)) do
-    put_place(known, found.top, found.leaf, found.at, one)
-  end
-end
-
--- Notes that an entry has come, whose words are stored. \`one\`: its rank, ref and place.
-local function enter_hot(keys, known, suffixes, one)
-  local born, passed_of = {}, { ids = {} }
-  for _, suffix in ipairs(suffixes) do
-    local passed, length, other = walk_forks(keys, known, suffix)
-    note_passed(passed_of, passed)
-    if other then
-      make_fork(keys, known, born, suffix, other, one)
-    else
-      make_hot(keys, known, born, suffix, length)
-    end
-  end
-  enter_tops(keys, known, born, passed_of, one)
-end
--- The front of a top: what its first entries are answered as, so that the first suggestions cost one plain HGET. In \`fronts\`,
--- by the number of the top:
---   the layout, the length of the codec's name, the name
---   how many forks; of each the length of the shortest prefix that it answers, its own length, and itself
---   of each entry its rank; the length of its id, which is empty where it is the text; how many bytes of its text are as in
---   that of the first one, and how many follow; the length of its payload; then id, what follows of the text, and payload
--- So it says itself which queries it answers, and a number that is given anew harms nobody. The call that changes it renews it
--- at its end. There is none where one of the first entries expires, which nobody without a clock can judge, or where they are
--- large: every top of theirs would hold them again.
-local MOST_FRONT_BYTES = 4096
-
--- What a text begins with as the first one does. Often it is what the one before it, \`start\`, began with.
-local function start_of(first, start, text)
-  if start ~= '' and string.sub(text, 1, #start) == start then
-    return start
-  end
-  return common_start(first, text)
-end
-
--- What of records is told in a front.
-local function tell_records(parts, records)
-  local first, start = '', ''
-  for at = 1, #records do
-    local record = records[at]
-    local _, rank, id_bytes, marked_bytes, text_bytes, id_at = struct.unpack('>ddHHH', record)
-    local text_at = id_at + id_bytes + marked_bytes
-    local payload_at = text_at + text_bytes
-    local text = string.sub(record, text_at, payload_at - 1)
-    start = start_of(first, start, text)
-    first = at == 1 and text or first
-    local lengths = { id_bytes, #start, text_bytes - #start, #record - payload_at + 1 }
-    parts[#parts + 1] = struct.pack('>dHHHH', rank, unpack(lengths))
-    parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
-    parts[#parts + 1] = string.sub(record, text_at + #start)
-  end
-end
-
-local function front_head(top, codec)
-  local parts, size = { INDEX_LAYOUT, string.char(#codec), codec, '' }, 0
-  for prefix, least in pairs(prefixes_of(top)) do
-    size = size + 1
-    parts[size + 4] = string.char(least, #prefix) .. prefix
-  end
-  if size > 255 then
-    return nil
-  end
-  parts[4] = string.char(size)
-  return table.concat(parts)
-end
-
--- Of the first entries, which the first leaf has.
-local function first_fields(tops, top)
-  local first = leaf_of(top, 'A')
-  read_leaves(tops, { top }, { first })
-  local fields = {}
-  for at = 1, FRONT_PLACES do
-    fields[at] = string.sub(first.places, at * PLACE_BYTES - 7, at * PLACE_BYTES)
-  end
-  return fields
-end
-
--- Nil where there must be none.
-local function make_front(keys, codec, top)
-  local head = not top.is_gone and #codec < 256 and front_head(top, codec)
-  if not head then
-    return nil
-  end
-  local records, bytes = redis.call('HMGET', keys.entries, unpack(first_fields(keys.tops, top))), 0
-  for _, record in ipairs(records) do
-    bytes = bytes + #record
-    if string.byte(record) > 0 or bytes > MOST_FRONT_BYTES then
-      return nil
-    end
-  end
-  local parts = { head }
-  tell_records(parts, records)
-  return table.concat(parts)
-end
-
--- Nil where there was none, and is none.
-local function renew_front(keys, codec, top)
-  local front = make_front(keys, codec, top) or top.has_front == 1 and ''
-  local has_front = front and front ~= '' and 1 or 0
-  if top.has_front ~= has_front then
-    top.has_front, top.has_new_head = has_front, true
-  end
-  return front
-end
-
--- So many bytes of fronts a command.
-local MOST_WRITTEN = 16384
-
-local function renew_fronts(keys, known, codec)
-  local written, bytes = {}, 0
-  for id, top in pairs(known.open) do
-    local front = top.has_new_front and renew_front(keys, codec, top)
-    if front == '' then
-      redis.call('HDEL', keys.fronts, id)
-    elseif front then
-      written[#written + 1] = id
-      written[#written + 1] = front
-      bytes = bytes + #front
-    end
-    if bytes > MOST_WRITTEN then
-      redis.call('HSET', keys.fronts, unpack(written))
-      written, bytes = {}, 0
-    end
-  end
-  if written[1] then
-    redis.call('HSET', keys.fronts, unpack(written))
-  end
-end
-
--- Notes that what is stored of an entry has changed, and its place has not.
-local function note_changed(keys, known, suffixes, one)
-  local passed_of, tops = { ids = {} }, {}
-  for _, suffix in ipairs(suffixes) do
-    note_passed(passed_of, (walk_forks(keys, known, suffix)))
-  end
-  read_tops(keys.tops, known, passed_of.ids)
-  for at, id in ipairs(passed_of.ids) do
-    tops[at] = known.open[id]
-  end
-  for _, found in ipairs(find_leaves(keys.tops, tops, one)) do
-    if found.at == 1 and find_place(found.leaf, one) < FRONT_PLACES then
-      change_front(known, found.top)
-    end
-  end
-end
--- A top that has lost too many of its places gets those that follow, from the forks behind one of its own, which are right
--- already; where there are none, from the words.
--- So many it has then, at most.
-local MOST_COLLECTED = 160
-
--- Offers the words of one longer prefix that begins no fork, and returns the place from which on there may be more.
-local function offer_words(keys, best, child)
-  local from, to = from_prefix(child), to_prefix(child)
-  -- The same text again and again: these are in the order of their places.
-  local is_text = string.byte(child, -1) == 0
-  local most = is_text and MOST_COLLECTED or MOST_READ
-  local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', most)
-  offer_members(best, members)
-  if is_text and #members == most then
-    local last = members[most]
-    return place_at(last, #last - PLACE_BYTES + 1)
-  end
-  return math.huge, math.huge
-end
-
--- Offers the places of tops that are open, of each as long as they are among the first.
-local function offer_open_tops(fields, best, tops)
-  local firsts, lists = {}, {}
-  for at, top in ipairs(tops) do
-    firsts[at] = leaf_of(top, 'A')
-  end
-  read_leaves(fields, tops, firsts)
-  for at, top in ipairs(tops) do
-    local rank, ref = place_at(firsts[at].places, 1)
-    lists[at] = { top = top, rank = rank, ref = ref }
-  end
-  sort_lists(lists)
-  for _, list in ipairs(lists) do
-    if not is_before(list.rank, list.ref, best.rank, best.ref) then
-      best.cut = true
-      return
-    end
-    local leaves = leaves_of(list.top)
-    read_leaves(fields, { list.top }, leaves)
-    for _, leaf in ipairs(leaves) do
-      if not offer_places(best, leaf.places) then
-        break
-      end
-    end
-  end
-end
-
--- All that a prefix has to offer, and the place from which on it may be more.
-local function offer_children(keys, known, prefix)
-  local best, limit, tops = new_best(MOST_COLLECTED), { rank = math.huge, ref = math.huge }, {}
-  local from, to = from_prefix(prefix), to_prefix(prefix)
-  local found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
-  while found[1] do
-    local child = string.sub(found[1], 1, #prefix + 1)
-    local fork = string.byte(child, -1) > 0 and fork_behind(keys, known, child)
-    local rank, ref
-    if fork then
-      local top = get_top(keys.tops, known, fork.id)
-      tops[#tops + 1] = top
-      rank, ref = top.rank, top.ref
-    else
-      rank, ref = offer_words(keys, best, child)
-    end
-    if is_before(rank, ref, limit.rank, limit.ref) then
-      limit.rank, limit.ref = rank, ref
-    end
-    known.work = known.work + WORK_OF_CHILD
-    from = '[' .. prefix .. string.char(string.byte(child, -1) + 1)
-    found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
-  end
-  offer_open_tops(keys.tops, best, tops)
-  known.work = known.work + best.looked
-  sort_best(best)
-  if best.cut and is_before(best.rank, best.ref, limit.rank, limit.ref) then
-    limit.rank, limit.ref = best.rank, best.ref
-  end
-  return best, limit
-end
-
-local function longest_prefix(top)
-  local longest = ''
-  for prefix in pairs(prefixes_of(top)) do
-    if #prefix > #longest then
-      longest = prefix
-    end
-  end
-  return longest
-end
-
--- The places before its limit stay as they are.
-local function refill(keys, known, top, prefix)
-  local best, limit = offer_children(keys, known, prefix)
-  local places = {}
-  for _, ref in ipairs(best.refs) do
-    local rank = best.ranks[ref]
-    if not is_before(rank, ref, top.rank, top.ref) and is_before(rank, ref, limit.rank, limit.ref) then
-      places[#places + 1] = pack_place(rank, ref)
-    end
-  end
-  local leaves = leaves_of(top)
-  local last = leaves[#leaves].places
-  drop_leaf(top, #leaves)
-  append_leaves(top, last .. table.concat(places))
-  top.rank, top.ref = limit.rank, limit.ref
-end
-
--- The longest first: what stands behind a fork of theirs is right then.
-local function refill_all(keys, known, short)
-  for _, one in ipairs(short) do
-    one.prefix = longest_prefix(one.top)
-  end
-  table.sort(short, function(one, other)
-    return #one.prefix > #other.prefix
-  end)
-  for _, one in ipairs(short) do
-    if not one.top.is_gone then
-      refill(keys, known, one.top, one.prefix)
-    end
-  end
-end
--- What the words of an entry leave behind that goes.
-
--- Whether words begin with this prefix.
-local function begins_words(words, prefix)
-  local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
-  return found[1] ~= nil
-end
-
--- Where words part no more at a fork, it moves to where they do, or makes way for the fork that is there.
-local function mend_fork(keys, known, suffix, fork)
-  local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
-  local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
-  if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
-    return
-  end
-  local from, to = from_prefix(prefix), to_prefix(prefix)
-  local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
-  local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
-  local longer = common_start(first, last)
-  if longer == prefix then
-    return
-  end
-  local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
-  if behind then
-    set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
-  else
-    put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
-  end
-  take_fork(keys, known, top, prefix)
-end
-
--- Takes an entry out of a top. True when that is too short then. No leaf is counted where there are enough of them.
-local function leave_top(keys, known, found, one)
-  local top = found.top
-  if not take_place(keys, known, top, found.leaf, found.at, one) then
-    return false
-  end
-  local is_whole = top.rank == math.huge
-  local least = is_whole and LEAST_HOT or LEAST_TOP - 1
-  local count = top.leaves and #top.leaves or #top.letters
-  if count * LEAST_LEAF > least then
-    return false
-  end
-  local leaves = leaves_of(top)
-  read_leaves(keys.tops, { top }, leaves)
-  local is_short = count_places(leaves) <= least
-  if is_short and is_whole then
-    give_up_top(keys, known, top)
-  end
-  return is_short and not is_whole
-end
-
--- Notes that an entry has gone, whose words are gone already. \`one\`: its rank, ref and place.
-local function leave_hot(keys, known, suffixes, one)
-  local passed_of, last = { ids = {} }, {}
-  for at, suffix in ipairs(suffixes) do
-    local passed = walk_forks(keys, known, suffix)
-    note_passed(passed_of, passed)
-    last[at] = passed[#passed] or false
-  end
-  local left, short = {}, {}
-  read_tops(keys.tops, known, passed_of.ids)
-  for at, id in ipairs(passed_of.ids) do
-    left[at] = known.open[id]
-  end
-  for _, found in ipairs(find_leaves(keys.tops, left, one)) do
-    if leave_top(keys, known, found, one) then
-      short[#short + 1] = { top = found.top }
-    end
-  end
-  for at, suffix in ipairs(suffixes) do
-    if last[at] then
-      mend_fork(keys, known, suffix, last[at])
-    end
-  end
-  refill_all(keys, known, short)
-end
--- What tops know of an entry.
-local function to_one(rank, ref)
-  return { rank = rank, ref = ref, place = pack_place(rank, ref) }
-end
-
--- Takes an entry's words out of the index.
-local function leave_words(keys, known, entry, ref)
-  local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
-  known.work = known.work + work_of(suffixes, '')
-  redis.call('ZREM', keys.words, unpack(members_of(suffixes, one.place)))
-  leave_hot(keys, known, suffixes, one)
-end
-
--- Removes an entry by its field in \`entries\`.
-local function remove_entry(keys, known, field, record)
-  local entry = parse_record(record)
-  redis.call('HDEL', keys.entries, field)
-  redis.call('HDEL', keys.ids, entry.id)
-  redis.call('ZREM', keys.expiry, field)
-  leave_words(keys, known, entry, (struct.unpack('>d', field)))
-end
-
--- Removes up to \`most\` entries that have expired, one at least, and no other one than that where the call has done enough.
--- True when there may be more.
-local function reap(keys, known, now_ms, most)
-  local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
-  for _, field in ipairs(due) do
-    local record = redis.call('HGET', keys.entries, field)
-    remove_entry(keys, known, field, record)
-    if known.work > MOST_WORK then
-      return true
-    end
-  end
-  return #due == most
-end
--- Notes the newest numbers, where they have changed.
-local function note_index(meta, index, before, last_top)
-  if index.last ~= before then
-    redis.call('HSET', meta, 'last', exact(index.last))
-  end
-  if last_top ~= index.last_top then
-    redis.call('HSET', meta, 'tops', exact(last_top))
-  end
-end
-
--- Stores the words of an entry.
-local function enter_words(keys, known, suffixes, one)
-  local added = {}
-  for _, member in ipairs(members_of(suffixes, one.place)) do
-    added[#added + 1] = '0'
-    added[#added + 1] = member
-  end
-  redis.call('ZADD', keys.words, unpack(added))
-  enter_hot(keys, known, suffixes, one)
-end
-
--- Notes when an entry expires.
-local function note_expiry(keys, field, before, entry)
-  if entry.expires_at_ms > 0 then
-    redis.call('ZADD', keys.expiry, exact(entry.expires_at_ms), field)
-  elseif before and before.expires_at_ms > 0 then
-    redis.call('ZREM', keys.expiry, field)
-  end
-end
-
--- Stores an entry, new or in the place of the one with its id. True when that had not expired.
-local function enter_entry(keys, known, index, entry, now_ms)
-  local field = redis.call('HGET', keys.ids, entry.id)
-  local ref, before, stored
-  if field then
-    ref = struct.unpack('>d', field)
-    stored = redis.call('HGET', keys.entries, field)
-    before = parse_record(stored)
-  else
-    index.last = index.last + 1
-    ref = index.last
-    field = field_of(ref)
-    redis.call('HSET', keys.ids, entry.id, field)
-  end
-  local record = pack_record(entry)
-  if record ~= stored then
-    redis.call('HSET', keys.entries, field, record)
-  end
-  local is_moved = not before or before.marked ~= entry.marked or before.rank ~= entry.rank
-  if before and is_moved then
-    leave_words(keys, known, before, ref)
-  end
-  local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
-  known.work = known.work + work_of(suffixes, record)
-  if is_moved then
-    enter_words(keys, known, suffixes, one)
-  elseif record ~= stored then
-    note_changed(keys, known, suffixes, one)
-  end
-  note_expiry(keys, field, before, entry)
-  return before and not has_expired(before.expires_at_ms, now_ms)
-end
-
-local index = open_index(meta, codec, caller)
-if index.layout ~= INDEX_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. index.layout)
-end
-if index.codec ~= codec then
-  return redis.error_reply('CODEC ' .. index.codec)
-end
-local remembered, superseded = recall(index.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-  local new, replaced, taken = string.match(remembered, '^(%d+) (%d+) (%d+)$')
-  return { 'added', tonumber(new), tonumber(replaced), tonumber(taken) }
-end
-local now_ms = math.floor(clock_us() / 1000)
-local keys = {
-  entries = KEYS[2],
-  ids = KEYS[3],
-  words = KEYS[4],
-  tops = tops,
-  expiry = expiry,
-  fronts = KEYS[7],
-  forks = KEYS[8],
-}
--- First what grows, which a server out of memory refuses.
-redis.call('HSET', meta, 'layout', INDEX_LAYOUT, 'codec', codec)
-try_rights(meta, index, keys)
-local known, before = open_tops(index.last_top), index.last
-local new, replaced, taken = 0, 0, 0
--- Where entries have expired most of the work is left for as many of them, so that they never add up.
-local has_due = redis.call('ZCOUNT', expiry, '-inf', exact(now_ms)) > 0
-local most_work = has_due and MOST_WORK / 3 or MOST_WORK
-for at = added_at, #added, 6 do
-  local expire_ms = tonumber(added[at + 4])
-  local entry = {
-    id = added[at],
-    text = added[at + 1],
-    marked = added[at + 2],
-    rank = rank_of(added[at + 3]),
-    expires_at_ms = expire_ms > 0 and now_ms + expire_ms or 0,
-    payload = added[at + 5],
-  }
-  if enter_entry(keys, known, index, entry, now_ms) then
-    replaced = replaced + 1
-  else
-    new = new + 1
-  end
-  taken = taken + 1
-  if known.work > most_work then
-    break
-  end
-end
-note_index(meta, index, before, known.last)
-reap(keys, known, now_ms, 20 + taken)
-renew_fronts(keys, known, index.codec)
-write_tops(tops, known)
 remember_answer(meta, caller, call, now_ms, new .. ' ' .. replaced .. ' ' .. taken)
 return { 'added', new, replaced, taken }
 `,
@@ -1452,30 +1273,127 @@ return { 'added', new, replaced, taken }
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   lines: [
     [1, 'lua/autocomplete/add.lua', 1],
-    [27, 'lua/shared/exact.lua', 1],
-    [37, 'lua/shared/clock.lua', 1],
-    [43, 'lua/shared/calls.lua', 1],
-    [47, 'lua/shared/calls.lua', 6],
-    [75, 'lua/shared/drop-over.lua', 1],
-    [100, 'lua/shared/calls.lua', 35],
-    [113, 'lua/shared/autocomplete/index.lua', 1],
-    [128, 'lua/shared/autocomplete/rights.lua', 1],
-    [143, 'lua/shared/autocomplete/place.lua', 1],
-    [167, 'lua/shared/autocomplete/record.lua', 1],
-    [196, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [223, 'lua/shared/autocomplete/work.lua', 1],
-    [241, 'lua/shared/autocomplete/best.lua', 1],
-    [321, 'lua/shared/autocomplete/ranges.lua', 1],
-    [334, 'lua/shared/autocomplete/forks.lua', 1],
-    [346, 'lua/shared/autocomplete/top.lua', 1],
-    [610, 'lua/shared/autocomplete/tops.lua', 1],
-    [776, 'lua/shared/autocomplete/hot.lua', 1],
-    [933, 'lua/shared/autocomplete/fronts.lua', 1],
-    [1062, 'lua/shared/autocomplete/refill.lua', 1],
-    [1182, 'lua/shared/autocomplete/cool.lua', 1],
-    [1259, 'lua/shared/autocomplete/leave.lua', 1],
-    [1294, 'lua/shared/autocomplete/enter.lua', 1],
-    [1356, 'lua/autocomplete/add.lua', 47],
+    [27, 'lua/shared/autocomplete/cool.lua', 1],
+    [29, 'lua/shared/autocomplete/index.lua', 5],
+    [40, 'lua/autocomplete/add.lua', 48],
+    [47, 'lua/shared/calls.lua', 13],
+    [60, 'lua/autocomplete/add.lua', 55],
+    [68, 'lua/shared/clock.lua', 1],
+    [74, 'lua/autocomplete/add.lua', 63],
+    [75, 'lua/autocomplete/add.lua', 73],
+    [77, 'lua/shared/autocomplete/rights.lua', 1],
+    [92, 'lua/autocomplete/add.lua', 64],
+    [101, 'lua/autocomplete/add.lua', 75],
+    [102, 'lua/shared/autocomplete/tops.lua', 1],
+    [107, 'lua/autocomplete/add.lua', 76],
+    [109, 'lua/shared/exact.lua', 1],
+    [119, 'lua/autocomplete/add.lua', 78],
+    [122, 'lua/shared/autocomplete/place.lua', 7],
+    [126, 'lua/shared/autocomplete/place.lua', 12],
+    [129, 'lua/shared/autocomplete/place.lua', 16],
+    [133, 'lua/shared/autocomplete/place.lua', 21],
+    [137, 'lua/shared/autocomplete/record.lua', 6],
+    [142, 'lua/shared/autocomplete/record.lua', 12],
+    [156, 'lua/shared/autocomplete/record.lua', 27],
+    [159, 'lua/shared/autocomplete/suffixes.lua', 4],
+    [174, 'lua/shared/autocomplete/suffixes.lua', 20],
+    [182, 'lua/shared/autocomplete/work.lua', 12],
+    [189, 'lua/shared/autocomplete/best.lua', 1],
+    [204, 'lua/shared/autocomplete/best.lua', 17],
+    [207, 'lua/shared/autocomplete/best.lua', 21],
+    [223, 'lua/shared/autocomplete/best.lua', 38],
+    [241, 'lua/shared/autocomplete/best.lua', 57],
+    [247, 'lua/shared/autocomplete/best.lua', 64],
+    [256, 'lua/shared/autocomplete/best.lua', 74],
+    [263, 'lua/shared/autocomplete/ranges.lua', 6],
+    [267, 'lua/shared/autocomplete/ranges.lua', 11],
+    [270, 'lua/shared/autocomplete/forks.lua', 1],
+    [282, 'lua/shared/autocomplete/top.lua', 24],
+    [288, 'lua/shared/autocomplete/top.lua', 31],
+    [291, 'lua/shared/autocomplete/top.lua', 35],
+    [300, 'lua/shared/autocomplete/top.lua', 45],
+    [311, 'lua/shared/autocomplete/top.lua', 57],
+    [323, 'lua/shared/autocomplete/top.lua', 83],
+    [339, 'lua/shared/autocomplete/top.lua', 100],
+    [347, 'lua/shared/autocomplete/top.lua', 109],
+    [350, 'lua/shared/autocomplete/top.lua', 113],
+    [368, 'lua/shared/autocomplete/top.lua', 132],
+    [374, 'lua/shared/autocomplete/top.lua', 139],
+    [386, 'lua/shared/autocomplete/top.lua', 152],
+    [400, 'lua/shared/autocomplete/top.lua', 167],
+    [421, 'lua/shared/autocomplete/top.lua', 189],
+    [427, 'lua/shared/autocomplete/top.lua', 196],
+    [434, 'lua/shared/autocomplete/top.lua', 204],
+    [440, 'lua/shared/autocomplete/top.lua', 211],
+    [460, 'lua/shared/autocomplete/top.lua', 232],
+    [476, 'lua/shared/autocomplete/top.lua', 249],
+    [492, 'lua/shared/autocomplete/tops.lua', 7],
+    [509, 'lua/shared/autocomplete/tops.lua', 25],
+    [513, 'lua/shared/autocomplete/tops.lua', 30],
+    [526, 'lua/shared/autocomplete/tops.lua', 44],
+    [535, 'lua/shared/autocomplete/tops.lua', 54],
+    [547, 'lua/shared/autocomplete/tops.lua', 67],
+    [557, 'lua/shared/autocomplete/tops.lua', 78],
+    [563, 'lua/shared/autocomplete/tops.lua', 85],
+    [569, 'lua/shared/autocomplete/tops.lua', 92],
+    [578, 'lua/shared/autocomplete/tops.lua', 106],
+    [581, 'lua/shared/autocomplete/tops.lua', 110],
+    [584, 'lua/shared/autocomplete/tops.lua', 114],
+    [592, 'lua/shared/autocomplete/hot.lua', 11],
+    [609, 'lua/shared/autocomplete/hot.lua', 29],
+    [618, 'lua/shared/autocomplete/hot.lua', 39],
+    [629, 'lua/shared/autocomplete/hot.lua', 51],
+    [642, 'lua/shared/autocomplete/hot.lua', 65],
+    [650, 'lua/shared/autocomplete/hot.lua', 74],
+    [677, 'lua/shared/autocomplete/hot.lua', 102],
+    [689, 'lua/shared/autocomplete/hot.lua', 115],
+    [697, 'lua/shared/autocomplete/hot.lua', 124],
+    [716, 'lua/shared/autocomplete/hot.lua', 144],
+    [730, 'lua/shared/autocomplete/fronts.lua', 114],
+    [746, 'lua/shared/autocomplete/refill.lua', 6],
+    [760, 'lua/shared/autocomplete/refill.lua', 21],
+    [786, 'lua/shared/autocomplete/refill.lua', 48],
+    [817, 'lua/shared/autocomplete/refill.lua', 80],
+    [826, 'lua/shared/autocomplete/refill.lua', 90],
+    [842, 'lua/shared/autocomplete/refill.lua', 107],
+    [856, 'lua/shared/autocomplete/cool.lua', 3],
+    [861, 'lua/shared/autocomplete/cool.lua', 9],
+    [883, 'lua/shared/autocomplete/cool.lua', 32],
+    [903, 'lua/shared/autocomplete/cool.lua', 53],
+    [928, 'lua/shared/autocomplete/leave.lua', 1],
+    [932, 'lua/shared/autocomplete/leave.lua', 6],
+    [939, 'lua/shared/autocomplete/enter.lua', 11],
+    [949, 'lua/shared/autocomplete/enter.lua', 22],
+    [957, 'lua/shared/autocomplete/enter.lua', 31],
+    [989, 'lua/autocomplete/add.lua', 81],
+    [1009, 'lua/shared/autocomplete/enter.lua', 1],
+    [1018, 'lua/autocomplete/add.lua', 101],
+    [1019, 'lua/shared/autocomplete/leave.lua', 23],
+    [1023, 'lua/shared/autocomplete/leave.lua', 14],
+    [1031, 'lua/shared/autocomplete/leave.lua', 27],
+    [1040, 'lua/autocomplete/add.lua', 102],
+    [1041, 'lua/shared/autocomplete/fronts.lua', 93],
+    [1043, 'lua/shared/autocomplete/fronts.lua', 12],
+    [1050, 'lua/shared/autocomplete/fronts.lua', 20],
+    [1067, 'lua/shared/autocomplete/fronts.lua', 38],
+    [1079, 'lua/shared/autocomplete/fronts.lua', 51],
+    [1089, 'lua/shared/autocomplete/fronts.lua', 62],
+    [1106, 'lua/shared/autocomplete/fronts.lua', 80],
+    [1115, 'lua/shared/autocomplete/fronts.lua', 95],
+    [1133, 'lua/autocomplete/add.lua', 103],
+    [1134, 'lua/shared/autocomplete/tops.lua', 154],
+    [1137, 'lua/shared/autocomplete/top.lua', 70],
+    [1149, 'lua/shared/autocomplete/tops.lua', 123],
+    [1176, 'lua/shared/autocomplete/tops.lua', 157],
+    [1186, 'lua/autocomplete/add.lua', 104],
+    [1187, 'lua/shared/calls.lua', 42],
+    [1189, 'lua/shared/calls.lua', 8],
+    [1193, 'lua/shared/calls.lua', 44],
+    [1194, 'lua/shared/calls.lua', 27],
+    [1201, 'lua/shared/drop-over.lua', 1],
+    [1226, 'lua/shared/calls.lua', 35],
+    [1232, 'lua/shared/calls.lua', 45],
+    [1235, 'lua/autocomplete/add.lua', 105],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
@@ -1599,7 +1517,7 @@ function readRecordsOfFindFound(part: Reply | undefined): (Buffer)[] {
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'autocomplete/find',
-    sha1: 'e4e42267750a1553fcc61c519e1e643a285f0ba4',
+    sha1: 'ea11ac48d0b548a32768473f9e8a87ff30f1b69d',
     reads: true,
     bytes: true,
     source: `--[[
@@ -1621,42 +1539,56 @@ local query = ARGV[2] -- text: the folded query; empty: all match
 local limit = tonumber(ARGV[3] or 10) -- integer: how many are wanted, up to 100
 local fuzzy = ARGV[4] == '1' -- flag: whether the query may hold one edit
 
+-- The entries that match a prefix, as fields of \`entries\` in the order of their places: the first \`most\`, or
+-- all. The second value is true where there are more.
+
+-- Collects the records of the first entries that match, as they are stored, until there are \`limit\` of them.
+
+local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
+if layout and layout ~= '2' then
+  return redis.error_reply('LAYOUT ' .. layout)
+end
+if stored_codec and stored_codec ~= codec then
+  return redis.error_reply('CODEC ' .. stored_codec)
+end
+local prefix = string.sub(query, 1, 64)
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- The place of an entry in the order of suggestions: the greater the score the sooner, then the older. It is
--- packed as two doubles, neither of them negative, so that packed places are in that order too.
-local PLACE_BYTES = 16
--- 2^52: the greatest score, and the least one without its sign.
-local MOST_SCORE = 4503599627370496
-
--- The place that begins at this byte: rank and ref.
-local function place_at(packed, byte)
-  return struct.unpack('>dd', packed, byte)
+-- Adds the records of these fields to \`found\`, unless they have expired or are among \`others\`.
+local function collect(entries, fields, found, limit, others)
+  local size, now_ms = #found, nil
+  for from = 1, #fields, limit do
+    if size >= limit then
+      return
+    end
+    local records = redis.call('HMGET', entries, unpack(fields, from, math.min(from + limit - 1, #fields)))
+    for at = 1, #records do
+      local record = records[at]
+      local is_gone = others and others[fields[from + at - 1]]
+      -- Most never expire: eight zeros.
+      if string.byte(record) > 0 then
+        now_ms = now_ms or math.floor(clock_us() / 1000)
+        is_gone = is_gone or struct.unpack('>d', record) <= now_ms
+      end
+      if size < limit and not is_gone then
+        size = size + 1
+        found[size] = record
+      end
+    end
+  end
 end
-
--- An entry's field in \`entries\`.
-local function field_of(ref)
-  return struct.pack('>d', ref)
-end
--- What of a suffix, and of a query, counts; it may end within a character.
-local MOST_BYTES = 64
-
--- The state of an index: its layout, the codec of the payloads, and the numbers of the newest entry and the newest top.
--- Those of callers are beside them (shared/calls).
-local INDEX_LAYOUT = '2'
-
--- The entries that match a prefix, as fields of \`entries\` in the order of their places: the first \`most\`, or
--- all. The second value is true where there are more.
-
+-- Returns the records, the fields of all that match, as far as they were looked at, whether expired entries
+-- hide some, and the field of \`fronts\` that tells the first ten, or an empty text.
+local function search(keys, prefix, limit)
 -- An empty list with room for the ten that are usual: one that grows takes longer than what is put into it.
 local function new_list()
   return { nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }
 end
-
+  local found = new_list()
 -- The first places among members of \`words\`. Few are wanted, so each is put where it belongs: sorting all of
 -- them takes three times as long. Numbers are compared, as in shared/autocomplete/best.
 local function first_of_members(members, most)
@@ -1689,7 +1621,6 @@ local function first_of_members(members, most)
   end
   return refs, more
 end
-
 -- The third value is the field of \`fronts\` that tells the first, where there is one.
 local function match_exactly(keys, prefix, most)
   local from, to = '[' .. prefix, '(' .. prefix .. '\\255'
@@ -1744,36 +1675,6 @@ end
   end
   return fields, more, ''
 end
--- Collects the records of the first entries that match, as they are stored, until there are \`limit\` of them.
-
--- Adds the records of these fields to \`found\`, unless they have expired or are among \`others\`.
-local function collect(entries, fields, found, limit, others)
-  local size, now_ms = #found, nil
-  for from = 1, #fields, limit do
-    if size >= limit then
-      return
-    end
-    local records = redis.call('HMGET', entries, unpack(fields, from, math.min(from + limit - 1, #fields)))
-    for at = 1, #records do
-      local record = records[at]
-      local is_gone = others and others[fields[from + at - 1]]
-      -- Most never expire: eight zeros.
-      if string.byte(record) > 0 then
-        now_ms = now_ms or math.floor(clock_us() / 1000)
-        is_gone = is_gone or struct.unpack('>d', record) <= now_ms
-      end
-      if size < limit and not is_gone then
-        size = size + 1
-        found[size] = record
-      end
-    end
-  end
-end
-
--- Returns the records, the fields of all that match, as far as they were looked at, whether expired entries
--- hide some, and the field of \`fronts\` that tells the first ten, or an empty text.
-local function search(keys, prefix, limit)
-  local found = new_list()
   local fields, more, front = match_exactly(keys, prefix, limit)
   collect(keys.entries, fields, found, limit)
   if more and #found < limit then
@@ -1783,16 +1684,7 @@ local function search(keys, prefix, limit)
   end
   return found, fields, more and #found < limit, front
 end
-
-local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
-if layout and layout ~= INDEX_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. layout)
-end
-if stored_codec and stored_codec ~= codec then
-  return redis.error_reply('CODEC ' .. stored_codec)
-end
 local keys = { entries = entries, words = KEYS[3], tops = KEYS[4], forks = KEYS[5] }
-local prefix = string.sub(query, 1, MOST_BYTES)
 local found, fields, is_short, front = search(keys, prefix, limit)
 local exact = #found
 if fuzzy and not is_short and exact < limit then
@@ -1852,16 +1744,20 @@ local function offer(best, rank, ref)
   return true
 end
 
+-- The place that begins at this byte: rank and ref.
+local function place_at(packed, byte)
+  return struct.unpack('>dd', packed, byte)
+end
 -- Offers the entries of members of \`words\`.
 local function offer_members(best, members)
   for _, member in ipairs(members) do
-    offer(best, place_at(member, #member - PLACE_BYTES + 1))
+    offer(best, place_at(member, #member - 16 + 1))
   end
 end
 
 -- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
 local function offer_places(best, places)
-  for byte = 1, #places, PLACE_BYTES do
+  for byte = 1, #places, 16 do
     if not offer(best, place_at(places, byte)) then
       return false
     end
@@ -1876,11 +1772,6 @@ local function sort_lists(lists)
     return is_before(one.rank, one.ref, other.rank, other.ref)
   end)
 end
--- More words of a prefix are never read where it begins no fork, and it never has as many (shared/autocomplete/hot).
-local MOST_READ = 1000
--- Those of so many words are not looked for among the forks.
-local MOST_COLD = 32
-
 -- All members with a prefix lie between these; UTF-8 has no byte 255.
 local function from_prefix(prefix)
   return '[' .. prefix
@@ -1904,16 +1795,15 @@ end
 local function fields_of_best(best)
   sort_best(best)
   local fields = {}
+-- An entry's field in \`entries\`.
+local function field_of(ref)
+  return struct.pack('>d', ref)
+end
   for at, ref in ipairs(best.refs) do
     fields[at] = field_of(ref)
   end
   return fields, best.cut
 end
-
--- So many words are looked at of prefixes that begin no fork: what has more of them would keep all others waiting.
-local MOST_LOOKED = 4000
--- So many tops are read at once.
-local MOST_TOPS = 100
 
 -- Offers the first entries that match a prefix where few words do; else it notes the top that has them in \`hot\`. Most of those
 -- that somebody may have meant are of no words.
@@ -1923,8 +1813,8 @@ local function offer_matches(best, keys, prefix, hot)
     return
   end
   local fork, id = first_fork(keys.forks, prefix)
-  if not fork and best.looked < MOST_LOOKED then
-    offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ))
+  if not fork and best.looked < 4000 then
+    offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', 1000))
   elseif fork and not hot.known[id] then
     hot.known[id] = true
     hot.ids[#hot.ids + 1] = id
@@ -1934,7 +1824,7 @@ end
 -- Heads and first leaves of the tops from this one on.
 local function read_firsts(lists, tops, ids, from)
   local names = {}
-  for at = from, math.min(from + MOST_TOPS - 1, #ids) do
+  for at = from, math.min(from + 100 - 1, #ids) do
     names[#names + 1] = ids[at]
     names[#names + 1] = ids[at] .. ':A'
   end
@@ -1966,7 +1856,7 @@ end
 -- Offers the places of these tops.
 local function offer_tops(best, tops, ids)
   local lists = {}
-  for from = 1, #ids, MOST_TOPS do
+  for from = 1, #ids, 100 do
     read_firsts(lists, tops, ids, from)
   end
   sort_lists(lists)
@@ -1981,13 +1871,8 @@ end
 -- Prefixes that are one edit away from a query and that some word begins with: a character left out, put in,
 -- replaced, or two neighbours swapped.
 
--- So many characters are tried in each place, in the order of their bytes.
-local MOST_TRIED = 64
 -- A shorter query is taken as it is, and so is what follows so many characters.
 local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
--- So many entries are collected.
-local MOST_NEAR = 200
-
 local function characters_of(query)
   local characters = {}
   for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
@@ -2000,7 +1885,7 @@ end
 local function following(words, beginning)
   local characters = {}
   local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
-  while #characters < MOST_TRIED do
+  while #characters < 64 do
     local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
     if not found[1] then
       break
@@ -2038,7 +1923,7 @@ end
 
 -- As match_exactly, for what is one edit away from the query.
 local function match_nearby(keys, query)
-  local best = new_best(MOST_NEAR)
+  local best = new_best(200)
   local characters = characters_of(query)
   if #characters < LEAST_CHARACTERS then
     return {}, false
@@ -2049,7 +1934,7 @@ local function match_nearby(keys, query)
   end
   local hot = { ids = {}, known = {} }
   for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
-    offer_matches(best, keys, string.sub(beginning .. rest, 1, MOST_BYTES), hot)
+    offer_matches(best, keys, string.sub(beginning .. rest, 1, 64), hot)
   end
   offer_tops(best, keys.tops, hot.ids)
   return fields_of_best(best)
@@ -2068,22 +1953,35 @@ return { 'found', is_short and 1 or 0, exact, front, found }
   parts: ['meta', 'entries', 'words', 'tops', 'forks'],
   lines: [
     [1, 'lua/autocomplete/find.lua', 1],
-    [20, 'lua/shared/clock.lua', 1],
-    [26, 'lua/shared/autocomplete/place.lua', 1],
-    [32, 'lua/shared/autocomplete/place.lua', 16],
-    [41, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [44, 'lua/shared/autocomplete/index.lua', 1],
-    [48, 'lua/shared/autocomplete/match.lua', 1],
-    [94, 'lua/shared/autocomplete/read-top.lua', 1],
-    [131, 'lua/shared/autocomplete/match.lua', 48],
-    [143, 'lua/shared/autocomplete/search.lua', 1],
-    [182, 'lua/autocomplete/find.lua', 26],
-    [195, 'lua/shared/autocomplete/best.lua', 1],
-    [275, 'lua/shared/autocomplete/ranges.lua', 1],
-    [288, 'lua/shared/autocomplete/forks.lua', 1],
-    [300, 'lua/shared/autocomplete/offer-matches.lua', 1],
-    [377, 'lua/shared/autocomplete/nearby.lua', 1],
-    [453, 'lua/autocomplete/find.lua', 44],
+    [20, 'lua/shared/autocomplete/match.lua', 1],
+    [23, 'lua/shared/autocomplete/search.lua', 1],
+    [25, 'lua/autocomplete/find.lua', 27],
+    [32, 'lua/autocomplete/find.lua', 35],
+    [33, 'lua/shared/clock.lua', 1],
+    [39, 'lua/shared/autocomplete/search.lua', 3],
+    [62, 'lua/shared/autocomplete/search.lua', 27],
+    [65, 'lua/shared/autocomplete/match.lua', 4],
+    [69, 'lua/shared/autocomplete/search.lua', 30],
+    [70, 'lua/shared/autocomplete/match.lua', 9],
+    [102, 'lua/shared/autocomplete/match.lua', 42],
+    [107, 'lua/shared/autocomplete/read-top.lua', 1],
+    [144, 'lua/shared/autocomplete/match.lua', 48],
+    [156, 'lua/shared/autocomplete/search.lua', 31],
+    [165, 'lua/autocomplete/find.lua', 34],
+    [166, 'lua/autocomplete/find.lua', 36],
+    [169, 'lua/shared/autocomplete/best.lua', 1],
+    [225, 'lua/shared/autocomplete/place.lua', 16],
+    [229, 'lua/shared/autocomplete/best.lua', 57],
+    [253, 'lua/shared/autocomplete/ranges.lua', 6],
+    [261, 'lua/shared/autocomplete/forks.lua', 1],
+    [273, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [276, 'lua/shared/autocomplete/place.lua', 21],
+    [280, 'lua/shared/autocomplete/offer-matches.lua', 4],
+    [286, 'lua/shared/autocomplete/offer-matches.lua', 15],
+    [349, 'lua/shared/autocomplete/nearby.lua', 1],
+    [352, 'lua/shared/autocomplete/nearby.lua', 6],
+    [354, 'lua/shared/autocomplete/nearby.lua', 11],
+    [420, 'lua/autocomplete/find.lua', 44],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2124,7 +2022,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'autocomplete/inspect',
-    sha1: '6e18f21780a6124075cde3ce640cded14b0e6a6f',
+    sha1: '743a31b2592ad4201f6a098d1802fba212bd8698',
     reads: true,
     bytes: false,
     source: `--[[
@@ -2140,6 +2038,28 @@ local words = KEYS[3] -- sorted set: folded text from a word start on, a zero by
 local forks = KEYS[4] -- sorted set: prefix of many words up to where they part, zero byte, number of its top
 local expiry = KEYS[5] -- sorted set: number of an entry -> when it expires, in ms
 
+local function open_index(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
+  return {
+    is_new = not stored[1],
+    layout = stored[1] or '2',
+    codec = stored[2] or codec,
+    last = tonumber(stored[3] or 0),
+    last_top = tonumber(stored[4] or 0),
+    record = stored[5],
+  }
+end
+local index = open_index(meta, '', '')
+if index.layout ~= '2' then
+  return redis.error_reply('LAYOUT ' .. index.layout)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -2150,33 +2070,6 @@ local function exact(number)
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- The state of an index: its layout, the codec of the payloads, and the numbers of the newest entry and the newest top.
--- Those of callers are beside them (shared/calls).
-local INDEX_LAYOUT = '2'
-
-local function open_index(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
-  return {
-    is_new = not stored[1],
-    layout = stored[1] or INDEX_LAYOUT,
-    codec = stored[2] or codec,
-    last = tonumber(stored[3] or 0),
-    last_top = tonumber(stored[4] or 0),
-    record = stored[5],
-  }
-end
-
-local index = open_index(meta, '', '')
-if index.layout ~= INDEX_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. index.layout)
-end
-local now_ms = math.floor(clock_us() / 1000)
 return {
   'inspection',
   index.codec,
@@ -2191,10 +2084,12 @@ return {
   parts: ['meta', 'entries', 'words', 'forks', 'expiry'],
   lines: [
     [1, 'lua/autocomplete/inspect.lua', 1],
-    [14, 'lua/shared/exact.lua', 1],
-    [24, 'lua/shared/clock.lua', 1],
-    [30, 'lua/shared/autocomplete/index.lua', 1],
-    [45, 'lua/autocomplete/inspect.lua', 17],
+    [14, 'lua/shared/autocomplete/index.lua', 5],
+    [25, 'lua/autocomplete/inspect.lua', 18],
+    [29, 'lua/shared/clock.lua', 1],
+    [35, 'lua/autocomplete/inspect.lua', 22],
+    [36, 'lua/shared/exact.lua', 1],
+    [46, 'lua/autocomplete/inspect.lua', 23],
   ],
   encode() {
     return []
@@ -2237,7 +2132,7 @@ export type ReapAnswer =
 export const reap: Operation<ReapArguments, ReapAnswer> = {
   script: {
     name: 'autocomplete/reap',
-    sha1: '3c9bc7a56babb1c0f88b4b42970e4b17fb5f2ff3',
+    sha1: '4e312f0a87b14a5fa8aa0c16c5e2266c70878d27',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2259,36 +2154,25 @@ local tops = KEYS[5] -- hash: number of a top -> its head, and of each of its le
 local query = ARGV[1] -- text: the folded query that asks for others; empty: those that expired first go first
 local fuzzy = ARGV[2] == '1' -- flag: whether it asks for those with one edit, too
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- The state of an index: its layout, the codec of the payloads, and the numbers of the newest entry and the newest top.
--- Those of callers are beside them (shared/calls).
-local INDEX_LAYOUT = '2'
+-- What the words of an entry leave behind that goes.
+
+-- The entries that match a prefix, as fields of \`entries\` in the order of their places: the first \`most\`, or
+-- all. The second value is true where there are more.
 
 local function open_index(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
   return {
     is_new = not stored[1],
-    layout = stored[1] or INDEX_LAYOUT,
+    layout = stored[1] or '2',
     codec = stored[2] or codec,
     last = tonumber(stored[3] or 0),
     last_top = tonumber(stored[4] or 0),
     record = stored[5],
   }
+end
+local index = open_index(meta, '', '')
+if index.layout ~= '2' then
+  return redis.error_reply('LAYOUT ' .. index.layout)
 end
 -- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
 -- before it has changed anything. An index that is changed in part could not be searched any more. What frees comes first, so that a
@@ -2302,60 +2186,63 @@ local function try_rights(meta, index, keys)
   redis.call('ZREVRANGEBYLEX', keys.words, '-', '+')
   redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
   if not index.is_new then
-    redis.call('HSET', meta, 'layout', INDEX_LAYOUT)
+    redis.call('HSET', meta, 'layout', '2')
   end
 end
--- The place of an entry in the order of suggestions: the greater the score the sooner, then the older. It is
--- packed as two doubles, neither of them negative, so that packed places are in that order too.
-local PLACE_BYTES = 16
--- 2^52: the greatest score, and the least one without its sign.
-local MOST_SCORE = 4503599627370496
-
+local keys = {
+  entries = KEYS[2],
+  ids = KEYS[3],
+  words = KEYS[4],
+  tops = tops,
+  expiry = KEYS[6],
+  fronts = KEYS[7],
+  forks = KEYS[8],
+}
+try_rights(meta, index, keys)
+-- The tops that a call has met, each read once and written once, at its end: \`open\` by their numbers, \`forks\` the first
+-- fork that begins as a prefix does, \`last\` the newest number, \`work\` what the call has done so far (shared/autocomplete/work).
+local function open_tops(last)
+  return { open = {}, forks = {}, last = last, work = 0 }
+end
+local known = open_tops(index.last_top)
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
+local prefix = string.sub(query, 1, 64)
 local function pack_place(rank, ref)
   return struct.pack('>dd', rank, ref)
 end
-
 -- The place that begins at this byte: rank and ref.
 local function place_at(packed, byte)
   return struct.unpack('>dd', packed, byte)
 end
-
--- An entry's field in \`entries\`.
-local function field_of(ref)
-  return struct.pack('>d', ref)
-end
--- What is stored of an entry:
---   expires_at_ms, rank, length of id, of marked and of text, id, marked, text, payload
--- \`id\` is empty where it is the text; \`marked\` is the folded text with \\1 before each word start but the first.
-local HEAD_BYTES = 22
-
 local function parse_record(record)
   local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
-  local marked_at = HEAD_BYTES + id_bytes
+  local marked_at = 22 + id_bytes
   local text_at = marked_at + marked_bytes
   local text = string.sub(record, text_at + 1, text_at + text_bytes)
   return {
     expires_at_ms = expires_at_ms,
     rank = rank,
-    id = id_bytes == 0 and text or string.sub(record, HEAD_BYTES + 1, marked_at),
+    id = id_bytes == 0 and text or string.sub(record, 22 + 1, marked_at),
     marked = string.sub(record, marked_at + 1, text_at),
     text = text,
     payload = string.sub(record, text_at + text_bytes + 1),
   }
 end
-
 local function has_expired(expires_at_ms, now_ms)
   return expires_at_ms > 0 and expires_at_ms <= now_ms
 end
--- What of a suffix, and of a query, counts; it may end within a character.
-local MOST_BYTES = 64
-
 -- The folded text from each of its word starts on, each once.
 local function suffixes_of(marked)
   local suffixes, seen = {}, {}
   local from = 1
   while from do
-    local suffix = string.sub((string.gsub(string.sub(marked, from), '\\1', '')), 1, MOST_BYTES)
+    local suffix = string.sub((string.gsub(string.sub(marked, from), '\\1', '')), 1, 64)
     if not seen[suffix] then
       seen[suffix] = true
       suffixes[#suffixes + 1] = suffix
@@ -2365,7 +2252,6 @@ local function suffixes_of(marked)
   end
   return suffixes
 end
-
 -- Members of \`words\`: a suffix, the end of text, and the place of its entry.
 local function members_of(suffixes, place)
   local members = {}
@@ -2374,21 +2260,10 @@ local function members_of(suffixes, place)
   end
   return members
 end
--- What a call has to do, in units of about a microsecond: for each word of an entry, for each of the bytes that count of it, and
--- for what is stored. A call that has done more than MOST_WORK begins no other entry, so that it ends within some milliseconds.
--- Callers hand in no more than this (src/autocomplete/entry); what entries leave that are replaced only the script knows.
-local MOST_WORK = 6000
-local WORK_OF_WORD = 30
-local WORK_OF_FRONT = 30
--- Of a letter that goes on where a top is filled up; each place that is looked at is a unit.
-local WORK_OF_CHILD = 10
--- So many bytes that are stored are a unit.
-local BYTES_OF_WORK = 128
-
 local function work_of(suffixes, record)
-  local work = math.ceil(#record / BYTES_OF_WORK)
+  local work = math.ceil(#record / 128)
   for _, suffix in ipairs(suffixes) do
-    work = work + WORK_OF_WORD + #suffix
+    work = work + 30 + #suffix
   end
   return work
 end
@@ -2407,11 +2282,9 @@ local function new_best(most)
     looked = 0,
   }
 end
-
 local function is_before(rank, ref, other_rank, other_ref)
   return rank < other_rank or (rank == other_rank and ref < other_ref)
 end
-
 local function sort_best(best)
   local ranks, refs = best.ranks, best.refs
   table.sort(refs, function(one, other)
@@ -2428,7 +2301,6 @@ local function sort_best(best)
     best.rank = ranks[best.ref]
   end
 end
-
 -- False where it is none of the first, and so nothing behind it is.
 local function offer(best, rank, ref)
   best.looked = best.looked + 1
@@ -2447,24 +2319,21 @@ local function offer(best, rank, ref)
   end
   return true
 end
-
 -- Offers the entries of members of \`words\`.
 local function offer_members(best, members)
   for _, member in ipairs(members) do
-    offer(best, place_at(member, #member - PLACE_BYTES + 1))
+    offer(best, place_at(member, #member - 16 + 1))
   end
 end
-
 -- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
 local function offer_places(best, places)
-  for byte = 1, #places, PLACE_BYTES do
+  for byte = 1, #places, 16 do
     if not offer(best, place_at(places, byte)) then
       return false
     end
   end
   return true
 end
-
 -- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
 -- the first that has none of the best have none either.
 local function sort_lists(lists)
@@ -2472,16 +2341,10 @@ local function sort_lists(lists)
     return is_before(one.rank, one.ref, other.rank, other.ref)
   end)
 end
--- More words of a prefix are never read where it begins no fork, and it never has as many (shared/autocomplete/hot).
-local MOST_READ = 1000
--- Those of so many words are not looked for among the forks.
-local MOST_COLD = 32
-
 -- All members with a prefix lie between these; UTF-8 has no byte 255.
 local function from_prefix(prefix)
   return '[' .. prefix
 end
-
 local function to_prefix(prefix)
   return '(' .. prefix .. '\\255'
 end
@@ -2497,40 +2360,15 @@ local function first_fork(forks, prefix)
   local cut = string.find(found[1], '\\0', 1, true)
   return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
 end
--- A top: the places of all entries that match a prefix, as far as they are before its \`limit\`. It belongs to every fork
--- that the same entries match: titles that share their first eight words have eight such forks and one top. In \`tops\`:
---   <number>           the head: the limit, whether there is a front, and the letters of its leaves
---   <number>:          the rest of it: of each leaf a place that none of its places is before; then of each fork the length
---                      of the shortest prefix that the same words begin with, its own length, and itself
---   <number>:<letter>  a leaf: places in their order
--- So an entry that comes or goes changes one leaf of each top. The first leaf has the letter A, and what a front needs.
--- Whoever asks reads no rest, and of that only what is needed is taken apart: \`leaves\` and \`prefixes\` are made when they are
--- to change.
-local MOST_LEAF = 18
--- None has fewer but the only one.
-local LEAST_LEAF = 8
--- They are made with so many.
-local NEW_LEAF = 11
-local MOST_LEAVES = 16
--- With fewer a top that has a limit is filled up again, so that so many can be suggested.
-local LEAST_TOP = 100
--- One without a limit is given up with so few.
-local LEAST_HOT = 16
--- So many entries are in a front (shared/autocomplete/fronts).
-local FRONT_PLACES = 10
-local TOP_HEAD_BYTES = 17
-
 local function parse_top(id, head, rest)
   local top = { id = id, rest = rest, read = {}, dropped = {} }
   top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
-  top.letters = string.sub(head, TOP_HEAD_BYTES + 1)
+  top.letters = string.sub(head, 17 + 1)
   return top
 end
-
 local function leaf_field(top, letter)
   return top.id .. ':' .. letter
 end
-
 -- The leaf with this letter, perhaps without its places.
 local function leaf_of(top, letter)
   local leaf = top.read[letter]
@@ -2540,23 +2378,21 @@ local function leaf_of(top, letter)
   end
   return leaf
 end
-
 local function leaves_of(top)
   if not top.leaves then
     top.leaves = {}
     for at = 1, #top.letters do
       local leaf = leaf_of(top, string.sub(top.letters, at, at))
-      leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * PLACE_BYTES + 1)
+      leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * 16 + 1)
       top.leaves[at] = leaf
     end
   end
   return top.leaves
 end
-
 local function prefixes_of(top)
   if not top.prefixes then
     top.prefixes = {}
-    local at = #top.letters * PLACE_BYTES + 1
+    local at = #top.letters * 16 + 1
     while at <= #top.rest do
       local least, bytes = string.byte(top.rest, at, at + 1)
       top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
@@ -2565,20 +2401,6 @@ local function prefixes_of(top)
   end
   return top.prefixes
 end
-
--- Head and rest.
-local function pack_top(top)
-  local head, rest = { struct.pack('>ddB', top.rank, top.ref, top.has_front) }, {}
-  for at, leaf in ipairs(leaves_of(top)) do
-    head[at + 1] = leaf.letter
-    rest[at] = pack_place(leaf.rank, leaf.ref)
-  end
-  for prefix, least in pairs(prefixes_of(top)) do
-    rest[#rest + 1] = string.char(least, #prefix) .. prefix
-  end
-  return table.concat(head), table.concat(rest)
-end
-
 -- Reads leaves: of these tops those in the same places.
 local function read_leaves(tops, of_tops, leaves)
   local fields, missing = {}, {}
@@ -2595,20 +2417,17 @@ local function read_leaves(tops, of_tops, leaves)
     end
   end
 end
-
 -- Of leaves that are read.
 local function count_places(leaves)
   local bytes = 0
   for _, leaf in ipairs(leaves) do
     bytes = bytes + #leaf.places
   end
-  return bytes / PLACE_BYTES
+  return bytes / 16
 end
-
 local function set_places(leaf, places)
   leaf.places, leaf.is_new = places, true
 end
-
 -- Puts a leaf of these places into a top. None of them is before what stands before it.
 local function put_leaf(top, at, places)
   local leaves, taken, letter = leaves_of(top), {}, 65
@@ -2627,33 +2446,30 @@ local function put_leaf(top, at, places)
   table.insert(leaves, at, leaf)
   top.has_new_head = true
 end
-
 local function drop_leaf(top, at)
   local leaf = table.remove(leaves_of(top), at)
   top.read[leaf.letter] = nil
   top.dropped[#top.dropped + 1] = leaf.letter
   top.has_new_head = true
 end
-
 -- Adds leaves of these places behind the others.
 local function append_leaves(top, places)
-  local from, size = 1, NEW_LEAF * PLACE_BYTES
+  local from, size = 1, 11 * 16
   while from <= #places do
     local to = from + size - 1
-    if #places - to < LEAST_LEAF * PLACE_BYTES then
+    if #places - to < 8 * 16 then
       to = #places
     end
     put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
     from = to + 1
   end
 end
-
 -- How many of these places are before this one.
 local function places_before(places, rank, ref)
-  local low, high = 0, #places / PLACE_BYTES
+  local low, high = 0, #places / 16
   while low < high do
     local middle = math.floor((low + high) / 2)
-    local other_rank, other_ref = place_at(places, 1 + middle * PLACE_BYTES)
+    local other_rank, other_ref = place_at(places, 1 + middle * 16)
     if is_before(other_rank, other_ref, rank, ref) then
       low = middle + 1
     else
@@ -2662,7 +2478,6 @@ local function places_before(places, rank, ref)
   end
   return low
 end
-
 -- The leaf that a place belongs to, which of all it is, and how many there are. Nil behind the limit.
 local function find_leaf(top, rank, ref)
   if not is_before(rank, ref, top.rank, top.ref) then
@@ -2675,7 +2490,7 @@ local function find_leaf(top, rank, ref)
     if leaves then
       other_rank, other_ref = leaves[at].rank, leaves[at].ref
     else
-      other_rank, other_ref = place_at(top.rest, (at - 1) * PLACE_BYTES + 1)
+      other_rank, other_ref = place_at(top.rest, (at - 1) * 16 + 1)
     end
     if not is_before(rank, ref, other_rank, other_ref) then
       break
@@ -2684,29 +2499,25 @@ local function find_leaf(top, rank, ref)
   end
   return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
 end
-
 -- How many places of a leaf are before this one, and whether it is there.
 local function find_place(leaf, one)
   local before = places_before(leaf.places, one.rank, one.ref)
-  local byte = before * PLACE_BYTES
-  return before, string.sub(leaf.places, byte + 1, byte + PLACE_BYTES) == one.place
+  local byte = before * 16
+  return before, string.sub(leaf.places, byte + 1, byte + 16) == one.place
 end
-
 -- Notes that the front of a top is to be written anew.
 local function change_front(known, top)
   if not top.has_new_front then
     top.has_new_front = true
-    known.work = known.work + WORK_OF_FRONT
+    known.work = known.work + 30
   end
 end
-
 -- Makes two leaves of the places of one or two: \`cut\` bytes for the first.
 local function split_leaf(top, at, places)
-  local cut = math.ceil(#places / PLACE_BYTES / 2) * PLACE_BYTES
+  local cut = math.ceil(#places / 16 / 2) * 16
   set_places(leaves_of(top)[at], string.sub(places, 1, cut))
   put_leaf(top, at + 1, string.sub(places, cut + 1))
 end
-
 -- Makes one leaf of two that are next to each other, or two that are as long.
 local function level_leaves(tops, top, at)
   local leaves = leaves_of(top)
@@ -2717,35 +2528,28 @@ local function level_leaves(tops, top, at)
   read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
   local both = leaves[first].places .. leaves[first + 1].places
   drop_leaf(top, first + 1)
-  if #both <= MOST_LEAF * PLACE_BYTES then
+  if #both <= 18 * 16 then
     set_places(leaves[first], both)
   else
     split_leaf(top, first, both)
   end
 end
-
 -- True when it was there.
 local function take_place(keys, known, top, leaf, at, one)
   local before, is_there = find_place(leaf, one)
   if not is_there then
     return false
   end
-  local cut = before * PLACE_BYTES
-  set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + PLACE_BYTES + 1))
-  if at == 1 and before < FRONT_PLACES then
+  local cut = before * 16
+  set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + 16 + 1))
+  if at == 1 and before < 10 then
     change_front(known, top)
   end
-  if #leaf.places < (at == 1 and FRONT_PLACES or LEAST_LEAF) * PLACE_BYTES then
+  if #leaf.places < (at == 1 and 10 or 8) * 16 then
     level_leaves(keys.tops, top, at)
   end
   return true
 end
--- The tops that a call has met, each read once and written once, at its end: \`open\` by their numbers, \`forks\` the first
--- fork that begins as a prefix does, \`last\` the newest number, \`work\` what the call has done so far (shared/autocomplete/work).
-local function open_tops(last)
-  return { open = {}, forks = {}, last = last, work = 0 }
-end
-
 -- Opens the tops with these numbers.
 local function read_tops(tops, known, ids)
   local missing, fields = {}, {}
@@ -2763,12 +2567,10 @@ local function read_tops(tops, known, ids)
     end
   end
 end
-
 local function get_top(tops, known, id)
   read_tops(tops, known, { id })
   return known.open[id]
 end
-
 -- Of these tops those that have a place, or would have it: the top, the leaf, which one it is.
 local function find_leaves(tops, list, one)
   local found, of_tops, leaves = {}, {}, {}
@@ -2782,7 +2584,6 @@ local function find_leaves(tops, list, one)
   read_leaves(tops, of_tops, leaves)
   return found
 end
-
 -- The first fork that begins as this prefix does: prefix and number of its top; or false.
 local function fork_behind(keys, known, prefix)
   local fork = known.forks[prefix]
@@ -2793,21 +2594,18 @@ local function fork_behind(keys, known, prefix)
   end
   return fork
 end
-
 -- Prefixes of a fork of \`least\` bytes and more are answered by its top.
 local function set_least(known, top, prefix, least)
   prefixes_of(top)[prefix] = least
   top.has_new_head = true
   change_front(known, top)
 end
-
 -- Gives a top a fork.
 local function put_fork(keys, known, top, prefix, least)
   redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
   set_least(known, top, prefix, least)
   known.forks = {}
 end
-
 -- Takes a fork from its top, which is given up with the last one. Returns what was the least for it.
 local function take_fork(keys, known, top, prefix)
   redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
@@ -2817,15 +2615,9 @@ local function take_fork(keys, known, top, prefix)
   known.forks = {}
   return least
 end
-
--- A server keeps few short members as one text, which it looks through from the beginning. One that is longer keeps it from
--- that while there are forks. Nobody finds it: UTF-8 has no byte 255.
-local LONG_BYTES = 65
-
 local function forget_sorted(forks)
-  redis.call('ZREM', forks, string.rep('\\255', LONG_BYTES))
+  redis.call('ZREM', forks, string.rep('\\255', 65))
 end
-
 -- Where one of its forks begins all words, these are the last.
 local function give_up_top(keys, known, top)
   for prefix in pairs(prefixes_of(top)) do
@@ -2834,61 +2626,6 @@ local function give_up_top(keys, known, top)
     end
   end
 end
-
--- Notes what is to be deleted, and what to be written, of one top.
-local function collect_writes(top, gone, written)
-  for _, letter in ipairs(top.dropped) do
-    gone[#gone + 1] = leaf_field(top, letter)
-  end
-  if top.is_gone then
-    gone[#gone + 1] = top.id
-    gone[#gone + 1] = leaf_field(top, '')
-    for _, leaf in ipairs(leaves_of(top)) do
-      gone[#gone + 1] = leaf_field(top, leaf.letter)
-    end
-    return
-  end
-  if top.has_new_head then
-    local head, rest = pack_top(top)
-    written[#written + 1] = top.id
-    written[#written + 1] = head
-    written[#written + 1] = leaf_field(top, '')
-    written[#written + 1] = rest
-  end
-  for letter, leaf in pairs(top.read) do
-    if leaf.is_new then
-      written[#written + 1] = leaf_field(top, letter)
-      written[#written + 1] = leaf.places
-    end
-  end
-end
-
--- So many arguments a command.
-local MOST_ARGUMENTS = 1000
-
--- What is deleted may be written again: letters of leaves are given anew.
-local function write_tops(tops, known)
-  local gone, written = {}, {}
-  for _, top in pairs(known.open) do
-    collect_writes(top, gone, written)
-  end
-  for from = 1, #gone, MOST_ARGUMENTS do
-    redis.call('HDEL', tops, unpack(gone, from, math.min(from + MOST_ARGUMENTS - 1, #gone)))
-  end
-  for from = 1, #written, MOST_ARGUMENTS do
-    redis.call('HSET', tops, unpack(written, from, math.min(from + MOST_ARGUMENTS - 1, #written)))
-  end
-end
--- Hot prefixes: those that many words begin with. Where their words part is a fork, which has a top (shared/autocomplete/
--- top): the same words begin with a prefix and with the first fork behind it. What holds after every call:
---   1. each prefix that more than MOST_COLD words and LEAST_NEW entries begin with begins a fork;
---   2. the same words begin with a prefix and with the first fork that it begins, if there is one;
---   3. a top holds exactly the places before its limit of all that match: all of them, and more than LEAST_HOT, or
---      LEAST_TOP at least.
--- Of a prefix that begins no fork all words can be read: an entry has at most 8.
--- A prefix is made hot with more entries than this only, so that not every removal ends it again.
-local LEAST_NEW = 24
-
 -- The forks on the way of a suffix, the shortest first; how long the prefix is that none of them begins with; and the
 -- fork that it begins, which the suffix parts from.
 local function walk_forks(keys, known, suffix)
@@ -2906,7 +2643,6 @@ local function walk_forks(keys, known, suffix)
   end
   return passed, length, nil
 end
-
 -- What two texts begin with alike, up to the end of text.
 local function common_start(one, other)
   local length = 0
@@ -2916,7 +2652,6 @@ local function common_start(one, other)
   until byte ~= string.byte(one, length) or not byte or byte == 0
   return string.sub(one, 1, length - 1)
 end
-
 -- The forks on the way of suffixes, by their tops: \`ids\` has their numbers.
 local function note_passed(passed_of, passed)
   for _, fork in ipairs(passed) do
@@ -2929,140 +2664,20 @@ local function note_passed(passed_of, passed)
     prefixes[fork.prefix] = true
   end
 end
-
--- The front of a top: what its first entries are answered as, so that the first suggestions cost one plain HGET. In \`fronts\`,
--- by the number of the top:
---   the layout, the length of the codec's name, the name
---   how many forks; of each the length of the shortest prefix that it answers, its own length, and itself
---   of each entry its rank; the length of its id, which is empty where it is the text; how many bytes of its text are as in
---   that of the first one, and how many follow; the length of its payload; then id, what follows of the text, and payload
--- So it says itself which queries it answers, and a number that is given anew harms nobody. The call that changes it renews it
--- at its end. There is none where one of the first entries expires, which nobody without a clock can judge, or where they are
--- large: every top of theirs would hold them again.
-local MOST_FRONT_BYTES = 4096
-
--- What a text begins with as the first one does. Often it is what the one before it, \`start\`, began with.
-local function start_of(first, start, text)
-  if start ~= '' and string.sub(text, 1, #start) == start then
-    return start
-  end
-  return common_start(first, text)
-end
-
--- What of records is told in a front.
-local function tell_records(parts, records)
-  local first, start = '', ''
-  for at = 1, #records do
-    local record = records[at]
-    local _, rank, id_bytes, marked_bytes, text_bytes, id_at = struct.unpack('>ddHHH', record)
-    local text_at = id_at + id_bytes + marked_bytes
-    local payload_at = text_at + text_bytes
-    local text = string.sub(record, text_at, payload_at - 1)
-    start = start_of(first, start, text)
-    first = at == 1 and text or first
-    local lengths = { id_bytes, #start, text_bytes - #start, #record - payload_at + 1 }
-    parts[#parts + 1] = struct.pack('>dHHHH', rank, unpack(lengths))
-    parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
-    parts[#parts + 1] = string.sub(record, text_at + #start)
-  end
-end
-
-local function front_head(top, codec)
-  local parts, size = { INDEX_LAYOUT, string.char(#codec), codec, '' }, 0
-  for prefix, least in pairs(prefixes_of(top)) do
-    size = size + 1
-    parts[size + 4] = string.char(least, #prefix) .. prefix
-  end
-  if size > 255 then
-    return nil
-  end
-  parts[4] = string.char(size)
-  return table.concat(parts)
-end
-
--- Of the first entries, which the first leaf has.
-local function first_fields(tops, top)
-  local first = leaf_of(top, 'A')
-  read_leaves(tops, { top }, { first })
-  local fields = {}
-  for at = 1, FRONT_PLACES do
-    fields[at] = string.sub(first.places, at * PLACE_BYTES - 7, at * PLACE_BYTES)
-  end
-  return fields
-end
-
--- Nil where there must be none.
-local function make_front(keys, codec, top)
-  local head = not top.is_gone and #codec < 256 and front_head(top, codec)
-  if not head then
-    return nil
-  end
-  local records, bytes = redis.call('HMGET', keys.entries, unpack(first_fields(keys.tops, top))), 0
-  for _, record in ipairs(records) do
-    bytes = bytes + #record
-    if string.byte(record) > 0 or bytes > MOST_FRONT_BYTES then
-      return nil
-    end
-  end
-  local parts = { head }
-  tell_records(parts, records)
-  return table.concat(parts)
-end
-
--- Nil where there was none, and is none.
-local function renew_front(keys, codec, top)
-  local front = make_front(keys, codec, top) or top.has_front == 1 and ''
-  local has_front = front and front ~= '' and 1 or 0
-  if top.has_front ~= has_front then
-    top.has_front, top.has_new_head = has_front, true
-  end
-  return front
-end
-
--- So many bytes of fronts a command.
-local MOST_WRITTEN = 16384
-
-local function renew_fronts(keys, known, codec)
-  local written, bytes = {}, 0
-  for id, top in pairs(known.open) do
-    local front = top.has_new_front and renew_front(keys, codec, top)
-    if front == '' then
-      redis.call('HDEL', keys.fronts, id)
-    elseif front then
-      written[#written + 1] = id
-      written[#written + 1] = front
-      bytes = bytes + #front
-    end
-    if bytes > MOST_WRITTEN then
-      redis.call('HSET', keys.fronts, unpack(written))
-      written, bytes = {}, 0
-    end
-  end
-  if written[1] then
-    redis.call('HSET', keys.fronts, unpack(written))
-  end
-end
-
--- A top that has lost too many of its places gets those that follow, from the forks behind one of its own, which are right
--- already; where there are none, from the words.
--- So many it has then, at most.
-local MOST_COLLECTED = 160
-
 -- Offers the words of one longer prefix that begins no fork, and returns the place from which on there may be more.
 local function offer_words(keys, best, child)
   local from, to = from_prefix(child), to_prefix(child)
   -- The same text again and again: these are in the order of their places.
   local is_text = string.byte(child, -1) == 0
-  local most = is_text and MOST_COLLECTED or MOST_READ
+  local most = is_text and 160 or 1000
   local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', most)
   offer_members(best, members)
   if is_text and #members == most then
     local last = members[most]
-    return place_at(last, #last - PLACE_BYTES + 1)
+    return place_at(last, #last - 16 + 1)
   end
   return math.huge, math.huge
 end
-
 -- Offers the places of tops that are open, of each as long as they are among the first.
 local function offer_open_tops(fields, best, tops)
   local firsts, lists = {}, {}
@@ -3089,10 +2704,9 @@ local function offer_open_tops(fields, best, tops)
     end
   end
 end
-
 -- All that a prefix has to offer, and the place from which on it may be more.
 local function offer_children(keys, known, prefix)
-  local best, limit, tops = new_best(MOST_COLLECTED), { rank = math.huge, ref = math.huge }, {}
+  local best, limit, tops = new_best(160), { rank = math.huge, ref = math.huge }, {}
   local from, to = from_prefix(prefix), to_prefix(prefix)
   local found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
   while found[1] do
@@ -3109,7 +2723,7 @@ local function offer_children(keys, known, prefix)
     if is_before(rank, ref, limit.rank, limit.ref) then
       limit.rank, limit.ref = rank, ref
     end
-    known.work = known.work + WORK_OF_CHILD
+    known.work = known.work + 10
     from = '[' .. prefix .. string.char(string.byte(child, -1) + 1)
     found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
   end
@@ -3121,7 +2735,6 @@ local function offer_children(keys, known, prefix)
   end
   return best, limit
 end
-
 local function longest_prefix(top)
   local longest = ''
   for prefix in pairs(prefixes_of(top)) do
@@ -3131,7 +2744,6 @@ local function longest_prefix(top)
   end
   return longest
 end
-
 -- The places before its limit stay as they are.
 local function refill(keys, known, top, prefix)
   local best, limit = offer_children(keys, known, prefix)
@@ -3148,7 +2760,6 @@ local function refill(keys, known, top, prefix)
   append_leaves(top, last .. table.concat(places))
   top.rank, top.ref = limit.rank, limit.ref
 end
-
 -- The longest first: what stands behind a fork of theirs is right then.
 local function refill_all(keys, known, short)
   for _, one in ipairs(short) do
@@ -3163,14 +2774,11 @@ local function refill_all(keys, known, short)
     end
   end
 end
--- What the words of an entry leave behind that goes.
-
 -- Whether words begin with this prefix.
 local function begins_words(words, prefix)
   local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
   return found[1] ~= nil
 end
-
 -- Where words part no more at a fork, it moves to where they do, or makes way for the fork that is there.
 local function mend_fork(keys, known, suffix, fork)
   local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
@@ -3193,7 +2801,6 @@ local function mend_fork(keys, known, suffix, fork)
   end
   take_fork(keys, known, top, prefix)
 end
-
 -- Takes an entry out of a top. True when that is too short then. No leaf is counted where there are enough of them.
 local function leave_top(keys, known, found, one)
   local top = found.top
@@ -3201,9 +2808,9 @@ local function leave_top(keys, known, found, one)
     return false
   end
   local is_whole = top.rank == math.huge
-  local least = is_whole and LEAST_HOT or LEAST_TOP - 1
+  local least = is_whole and 16 or 100 - 1
   local count = top.leaves and #top.leaves or #top.letters
-  if count * LEAST_LEAF > least then
+  if count * 8 > least then
     return false
   end
   local leaves = leaves_of(top)
@@ -3214,7 +2821,6 @@ local function leave_top(keys, known, found, one)
   end
   return is_short and not is_whole
 end
-
 -- Notes that an entry has gone, whose words are gone already. \`one\`: its rank, ref and place.
 local function leave_hot(keys, known, suffixes, one)
   local passed_of, last = { ids = {} }, {}
@@ -3244,7 +2850,6 @@ end
 local function to_one(rank, ref)
   return { rank = rank, ref = ref, place = pack_place(rank, ref) }
 end
-
 -- Takes an entry's words out of the index.
 local function leave_words(keys, known, entry, ref)
   local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
@@ -3252,7 +2857,6 @@ local function leave_words(keys, known, entry, ref)
   redis.call('ZREM', keys.words, unpack(members_of(suffixes, one.place)))
   leave_hot(keys, known, suffixes, one)
 end
-
 -- Removes an entry by its field in \`entries\`.
 local function remove_entry(keys, known, field, record)
   local entry = parse_record(record)
@@ -3261,65 +2865,14 @@ local function remove_entry(keys, known, field, record)
   redis.call('ZREM', keys.expiry, field)
   leave_words(keys, known, entry, (struct.unpack('>d', field)))
 end
-
--- Removes up to \`most\` entries that have expired, one at least, and no other one than that where the call has done enough.
--- True when there may be more.
-local function reap(keys, known, now_ms, most)
-  local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
-  for _, field in ipairs(due) do
-    local record = redis.call('HGET', keys.entries, field)
-    remove_entry(keys, known, field, record)
-    if known.work > MOST_WORK then
-      return true
-    end
-  end
-  return #due == most
-end
--- The entries that match a prefix, as fields of \`entries\` in the order of their places: the first \`most\`, or
--- all. The second value is true where there are more.
-
--- An empty list with room for the ten that are usual: one that grows takes longer than what is put into it.
-local function new_list()
-  return { nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }
-end
-
--- The first places among members of \`words\`. Few are wanted, so each is put where it belongs: sorting all of
--- them takes three times as long. Numbers are compared, as in shared/autocomplete/best.
-local function first_of_members(members, most)
-  local unpack_place, insert = struct.unpack, table.insert
-  local ranks, refs, size, more = new_list(), new_list(), 0, false
-  local last_rank, last_ref = math.huge, math.huge
-  for at = 1, #members do
-    local member = members[at]
-    local rank, ref = unpack_place('>dd', member, #member - 15)
-    if rank > last_rank or (rank == last_rank and ref > last_ref) then
-      more = true
-    else
-      local before = size
-      while before > 0 and (ranks[before] > rank or (ranks[before] == rank and refs[before] > ref)) do
-        before = before - 1
-      end
-      if before == 0 or refs[before] ~= ref then
-        insert(ranks, before + 1, rank)
-        insert(refs, before + 1, ref)
-        size = size + 1
-      end
-      if size > most then
-        ranks[size], refs[size] = nil, nil
-        size, more = most, true
-      end
-      if size == most then
-        last_rank, last_ref = ranks[size], refs[size]
-      end
-    end
-  end
-  return refs, more
-end
-
 -- The third value is the field of \`fronts\` that tells the first, where there is one.
 local function match_exactly(keys, prefix, most)
   local from, to = '[' .. prefix, '(' .. prefix .. '\\255'
   local fork = redis.call('ZRANGEBYLEX', keys.forks, from, to, 'LIMIT', '0', '1')[1]
+-- An empty list with room for the ten that are usual: one that grows takes longer than what is put into it.
+local function new_list()
+  return { nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }
+end
   if fork then
 -- The number of the top that a fork names (shared/autocomplete/forks).
 local function id_of_fork(fork)
@@ -3364,6 +2917,38 @@ end
   end
   -- There never are more words (shared/autocomplete/hot); UTF-8 has no byte 255.
   local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1000')
+-- The first places among members of \`words\`. Few are wanted, so each is put where it belongs: sorting all of
+-- them takes three times as long. Numbers are compared, as in shared/autocomplete/best.
+local function first_of_members(members, most)
+  local unpack_place, insert = struct.unpack, table.insert
+  local ranks, refs, size, more = new_list(), new_list(), 0, false
+  local last_rank, last_ref = math.huge, math.huge
+  for at = 1, #members do
+    local member = members[at]
+    local rank, ref = unpack_place('>dd', member, #member - 15)
+    if rank > last_rank or (rank == last_rank and ref > last_ref) then
+      more = true
+    else
+      local before = size
+      while before > 0 and (ranks[before] > rank or (ranks[before] == rank and refs[before] > ref)) do
+        before = before - 1
+      end
+      if before == 0 or refs[before] ~= ref then
+        insert(ranks, before + 1, rank)
+        insert(refs, before + 1, ref)
+        size = size + 1
+      end
+      if size > most then
+        ranks[size], refs[size] = nil, nil
+        size, more = most, true
+      end
+      if size == most then
+        last_rank, last_ref = ranks[size], refs[size]
+      end
+    end
+  end
+  return refs, more
+end
   local fields, more = first_of_members(members, most)
   for at = 1, #fields do
     fields[at] = struct.pack('>d', fields[at])
@@ -3379,45 +2964,26 @@ local function unhide(keys, known, fields, now_ms)
       remove_entry(keys, known, field, record)
       found = true
     end
-    if known.work > MOST_WORK then
+    if known.work > 6000 then
       break
     end
   end
   return found
 end
-
-local index = open_index(meta, '', '')
-if index.layout ~= INDEX_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. index.layout)
-end
-local keys = {
-  entries = KEYS[2],
-  ids = KEYS[3],
-  words = KEYS[4],
-  tops = tops,
-  expiry = KEYS[6],
-  fronts = KEYS[7],
-  forks = KEYS[8],
-}
-try_rights(meta, index, keys)
-local known = open_tops(index.last_top)
-local now_ms = math.floor(clock_us() / 1000)
-local prefix = string.sub(query, 1, MOST_BYTES)
 local more = query ~= '' and unhide(keys, known, (match_exactly(keys, prefix, 200)), now_ms)
 if fuzzy and not more then
 local function fields_of_best(best)
   sort_best(best)
   local fields = {}
+-- An entry's field in \`entries\`.
+local function field_of(ref)
+  return struct.pack('>d', ref)
+end
   for at, ref in ipairs(best.refs) do
     fields[at] = field_of(ref)
   end
   return fields, best.cut
 end
-
--- So many words are looked at of prefixes that begin no fork: what has more of them would keep all others waiting.
-local MOST_LOOKED = 4000
--- So many tops are read at once.
-local MOST_TOPS = 100
 
 -- Offers the first entries that match a prefix where few words do; else it notes the top that has them in \`hot\`. Most of those
 -- that somebody may have meant are of no words.
@@ -3427,8 +2993,8 @@ local function offer_matches(best, keys, prefix, hot)
     return
   end
   local fork, id = first_fork(keys.forks, prefix)
-  if not fork and best.looked < MOST_LOOKED then
-    offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ))
+  if not fork and best.looked < 4000 then
+    offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', 1000))
   elseif fork and not hot.known[id] then
     hot.known[id] = true
     hot.ids[#hot.ids + 1] = id
@@ -3438,7 +3004,7 @@ end
 -- Heads and first leaves of the tops from this one on.
 local function read_firsts(lists, tops, ids, from)
   local names = {}
-  for at = from, math.min(from + MOST_TOPS - 1, #ids) do
+  for at = from, math.min(from + 100 - 1, #ids) do
     names[#names + 1] = ids[at]
     names[#names + 1] = ids[at] .. ':A'
   end
@@ -3470,7 +3036,7 @@ end
 -- Offers the places of these tops.
 local function offer_tops(best, tops, ids)
   local lists = {}
-  for from = 1, #ids, MOST_TOPS do
+  for from = 1, #ids, 100 do
     read_firsts(lists, tops, ids, from)
   end
   sort_lists(lists)
@@ -3485,13 +3051,8 @@ end
 -- Prefixes that are one edit away from a query and that some word begins with: a character left out, put in,
 -- replaced, or two neighbours swapped.
 
--- So many characters are tried in each place, in the order of their bytes.
-local MOST_TRIED = 64
 -- A shorter query is taken as it is, and so is what follows so many characters.
 local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
--- So many entries are collected.
-local MOST_NEAR = 200
-
 local function characters_of(query)
   local characters = {}
   for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
@@ -3504,7 +3065,7 @@ end
 local function following(words, beginning)
   local characters = {}
   local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
-  while #characters < MOST_TRIED do
+  while #characters < 64 do
     local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
     if not found[1] then
       break
@@ -3542,7 +3103,7 @@ end
 
 -- As match_exactly, for what is one edit away from the query.
 local function match_nearby(keys, query)
-  local best = new_best(MOST_NEAR)
+  local best = new_best(200)
   local characters = characters_of(query)
   if #characters < LEAST_CHARACTERS then
     return {}, false
@@ -3553,7 +3114,7 @@ local function match_nearby(keys, query)
   end
   local hot = { ids = {}, known = {} }
   for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
-    offer_matches(best, keys, string.sub(beginning .. rest, 1, MOST_BYTES), hot)
+    offer_matches(best, keys, string.sub(beginning .. rest, 1, 64), hot)
   end
   offer_tops(best, keys.tops, hot.ids)
   return fields_of_best(best)
@@ -3561,9 +3122,176 @@ end
   more = unhide(keys, known, (match_nearby(keys, prefix)), now_ms)
 end
 if not more then
+-- Removes up to \`most\` entries that have expired, one at least, and no other one than that where the call has done enough.
+-- True when there may be more.
+local function reap(keys, known, now_ms, most)
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+  local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
+  for _, field in ipairs(due) do
+    local record = redis.call('HGET', keys.entries, field)
+    remove_entry(keys, known, field, record)
+    if known.work > 6000 then
+      return true
+    end
+  end
+  return #due == most
+end
   more = reap(keys, known, now_ms, 100)
 end
+local function renew_fronts(keys, known, codec)
+  local written, bytes = {}, 0
+-- What a text begins with as the first one does. Often it is what the one before it, \`start\`, began with.
+local function start_of(first, start, text)
+  if start ~= '' and string.sub(text, 1, #start) == start then
+    return start
+  end
+  return common_start(first, text)
+end
+-- What of records is told in a front.
+local function tell_records(parts, records)
+  local first, start = '', ''
+  for at = 1, #records do
+    local record = records[at]
+    local _, rank, id_bytes, marked_bytes, text_bytes, id_at = struct.unpack('>ddHHH', record)
+    local text_at = id_at + id_bytes + marked_bytes
+    local payload_at = text_at + text_bytes
+    local text = string.sub(record, text_at, payload_at - 1)
+    start = start_of(first, start, text)
+    first = at == 1 and text or first
+    local lengths = { id_bytes, #start, text_bytes - #start, #record - payload_at + 1 }
+    parts[#parts + 1] = struct.pack('>dHHHH', rank, unpack(lengths))
+    parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
+    parts[#parts + 1] = string.sub(record, text_at + #start)
+  end
+end
+local function front_head(top, codec)
+  local parts, size = { '2', string.char(#codec), codec, '' }, 0
+  for prefix, least in pairs(prefixes_of(top)) do
+    size = size + 1
+    parts[size + 4] = string.char(least, #prefix) .. prefix
+  end
+  if size > 255 then
+    return nil
+  end
+  parts[4] = string.char(size)
+  return table.concat(parts)
+end
+-- Of the first entries, which the first leaf has.
+local function first_fields(tops, top)
+  local first = leaf_of(top, 'A')
+  read_leaves(tops, { top }, { first })
+  local fields = {}
+  for at = 1, 10 do
+    fields[at] = string.sub(first.places, at * 16 - 7, at * 16)
+  end
+  return fields
+end
+-- Nil where there must be none.
+local function make_front(keys, codec, top)
+  local head = not top.is_gone and #codec < 256 and front_head(top, codec)
+  if not head then
+    return nil
+  end
+  local records, bytes = redis.call('HMGET', keys.entries, unpack(first_fields(keys.tops, top))), 0
+  for _, record in ipairs(records) do
+    bytes = bytes + #record
+    if string.byte(record) > 0 or bytes > 4096 then
+      return nil
+    end
+  end
+  local parts = { head }
+  tell_records(parts, records)
+  return table.concat(parts)
+end
+-- Nil where there was none, and is none.
+local function renew_front(keys, codec, top)
+  local front = make_front(keys, codec, top) or top.has_front == 1 and ''
+  local has_front = front and front ~= '' and 1 or 0
+  if top.has_front ~= has_front then
+    top.has_front, top.has_new_head = has_front, true
+  end
+  return front
+end
+  for id, top in pairs(known.open) do
+    local front = top.has_new_front and renew_front(keys, codec, top)
+    if front == '' then
+      redis.call('HDEL', keys.fronts, id)
+    elseif front then
+      written[#written + 1] = id
+      written[#written + 1] = front
+      bytes = bytes + #front
+    end
+    if bytes > 16384 then
+      redis.call('HSET', keys.fronts, unpack(written))
+      written, bytes = {}, 0
+    end
+  end
+  if written[1] then
+    redis.call('HSET', keys.fronts, unpack(written))
+  end
+end
 renew_fronts(keys, known, index.codec)
+-- What is deleted may be written again: letters of leaves are given anew.
+local function write_tops(tops, known)
+  local gone, written = {}, {}
+-- Head and rest.
+local function pack_top(top)
+  local head, rest = { struct.pack('>ddB', top.rank, top.ref, top.has_front) }, {}
+  for at, leaf in ipairs(leaves_of(top)) do
+    head[at + 1] = leaf.letter
+    rest[at] = pack_place(leaf.rank, leaf.ref)
+  end
+  for prefix, least in pairs(prefixes_of(top)) do
+    rest[#rest + 1] = string.char(least, #prefix) .. prefix
+  end
+  return table.concat(head), table.concat(rest)
+end
+-- Notes what is to be deleted, and what to be written, of one top.
+local function collect_writes(top, gone, written)
+  for _, letter in ipairs(top.dropped) do
+    gone[#gone + 1] = leaf_field(top, letter)
+  end
+  if top.is_gone then
+    gone[#gone + 1] = top.id
+    gone[#gone + 1] = leaf_field(top, '')
+    for _, leaf in ipairs(leaves_of(top)) do
+      gone[#gone + 1] = leaf_field(top, leaf.letter)
+    end
+    return
+  end
+  if top.has_new_head then
+    local head, rest = pack_top(top)
+    written[#written + 1] = top.id
+    written[#written + 1] = head
+    written[#written + 1] = leaf_field(top, '')
+    written[#written + 1] = rest
+  end
+  for letter, leaf in pairs(top.read) do
+    if leaf.is_new then
+      written[#written + 1] = leaf_field(top, letter)
+      written[#written + 1] = leaf.places
+    end
+  end
+end
+  for _, top in pairs(known.open) do
+    collect_writes(top, gone, written)
+  end
+  for from = 1, #gone, 1000 do
+    redis.call('HDEL', tops, unpack(gone, from, math.min(from + 1000 - 1, #gone)))
+  end
+  for from = 1, #written, 1000 do
+    redis.call('HSET', tops, unpack(written, from, math.min(from + 1000 - 1, #written)))
+  end
+end
 write_tops(tops, known)
 return { 'reaped', more and 1 or 0 }
 `,
@@ -3571,38 +3299,111 @@ return { 'reaped', more and 1 or 0 }
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   lines: [
     [1, 'lua/autocomplete/reap.lua', 1],
-    [20, 'lua/shared/exact.lua', 1],
-    [30, 'lua/shared/clock.lua', 1],
-    [36, 'lua/shared/autocomplete/index.lua', 1],
-    [51, 'lua/shared/autocomplete/rights.lua', 1],
-    [66, 'lua/shared/autocomplete/place.lua', 1],
-    [72, 'lua/shared/autocomplete/place.lua', 12],
-    [85, 'lua/shared/autocomplete/record.lua', 1],
-    [90, 'lua/shared/autocomplete/record.lua', 12],
-    [108, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [135, 'lua/shared/autocomplete/work.lua', 1],
-    [153, 'lua/shared/autocomplete/best.lua', 1],
-    [233, 'lua/shared/autocomplete/ranges.lua', 1],
-    [246, 'lua/shared/autocomplete/forks.lua', 1],
-    [258, 'lua/shared/autocomplete/top.lua', 1],
-    [468, 'lua/shared/autocomplete/top.lua', 232],
-    [501, 'lua/shared/autocomplete/tops.lua', 1],
-    [544, 'lua/shared/autocomplete/tops.lua', 67],
-    [583, 'lua/shared/autocomplete/tops.lua', 110],
-    [640, 'lua/shared/autocomplete/hot.lua', 1],
-    [678, 'lua/shared/autocomplete/hot.lua', 102],
-    [691, 'lua/shared/autocomplete/fronts.lua', 1],
-    [804, 'lua/shared/autocomplete/refill.lua', 1],
-    [924, 'lua/shared/autocomplete/cool.lua', 1],
-    [1001, 'lua/shared/autocomplete/leave.lua', 1],
-    [1036, 'lua/shared/autocomplete/match.lua', 1],
-    [1082, 'lua/shared/autocomplete/read-top.lua', 1],
-    [1119, 'lua/shared/autocomplete/match.lua', 48],
-    [1131, 'lua/shared/autocomplete/unhide.lua', 1],
-    [1146, 'lua/autocomplete/reap.lua', 40],
-    [1166, 'lua/shared/autocomplete/offer-matches.lua', 1],
-    [1243, 'lua/shared/autocomplete/nearby.lua', 1],
-    [1319, 'lua/autocomplete/reap.lua', 62],
+    [20, 'lua/shared/autocomplete/cool.lua', 1],
+    [22, 'lua/shared/autocomplete/match.lua', 1],
+    [25, 'lua/shared/autocomplete/index.lua', 5],
+    [36, 'lua/autocomplete/reap.lua', 41],
+    [40, 'lua/shared/autocomplete/rights.lua', 1],
+    [55, 'lua/autocomplete/reap.lua', 45],
+    [65, 'lua/shared/autocomplete/tops.lua', 1],
+    [70, 'lua/autocomplete/reap.lua', 55],
+    [71, 'lua/shared/clock.lua', 1],
+    [77, 'lua/autocomplete/reap.lua', 56],
+    [79, 'lua/shared/autocomplete/place.lua', 12],
+    [82, 'lua/shared/autocomplete/place.lua', 16],
+    [86, 'lua/shared/autocomplete/record.lua', 12],
+    [100, 'lua/shared/autocomplete/record.lua', 27],
+    [103, 'lua/shared/autocomplete/suffixes.lua', 4],
+    [118, 'lua/shared/autocomplete/suffixes.lua', 20],
+    [126, 'lua/shared/autocomplete/work.lua', 12],
+    [133, 'lua/shared/autocomplete/best.lua', 1],
+    [148, 'lua/shared/autocomplete/best.lua', 17],
+    [151, 'lua/shared/autocomplete/best.lua', 21],
+    [167, 'lua/shared/autocomplete/best.lua', 38],
+    [185, 'lua/shared/autocomplete/best.lua', 57],
+    [191, 'lua/shared/autocomplete/best.lua', 64],
+    [200, 'lua/shared/autocomplete/best.lua', 74],
+    [207, 'lua/shared/autocomplete/ranges.lua', 6],
+    [211, 'lua/shared/autocomplete/ranges.lua', 11],
+    [214, 'lua/shared/autocomplete/forks.lua', 1],
+    [226, 'lua/shared/autocomplete/top.lua', 24],
+    [232, 'lua/shared/autocomplete/top.lua', 31],
+    [235, 'lua/shared/autocomplete/top.lua', 35],
+    [244, 'lua/shared/autocomplete/top.lua', 45],
+    [255, 'lua/shared/autocomplete/top.lua', 57],
+    [267, 'lua/shared/autocomplete/top.lua', 83],
+    [283, 'lua/shared/autocomplete/top.lua', 100],
+    [291, 'lua/shared/autocomplete/top.lua', 109],
+    [294, 'lua/shared/autocomplete/top.lua', 113],
+    [312, 'lua/shared/autocomplete/top.lua', 132],
+    [318, 'lua/shared/autocomplete/top.lua', 139],
+    [330, 'lua/shared/autocomplete/top.lua', 152],
+    [344, 'lua/shared/autocomplete/top.lua', 167],
+    [365, 'lua/shared/autocomplete/top.lua', 189],
+    [371, 'lua/shared/autocomplete/top.lua', 196],
+    [378, 'lua/shared/autocomplete/top.lua', 204],
+    [384, 'lua/shared/autocomplete/top.lua', 232],
+    [400, 'lua/shared/autocomplete/top.lua', 249],
+    [416, 'lua/shared/autocomplete/tops.lua', 7],
+    [433, 'lua/shared/autocomplete/tops.lua', 25],
+    [437, 'lua/shared/autocomplete/tops.lua', 30],
+    [450, 'lua/shared/autocomplete/tops.lua', 67],
+    [460, 'lua/shared/autocomplete/tops.lua', 78],
+    [466, 'lua/shared/autocomplete/tops.lua', 85],
+    [472, 'lua/shared/autocomplete/tops.lua', 92],
+    [481, 'lua/shared/autocomplete/tops.lua', 110],
+    [484, 'lua/shared/autocomplete/tops.lua', 114],
+    [492, 'lua/shared/autocomplete/hot.lua', 11],
+    [509, 'lua/shared/autocomplete/hot.lua', 29],
+    [518, 'lua/shared/autocomplete/hot.lua', 102],
+    [530, 'lua/shared/autocomplete/refill.lua', 6],
+    [544, 'lua/shared/autocomplete/refill.lua', 21],
+    [570, 'lua/shared/autocomplete/refill.lua', 48],
+    [601, 'lua/shared/autocomplete/refill.lua', 80],
+    [610, 'lua/shared/autocomplete/refill.lua', 90],
+    [626, 'lua/shared/autocomplete/refill.lua', 107],
+    [640, 'lua/shared/autocomplete/cool.lua', 3],
+    [645, 'lua/shared/autocomplete/cool.lua', 9],
+    [667, 'lua/shared/autocomplete/cool.lua', 32],
+    [687, 'lua/shared/autocomplete/cool.lua', 53],
+    [712, 'lua/shared/autocomplete/leave.lua', 1],
+    [716, 'lua/shared/autocomplete/leave.lua', 6],
+    [723, 'lua/shared/autocomplete/leave.lua', 14],
+    [731, 'lua/shared/autocomplete/match.lua', 42],
+    [735, 'lua/shared/autocomplete/match.lua', 4],
+    [739, 'lua/shared/autocomplete/match.lua', 46],
+    [740, 'lua/shared/autocomplete/read-top.lua', 1],
+    [777, 'lua/shared/autocomplete/match.lua', 48],
+    [783, 'lua/shared/autocomplete/match.lua', 9],
+    [815, 'lua/shared/autocomplete/match.lua', 54],
+    [821, 'lua/shared/autocomplete/unhide.lua', 1],
+    [836, 'lua/autocomplete/reap.lua', 58],
+    [838, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [841, 'lua/shared/autocomplete/place.lua', 21],
+    [845, 'lua/shared/autocomplete/offer-matches.lua', 4],
+    [851, 'lua/shared/autocomplete/offer-matches.lua', 15],
+    [914, 'lua/shared/autocomplete/nearby.lua', 1],
+    [917, 'lua/shared/autocomplete/nearby.lua', 6],
+    [919, 'lua/shared/autocomplete/nearby.lua', 11],
+    [985, 'lua/autocomplete/reap.lua', 62],
+    [988, 'lua/shared/autocomplete/leave.lua', 23],
+    [991, 'lua/shared/exact.lua', 1],
+    [1001, 'lua/shared/autocomplete/leave.lua', 26],
+    [1011, 'lua/autocomplete/reap.lua', 65],
+    [1013, 'lua/shared/autocomplete/fronts.lua', 93],
+    [1015, 'lua/shared/autocomplete/fronts.lua', 12],
+    [1022, 'lua/shared/autocomplete/fronts.lua', 20],
+    [1039, 'lua/shared/autocomplete/fronts.lua', 38],
+    [1051, 'lua/shared/autocomplete/fronts.lua', 51],
+    [1061, 'lua/shared/autocomplete/fronts.lua', 62],
+    [1078, 'lua/shared/autocomplete/fronts.lua', 80],
+    [1087, 'lua/shared/autocomplete/fronts.lua', 95],
+    [1105, 'lua/autocomplete/reap.lua', 67],
+    [1106, 'lua/shared/autocomplete/tops.lua', 154],
+    [1109, 'lua/shared/autocomplete/top.lua', 70],
+    [1121, 'lua/shared/autocomplete/tops.lua', 123],
+    [1148, 'lua/shared/autocomplete/tops.lua', 157],
+    [1158, 'lua/autocomplete/reap.lua', 68],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3645,7 +3446,7 @@ export type RemoveAnswer =
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'autocomplete/remove',
-    sha1: '9753d9135655897310007c555bfa64334afda117',
+    sha1: 'd843a516f4b757260549065a73ce5d34593e1ada',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3672,33 +3473,23 @@ local caller = ARGV[1] -- text: process and slot; empty: the call is not remembe
 local call = ARGV[2] -- text: number of the call in that slot
 local gone, gone_at = ARGV, 3 -- repeated (id:text): the entries
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
--- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
--- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
-local CALL_MEMORY_MS = 600000
+-- What the words of an entry leave behind that goes.
 
--- What is remembered of a slot: number, time and answer of its last call.
-local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+local function open_index(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
+  return {
+    is_new = not stored[1],
+    layout = stored[1] or '2',
+    codec = stored[2] or codec,
+    last = tonumber(stored[3] or 0),
+    last_top = tonumber(stored[4] or 0),
+    record = stored[5],
+  }
 end
-
+local index = open_index(meta, '', caller)
+if index.layout ~= '2' then
+  return redis.error_reply('LAYOUT ' .. index.layout)
+end
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
 -- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
 -- must not run again.
@@ -3712,7 +3503,898 @@ local function recall(record, call)
   end
   return nil, tonumber(number) > tonumber(call)
 end
-
+local remembered, superseded = recall(index.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  local removed, taken = string.match(remembered, '^(%d+) (%d+)$')
+  return { 'removed', tonumber(removed), tonumber(taken) }
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
+-- The tops that a call has met, each read once and written once, at its end: \`open\` by their numbers, \`forks\` the first
+-- fork that begins as a prefix does, \`last\` the newest number, \`work\` what the call has done so far (shared/autocomplete/work).
+local function open_tops(last)
+  return { open = {}, forks = {}, last = last, work = 0 }
+end
+local known = open_tops(index.last_top)
+local removed, taken = 0, 0
+-- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
+-- before it has changed anything. An index that is changed in part could not be searched any more. What frees comes first, so that a
+-- server out of memory goes on; a call that may add has written before.
+local function try_rights(meta, index, keys)
+  redis.call('HDEL', meta, '')
+  redis.call('ZREM', keys.words, '')
+  redis.call('ZADD', keys.words, 'XX', '0', '')
+  redis.call('ZLEXCOUNT', keys.words, '+', '-')
+  redis.call('ZRANGEBYLEX', keys.words, '+', '-')
+  redis.call('ZREVRANGEBYLEX', keys.words, '-', '+')
+  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+  if not index.is_new then
+    redis.call('HSET', meta, 'layout', '2')
+  end
+end
+local keys = {
+  entries = entries,
+  ids = ids,
+  words = KEYS[4],
+  tops = tops,
+  expiry = KEYS[6],
+  fronts = KEYS[7],
+  forks = KEYS[8],
+}
+try_rights(meta, index, keys)
+local function pack_place(rank, ref)
+  return struct.pack('>dd', rank, ref)
+end
+-- The place that begins at this byte: rank and ref.
+local function place_at(packed, byte)
+  return struct.unpack('>dd', packed, byte)
+end
+local function parse_record(record)
+  local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
+  local marked_at = 22 + id_bytes
+  local text_at = marked_at + marked_bytes
+  local text = string.sub(record, text_at + 1, text_at + text_bytes)
+  return {
+    expires_at_ms = expires_at_ms,
+    rank = rank,
+    id = id_bytes == 0 and text or string.sub(record, 22 + 1, marked_at),
+    marked = string.sub(record, marked_at + 1, text_at),
+    text = text,
+    payload = string.sub(record, text_at + text_bytes + 1),
+  }
+end
+local function has_expired(expires_at_ms, now_ms)
+  return expires_at_ms > 0 and expires_at_ms <= now_ms
+end
+-- The folded text from each of its word starts on, each once.
+local function suffixes_of(marked)
+  local suffixes, seen = {}, {}
+  local from = 1
+  while from do
+    local suffix = string.sub((string.gsub(string.sub(marked, from), '\\1', '')), 1, 64)
+    if not seen[suffix] then
+      seen[suffix] = true
+      suffixes[#suffixes + 1] = suffix
+    end
+    local mark = string.find(marked, '\\1', from, true)
+    from = mark and mark + 1
+  end
+  return suffixes
+end
+-- Members of \`words\`: a suffix, the end of text, and the place of its entry.
+local function members_of(suffixes, place)
+  local members = {}
+  for at, suffix in ipairs(suffixes) do
+    members[at] = suffix .. '\\0' .. place
+  end
+  return members
+end
+local function work_of(suffixes, record)
+  local work = math.ceil(#record / 128)
+  for _, suffix in ipairs(suffixes) do
+    work = work + 30 + #suffix
+  end
+  return work
+end
+-- Collects places in any order and keeps the first of them, each entry once.
+-- Numbers are compared, not packed places: the order of strings depends on the server's locale.
+-- \`looked\`: how many were offered.
+local function new_best(most)
+  return {
+    most = most,
+    ranks = {},
+    refs = {},
+    size = 0,
+    rank = math.huge,
+    ref = math.huge,
+    cut = false,
+    looked = 0,
+  }
+end
+local function is_before(rank, ref, other_rank, other_ref)
+  return rank < other_rank or (rank == other_rank and ref < other_ref)
+end
+local function sort_best(best)
+  local ranks, refs = best.ranks, best.refs
+  table.sort(refs, function(one, other)
+    return is_before(ranks[one], one, ranks[other], other)
+  end)
+  for at = best.size, best.most + 1, -1 do
+    ranks[refs[at]] = nil
+    refs[at] = nil
+    best.cut = true
+  end
+  best.size = #refs
+  if best.size == best.most then
+    best.ref = refs[best.size]
+    best.rank = ranks[best.ref]
+  end
+end
+-- False where it is none of the first, and so nothing behind it is.
+local function offer(best, rank, ref)
+  best.looked = best.looked + 1
+  if best.ranks[ref] then
+    return true
+  end
+  if not is_before(rank, ref, best.rank, best.ref) then
+    best.cut = true
+    return false
+  end
+  best.size = best.size + 1
+  best.ranks[ref] = rank
+  best.refs[best.size] = ref
+  if best.size >= 2 * best.most then
+    sort_best(best)
+  end
+  return true
+end
+-- Offers the entries of members of \`words\`.
+local function offer_members(best, members)
+  for _, member in ipairs(members) do
+    offer(best, place_at(member, #member - 16 + 1))
+  end
+end
+-- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
+local function offer_places(best, places)
+  for byte = 1, #places, 16 do
+    if not offer(best, place_at(places, byte)) then
+      return false
+    end
+  end
+  return true
+end
+-- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
+-- the first that has none of the best have none either.
+local function sort_lists(lists)
+  table.sort(lists, function(one, other)
+    return is_before(one.rank, one.ref, other.rank, other.ref)
+  end)
+end
+-- All members with a prefix lie between these; UTF-8 has no byte 255.
+local function from_prefix(prefix)
+  return '[' .. prefix
+end
+local function to_prefix(prefix)
+  return '(' .. prefix .. '\\255'
+end
+-- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
+-- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
+--   <prefix>\\0<number of its top>
+-- and the first of it that begins as a query does is the fork whose words match the query.
+local function first_fork(forks, prefix)
+  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
+  if not found[1] then
+    return nil
+  end
+  local cut = string.find(found[1], '\\0', 1, true)
+  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
+end
+local function parse_top(id, head, rest)
+  local top = { id = id, rest = rest, read = {}, dropped = {} }
+  top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
+  top.letters = string.sub(head, 17 + 1)
+  return top
+end
+local function leaf_field(top, letter)
+  return top.id .. ':' .. letter
+end
+-- The leaf with this letter, perhaps without its places.
+local function leaf_of(top, letter)
+  local leaf = top.read[letter]
+  if not leaf then
+    leaf = { letter = letter }
+    top.read[letter] = leaf
+  end
+  return leaf
+end
+local function leaves_of(top)
+  if not top.leaves then
+    top.leaves = {}
+    for at = 1, #top.letters do
+      local leaf = leaf_of(top, string.sub(top.letters, at, at))
+      leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * 16 + 1)
+      top.leaves[at] = leaf
+    end
+  end
+  return top.leaves
+end
+local function prefixes_of(top)
+  if not top.prefixes then
+    top.prefixes = {}
+    local at = #top.letters * 16 + 1
+    while at <= #top.rest do
+      local least, bytes = string.byte(top.rest, at, at + 1)
+      top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
+      at = at + 2 + bytes
+    end
+  end
+  return top.prefixes
+end
+-- Reads leaves: of these tops those in the same places.
+local function read_leaves(tops, of_tops, leaves)
+  local fields, missing = {}, {}
+  for at, leaf in ipairs(leaves) do
+    if not leaf.places then
+      fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
+      missing[#missing + 1] = leaf
+    end
+  end
+  if fields[1] then
+    local stored = redis.call('HMGET', tops, unpack(fields))
+    for at, leaf in ipairs(missing) do
+      leaf.places = stored[at]
+    end
+  end
+end
+-- Of leaves that are read.
+local function count_places(leaves)
+  local bytes = 0
+  for _, leaf in ipairs(leaves) do
+    bytes = bytes + #leaf.places
+  end
+  return bytes / 16
+end
+local function set_places(leaf, places)
+  leaf.places, leaf.is_new = places, true
+end
+-- Puts a leaf of these places into a top. None of them is before what stands before it.
+local function put_leaf(top, at, places)
+  local leaves, taken, letter = leaves_of(top), {}, 65
+  for _, leaf in ipairs(leaves) do
+    taken[leaf.letter] = true
+  end
+  while taken[string.char(letter)] do
+    letter = letter + 1
+  end
+  local leaf = leaf_of(top, string.char(letter))
+  set_places(leaf, places)
+  leaf.rank, leaf.ref = 0, 0
+  if at > 1 then
+    leaf.rank, leaf.ref = place_at(places, 1)
+  end
+  table.insert(leaves, at, leaf)
+  top.has_new_head = true
+end
+local function drop_leaf(top, at)
+  local leaf = table.remove(leaves_of(top), at)
+  top.read[leaf.letter] = nil
+  top.dropped[#top.dropped + 1] = leaf.letter
+  top.has_new_head = true
+end
+-- Adds leaves of these places behind the others.
+local function append_leaves(top, places)
+  local from, size = 1, 11 * 16
+  while from <= #places do
+    local to = from + size - 1
+    if #places - to < 8 * 16 then
+      to = #places
+    end
+    put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
+    from = to + 1
+  end
+end
+-- How many of these places are before this one.
+local function places_before(places, rank, ref)
+  local low, high = 0, #places / 16
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local other_rank, other_ref = place_at(places, 1 + middle * 16)
+    if is_before(other_rank, other_ref, rank, ref) then
+      low = middle + 1
+    else
+      high = middle
+    end
+  end
+  return low
+end
+-- The leaf that a place belongs to, which of all it is, and how many there are. Nil behind the limit.
+local function find_leaf(top, rank, ref)
+  if not is_before(rank, ref, top.rank, top.ref) then
+    return nil
+  end
+  local leaves = top.leaves
+  local at = leaves and #leaves or #top.letters
+  while at > 1 do
+    local other_rank, other_ref
+    if leaves then
+      other_rank, other_ref = leaves[at].rank, leaves[at].ref
+    else
+      other_rank, other_ref = place_at(top.rest, (at - 1) * 16 + 1)
+    end
+    if not is_before(rank, ref, other_rank, other_ref) then
+      break
+    end
+    at = at - 1
+  end
+  return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
+end
+-- How many places of a leaf are before this one, and whether it is there.
+local function find_place(leaf, one)
+  local before = places_before(leaf.places, one.rank, one.ref)
+  local byte = before * 16
+  return before, string.sub(leaf.places, byte + 1, byte + 16) == one.place
+end
+-- Notes that the front of a top is to be written anew.
+local function change_front(known, top)
+  if not top.has_new_front then
+    top.has_new_front = true
+    known.work = known.work + 30
+  end
+end
+-- Makes two leaves of the places of one or two: \`cut\` bytes for the first.
+local function split_leaf(top, at, places)
+  local cut = math.ceil(#places / 16 / 2) * 16
+  set_places(leaves_of(top)[at], string.sub(places, 1, cut))
+  put_leaf(top, at + 1, string.sub(places, cut + 1))
+end
+-- Makes one leaf of two that are next to each other, or two that are as long.
+local function level_leaves(tops, top, at)
+  local leaves = leaves_of(top)
+  local first = math.min(at, #leaves - 1)
+  if first == 0 then
+    return
+  end
+  read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
+  local both = leaves[first].places .. leaves[first + 1].places
+  drop_leaf(top, first + 1)
+  if #both <= 18 * 16 then
+    set_places(leaves[first], both)
+  else
+    split_leaf(top, first, both)
+  end
+end
+-- True when it was there.
+local function take_place(keys, known, top, leaf, at, one)
+  local before, is_there = find_place(leaf, one)
+  if not is_there then
+    return false
+  end
+  local cut = before * 16
+  set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + 16 + 1))
+  if at == 1 and before < 10 then
+    change_front(known, top)
+  end
+  if #leaf.places < (at == 1 and 10 or 8) * 16 then
+    level_leaves(keys.tops, top, at)
+  end
+  return true
+end
+-- Opens the tops with these numbers.
+local function read_tops(tops, known, ids)
+  local missing, fields = {}, {}
+  for _, id in ipairs(ids) do
+    if not known.open[id] then
+      missing[#missing + 1] = id
+      fields[#fields + 1] = id
+      fields[#fields + 1] = id .. ':'
+    end
+  end
+  if missing[1] then
+    local found = redis.call('HMGET', tops, unpack(fields))
+    for at, id in ipairs(missing) do
+      known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
+    end
+  end
+end
+local function get_top(tops, known, id)
+  read_tops(tops, known, { id })
+  return known.open[id]
+end
+-- Of these tops those that have a place, or would have it: the top, the leaf, which one it is.
+local function find_leaves(tops, list, one)
+  local found, of_tops, leaves = {}, {}, {}
+  for _, top in ipairs(list) do
+    local leaf, at = find_leaf(top, one.rank, one.ref)
+    if leaf then
+      found[#found + 1] = { top = top, leaf = leaf, at = at }
+      of_tops[#found], leaves[#found] = top, leaf
+    end
+  end
+  read_leaves(tops, of_tops, leaves)
+  return found
+end
+-- The first fork that begins as this prefix does: prefix and number of its top; or false.
+local function fork_behind(keys, known, prefix)
+  local fork = known.forks[prefix]
+  if fork == nil then
+    local found, id = first_fork(keys.forks, prefix)
+    fork = found and { prefix = found, id = id } or false
+    known.forks[prefix] = fork
+  end
+  return fork
+end
+-- Prefixes of a fork of \`least\` bytes and more are answered by its top.
+local function set_least(known, top, prefix, least)
+  prefixes_of(top)[prefix] = least
+  top.has_new_head = true
+  change_front(known, top)
+end
+-- Gives a top a fork.
+local function put_fork(keys, known, top, prefix, least)
+  redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
+  set_least(known, top, prefix, least)
+  known.forks = {}
+end
+-- Takes a fork from its top, which is given up with the last one. Returns what was the least for it.
+local function take_fork(keys, known, top, prefix)
+  redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
+  local least = prefixes_of(top)[prefix]
+  set_least(known, top, prefix, nil)
+  top.is_gone = not next(top.prefixes)
+  known.forks = {}
+  return least
+end
+local function forget_sorted(forks)
+  redis.call('ZREM', forks, string.rep('\\255', 65))
+end
+-- Where one of its forks begins all words, these are the last.
+local function give_up_top(keys, known, top)
+  for prefix in pairs(prefixes_of(top)) do
+    if take_fork(keys, known, top, prefix) == 0 then
+      forget_sorted(keys.forks)
+    end
+  end
+end
+-- The forks on the way of a suffix, the shortest first; how long the prefix is that none of them begins with; and the
+-- fork that it begins, which the suffix parts from.
+local function walk_forks(keys, known, suffix)
+  local passed, length = {}, 0
+  while length <= #suffix do
+    local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
+    if not fork then
+      return passed, length, nil
+    end
+    if string.sub(suffix, 1, #fork.prefix) ~= fork.prefix then
+      return passed, length, fork
+    end
+    passed[#passed + 1] = fork
+    length = #fork.prefix + 1
+  end
+  return passed, length, nil
+end
+-- What two texts begin with alike, up to the end of text.
+local function common_start(one, other)
+  local length = 0
+  repeat
+    length = length + 1
+    local byte = string.byte(other, length)
+  until byte ~= string.byte(one, length) or not byte or byte == 0
+  return string.sub(one, 1, length - 1)
+end
+-- The forks on the way of suffixes, by their tops: \`ids\` has their numbers.
+local function note_passed(passed_of, passed)
+  for _, fork in ipairs(passed) do
+    local prefixes = passed_of[fork.id]
+    if not prefixes then
+      prefixes = {}
+      passed_of[fork.id] = prefixes
+      passed_of.ids[#passed_of.ids + 1] = fork.id
+    end
+    prefixes[fork.prefix] = true
+  end
+end
+-- Offers the words of one longer prefix that begins no fork, and returns the place from which on there may be more.
+local function offer_words(keys, best, child)
+  local from, to = from_prefix(child), to_prefix(child)
+  -- The same text again and again: these are in the order of their places.
+  local is_text = string.byte(child, -1) == 0
+  local most = is_text and 160 or 1000
+  local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', most)
+  offer_members(best, members)
+  if is_text and #members == most then
+    local last = members[most]
+    return place_at(last, #last - 16 + 1)
+  end
+  return math.huge, math.huge
+end
+-- Offers the places of tops that are open, of each as long as they are among the first.
+local function offer_open_tops(fields, best, tops)
+  local firsts, lists = {}, {}
+  for at, top in ipairs(tops) do
+    firsts[at] = leaf_of(top, 'A')
+  end
+  read_leaves(fields, tops, firsts)
+  for at, top in ipairs(tops) do
+    local rank, ref = place_at(firsts[at].places, 1)
+    lists[at] = { top = top, rank = rank, ref = ref }
+  end
+  sort_lists(lists)
+  for _, list in ipairs(lists) do
+    if not is_before(list.rank, list.ref, best.rank, best.ref) then
+      best.cut = true
+      return
+    end
+    local leaves = leaves_of(list.top)
+    read_leaves(fields, { list.top }, leaves)
+    for _, leaf in ipairs(leaves) do
+      if not offer_places(best, leaf.places) then
+        break
+      end
+    end
+  end
+end
+-- All that a prefix has to offer, and the place from which on it may be more.
+local function offer_children(keys, known, prefix)
+  local best, limit, tops = new_best(160), { rank = math.huge, ref = math.huge }, {}
+  local from, to = from_prefix(prefix), to_prefix(prefix)
+  local found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
+  while found[1] do
+    local child = string.sub(found[1], 1, #prefix + 1)
+    local fork = string.byte(child, -1) > 0 and fork_behind(keys, known, child)
+    local rank, ref
+    if fork then
+      local top = get_top(keys.tops, known, fork.id)
+      tops[#tops + 1] = top
+      rank, ref = top.rank, top.ref
+    else
+      rank, ref = offer_words(keys, best, child)
+    end
+    if is_before(rank, ref, limit.rank, limit.ref) then
+      limit.rank, limit.ref = rank, ref
+    end
+    known.work = known.work + 10
+    from = '[' .. prefix .. string.char(string.byte(child, -1) + 1)
+    found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
+  end
+  offer_open_tops(keys.tops, best, tops)
+  known.work = known.work + best.looked
+  sort_best(best)
+  if best.cut and is_before(best.rank, best.ref, limit.rank, limit.ref) then
+    limit.rank, limit.ref = best.rank, best.ref
+  end
+  return best, limit
+end
+local function longest_prefix(top)
+  local longest = ''
+  for prefix in pairs(prefixes_of(top)) do
+    if #prefix > #longest then
+      longest = prefix
+    end
+  end
+  return longest
+end
+-- The places before its limit stay as they are.
+local function refill(keys, known, top, prefix)
+  local best, limit = offer_children(keys, known, prefix)
+  local places = {}
+  for _, ref in ipairs(best.refs) do
+    local rank = best.ranks[ref]
+    if not is_before(rank, ref, top.rank, top.ref) and is_before(rank, ref, limit.rank, limit.ref) then
+      places[#places + 1] = pack_place(rank, ref)
+    end
+  end
+  local leaves = leaves_of(top)
+  local last = leaves[#leaves].places
+  drop_leaf(top, #leaves)
+  append_leaves(top, last .. table.concat(places))
+  top.rank, top.ref = limit.rank, limit.ref
+end
+-- The longest first: what stands behind a fork of theirs is right then.
+local function refill_all(keys, known, short)
+  for _, one in ipairs(short) do
+    one.prefix = longest_prefix(one.top)
+  end
+  table.sort(short, function(one, other)
+    return #one.prefix > #other.prefix
+  end)
+  for _, one in ipairs(short) do
+    if not one.top.is_gone then
+      refill(keys, known, one.top, one.prefix)
+    end
+  end
+end
+-- Whether words begin with this prefix.
+local function begins_words(words, prefix)
+  local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
+  return found[1] ~= nil
+end
+-- Where words part no more at a fork, it moves to where they do, or makes way for the fork that is there.
+local function mend_fork(keys, known, suffix, fork)
+  local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
+  local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
+  if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
+    return
+  end
+  local from, to = from_prefix(prefix), to_prefix(prefix)
+  local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
+  local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
+  local longer = common_start(first, last)
+  if longer == prefix then
+    return
+  end
+  local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
+  if behind then
+    set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
+  else
+    put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
+  end
+  take_fork(keys, known, top, prefix)
+end
+-- Takes an entry out of a top. True when that is too short then. No leaf is counted where there are enough of them.
+local function leave_top(keys, known, found, one)
+  local top = found.top
+  if not take_place(keys, known, top, found.leaf, found.at, one) then
+    return false
+  end
+  local is_whole = top.rank == math.huge
+  local least = is_whole and 16 or 100 - 1
+  local count = top.leaves and #top.leaves or #top.letters
+  if count * 8 > least then
+    return false
+  end
+  local leaves = leaves_of(top)
+  read_leaves(keys.tops, { top }, leaves)
+  local is_short = count_places(leaves) <= least
+  if is_short and is_whole then
+    give_up_top(keys, known, top)
+  end
+  return is_short and not is_whole
+end
+-- Notes that an entry has gone, whose words are gone already. \`one\`: its rank, ref and place.
+local function leave_hot(keys, known, suffixes, one)
+  local passed_of, last = { ids = {} }, {}
+  for at, suffix in ipairs(suffixes) do
+    local passed = walk_forks(keys, known, suffix)
+    note_passed(passed_of, passed)
+    last[at] = passed[#passed] or false
+  end
+  local left, short = {}, {}
+  read_tops(keys.tops, known, passed_of.ids)
+  for at, id in ipairs(passed_of.ids) do
+    left[at] = known.open[id]
+  end
+  for _, found in ipairs(find_leaves(keys.tops, left, one)) do
+    if leave_top(keys, known, found, one) then
+      short[#short + 1] = { top = found.top }
+    end
+  end
+  for at, suffix in ipairs(suffixes) do
+    if last[at] then
+      mend_fork(keys, known, suffix, last[at])
+    end
+  end
+  refill_all(keys, known, short)
+end
+-- What tops know of an entry.
+local function to_one(rank, ref)
+  return { rank = rank, ref = ref, place = pack_place(rank, ref) }
+end
+-- Takes an entry's words out of the index.
+local function leave_words(keys, known, entry, ref)
+  local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
+  known.work = known.work + work_of(suffixes, '')
+  redis.call('ZREM', keys.words, unpack(members_of(suffixes, one.place)))
+  leave_hot(keys, known, suffixes, one)
+end
+-- Removes an entry by its field in \`entries\`.
+local function remove_entry(keys, known, field, record)
+  local entry = parse_record(record)
+  redis.call('HDEL', keys.entries, field)
+  redis.call('HDEL', keys.ids, entry.id)
+  redis.call('ZREM', keys.expiry, field)
+  leave_words(keys, known, entry, (struct.unpack('>d', field)))
+end
+for at = gone_at, #gone do
+  local field = redis.call('HGET', ids, gone[at])
+  if field then
+    local record = redis.call('HGET', entries, field)
+    if not has_expired(struct.unpack('>d', record), now_ms) then
+      removed = removed + 1
+    end
+    remove_entry(keys, known, field, record)
+  end
+  taken = taken + 1
+  known.work = known.work + 1
+  if known.work > 6000 then
+    break
+  end
+end
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- Removes up to \`most\` entries that have expired, one at least, and no other one than that where the call has done enough.
+-- True when there may be more.
+local function reap(keys, known, now_ms, most)
+  local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
+  for _, field in ipairs(due) do
+    local record = redis.call('HGET', keys.entries, field)
+    remove_entry(keys, known, field, record)
+    if known.work > 6000 then
+      return true
+    end
+  end
+  return #due == most
+end
+reap(keys, known, now_ms, 20)
+local function renew_fronts(keys, known, codec)
+  local written, bytes = {}, 0
+-- What a text begins with as the first one does. Often it is what the one before it, \`start\`, began with.
+local function start_of(first, start, text)
+  if start ~= '' and string.sub(text, 1, #start) == start then
+    return start
+  end
+  return common_start(first, text)
+end
+-- What of records is told in a front.
+local function tell_records(parts, records)
+  local first, start = '', ''
+  for at = 1, #records do
+    local record = records[at]
+    local _, rank, id_bytes, marked_bytes, text_bytes, id_at = struct.unpack('>ddHHH', record)
+    local text_at = id_at + id_bytes + marked_bytes
+    local payload_at = text_at + text_bytes
+    local text = string.sub(record, text_at, payload_at - 1)
+    start = start_of(first, start, text)
+    first = at == 1 and text or first
+    local lengths = { id_bytes, #start, text_bytes - #start, #record - payload_at + 1 }
+    parts[#parts + 1] = struct.pack('>dHHHH', rank, unpack(lengths))
+    parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
+    parts[#parts + 1] = string.sub(record, text_at + #start)
+  end
+end
+local function front_head(top, codec)
+  local parts, size = { '2', string.char(#codec), codec, '' }, 0
+  for prefix, least in pairs(prefixes_of(top)) do
+    size = size + 1
+    parts[size + 4] = string.char(least, #prefix) .. prefix
+  end
+  if size > 255 then
+    return nil
+  end
+  parts[4] = string.char(size)
+  return table.concat(parts)
+end
+-- Of the first entries, which the first leaf has.
+local function first_fields(tops, top)
+  local first = leaf_of(top, 'A')
+  read_leaves(tops, { top }, { first })
+  local fields = {}
+  for at = 1, 10 do
+    fields[at] = string.sub(first.places, at * 16 - 7, at * 16)
+  end
+  return fields
+end
+-- Nil where there must be none.
+local function make_front(keys, codec, top)
+  local head = not top.is_gone and #codec < 256 and front_head(top, codec)
+  if not head then
+    return nil
+  end
+  local records, bytes = redis.call('HMGET', keys.entries, unpack(first_fields(keys.tops, top))), 0
+  for _, record in ipairs(records) do
+    bytes = bytes + #record
+    if string.byte(record) > 0 or bytes > 4096 then
+      return nil
+    end
+  end
+  local parts = { head }
+  tell_records(parts, records)
+  return table.concat(parts)
+end
+-- Nil where there was none, and is none.
+local function renew_front(keys, codec, top)
+  local front = make_front(keys, codec, top) or top.has_front == 1 and ''
+  local has_front = front and front ~= '' and 1 or 0
+  if top.has_front ~= has_front then
+    top.has_front, top.has_new_head = has_front, true
+  end
+  return front
+end
+  for id, top in pairs(known.open) do
+    local front = top.has_new_front and renew_front(keys, codec, top)
+    if front == '' then
+      redis.call('HDEL', keys.fronts, id)
+    elseif front then
+      written[#written + 1] = id
+      written[#written + 1] = front
+      bytes = bytes + #front
+    end
+    if bytes > 16384 then
+      redis.call('HSET', keys.fronts, unpack(written))
+      written, bytes = {}, 0
+    end
+  end
+  if written[1] then
+    redis.call('HSET', keys.fronts, unpack(written))
+  end
+end
+renew_fronts(keys, known, index.codec)
+-- What is deleted may be written again: letters of leaves are given anew.
+local function write_tops(tops, known)
+  local gone, written = {}, {}
+-- Head and rest.
+local function pack_top(top)
+  local head, rest = { struct.pack('>ddB', top.rank, top.ref, top.has_front) }, {}
+  for at, leaf in ipairs(leaves_of(top)) do
+    head[at + 1] = leaf.letter
+    rest[at] = pack_place(leaf.rank, leaf.ref)
+  end
+  for prefix, least in pairs(prefixes_of(top)) do
+    rest[#rest + 1] = string.char(least, #prefix) .. prefix
+  end
+  return table.concat(head), table.concat(rest)
+end
+-- Notes what is to be deleted, and what to be written, of one top.
+local function collect_writes(top, gone, written)
+  for _, letter in ipairs(top.dropped) do
+    gone[#gone + 1] = leaf_field(top, letter)
+  end
+  if top.is_gone then
+    gone[#gone + 1] = top.id
+    gone[#gone + 1] = leaf_field(top, '')
+    for _, leaf in ipairs(leaves_of(top)) do
+      gone[#gone + 1] = leaf_field(top, leaf.letter)
+    end
+    return
+  end
+  if top.has_new_head then
+    local head, rest = pack_top(top)
+    written[#written + 1] = top.id
+    written[#written + 1] = head
+    written[#written + 1] = leaf_field(top, '')
+    written[#written + 1] = rest
+  end
+  for letter, leaf in pairs(top.read) do
+    if leaf.is_new then
+      written[#written + 1] = leaf_field(top, letter)
+      written[#written + 1] = leaf.places
+    end
+  end
+end
+  for _, top in pairs(known.open) do
+    collect_writes(top, gone, written)
+  end
+  for from = 1, #gone, 1000 do
+    redis.call('HDEL', tops, unpack(gone, from, math.min(from + 1000 - 1, #gone)))
+  end
+  for from = 1, #written, 1000 do
+    redis.call('HSET', tops, unpack(written, from, math.min(from + 1000 - 1, #written)))
+  end
+end
+write_tops(tops, known)
+if not index.is_new then
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller ~= '' then
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+end
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
@@ -3748,1057 +4430,12 @@ end
   -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+    return at_ms and now_ms - at_ms > 600000
   end)
 end
-
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
     forget_old_calls(calls, call, added, now_ms)
   end
 end
--- The state of an index: its layout, the codec of the payloads, and the numbers of the newest entry and the newest top.
--- Those of callers are beside them (shared/calls).
-local INDEX_LAYOUT = '2'
-
-local function open_index(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
-  return {
-    is_new = not stored[1],
-    layout = stored[1] or INDEX_LAYOUT,
-    codec = stored[2] or codec,
-    last = tonumber(stored[3] or 0),
-    last_top = tonumber(stored[4] or 0),
-    record = stored[5],
-  }
-end
--- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
--- before it has changed anything. An index that is changed in part could not be searched any more. What frees comes first, so that a
--- server out of memory goes on; a call that may add has written before.
-local function try_rights(meta, index, keys)
-  redis.call('HDEL', meta, '')
-  redis.call('ZREM', keys.words, '')
-  redis.call('ZADD', keys.words, 'XX', '0', '')
-  redis.call('ZLEXCOUNT', keys.words, '+', '-')
-  redis.call('ZRANGEBYLEX', keys.words, '+', '-')
-  redis.call('ZREVRANGEBYLEX', keys.words, '-', '+')
-  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
-  if not index.is_new then
-    redis.call('HSET', meta, 'layout', INDEX_LAYOUT)
-  end
-end
--- The place of an entry in the order of suggestions: the greater the score the sooner, then the older. It is
--- packed as two doubles, neither of them negative, so that packed places are in that order too.
-local PLACE_BYTES = 16
--- 2^52: the greatest score, and the least one without its sign.
-local MOST_SCORE = 4503599627370496
-
-local function pack_place(rank, ref)
-  return struct.pack('>dd', rank, ref)
-end
-
--- The place that begins at this byte: rank and ref.
-local function place_at(packed, byte)
-  return struct.unpack('>dd', packed, byte)
-end
-
--- What is stored of an entry:
---   expires_at_ms, rank, length of id, of marked and of text, id, marked, text, payload
--- \`id\` is empty where it is the text; \`marked\` is the folded text with \\1 before each word start but the first.
-local HEAD_BYTES = 22
-
-local function parse_record(record)
-  local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
-  local marked_at = HEAD_BYTES + id_bytes
-  local text_at = marked_at + marked_bytes
-  local text = string.sub(record, text_at + 1, text_at + text_bytes)
-  return {
-    expires_at_ms = expires_at_ms,
-    rank = rank,
-    id = id_bytes == 0 and text or string.sub(record, HEAD_BYTES + 1, marked_at),
-    marked = string.sub(record, marked_at + 1, text_at),
-    text = text,
-    payload = string.sub(record, text_at + text_bytes + 1),
-  }
-end
-
-local function has_expired(expires_at_ms, now_ms)
-  return expires_at_ms > 0 and expires_at_ms <= now_ms
-end
--- What of a suffix, and of a query, counts; it may end within a character.
-local MOST_BYTES = 64
-
--- The folded text from each of its word starts on, each once.
-local function suffixes_of(marked)
-  local suffixes, seen = {}, {}
-  local from = 1
-  while from do
-    local suffix = string.sub((string.gsub(string.sub(marked, from), '\\1', '')), 1, MOST_BYTES)
-    if not seen[suffix] then
-      seen[suffix] = true
-      suffixes[#suffixes + 1] = suffix
-    end
-    local mark = string.find(marked, '\\1', from, true)
-    from = mark and mark + 1
-  end
-  return suffixes
-end
-
--- Members of \`words\`: a suffix, the end of text, and the place of its entry.
-local function members_of(suffixes, place)
-  local members = {}
-  for at, suffix in ipairs(suffixes) do
-    members[at] = suffix .. '\\0' .. place
-  end
-  return members
-end
--- What a call has to do, in units of about a microsecond: for each word of an entry, for each of the bytes that count of it, and
--- for what is stored. A call that has done more than MOST_WORK begins no other entry, so that it ends within some milliseconds.
--- Callers hand in no more than this (src/autocomplete/entry); what entries leave that are replaced only the script knows.
-local MOST_WORK = 6000
-local WORK_OF_WORD = 30
-local WORK_OF_FRONT = 30
--- Of a letter that goes on where a top is filled up; each place that is looked at is a unit.
-local WORK_OF_CHILD = 10
--- So many bytes that are stored are a unit.
-local BYTES_OF_WORK = 128
-
-local function work_of(suffixes, record)
-  local work = math.ceil(#record / BYTES_OF_WORK)
-  for _, suffix in ipairs(suffixes) do
-    work = work + WORK_OF_WORD + #suffix
-  end
-  return work
-end
--- Collects places in any order and keeps the first of them, each entry once.
--- Numbers are compared, not packed places: the order of strings depends on the server's locale.
--- \`looked\`: how many were offered.
-local function new_best(most)
-  return {
-    most = most,
-    ranks = {},
-    refs = {},
-    size = 0,
-    rank = math.huge,
-    ref = math.huge,
-    cut = false,
-    looked = 0,
-  }
-end
-
-local function is_before(rank, ref, other_rank, other_ref)
-  return rank < other_rank or (rank == other_rank and ref < other_ref)
-end
-
-local function sort_best(best)
-  local ranks, refs = best.ranks, best.refs
-  table.sort(refs, function(one, other)
-    return is_before(ranks[one], one, ranks[other], other)
-  end)
-  for at = best.size, best.most + 1, -1 do
-    ranks[refs[at]] = nil
-    refs[at] = nil
-    best.cut = true
-  end
-  best.size = #refs
-  if best.size == best.most then
-    best.ref = refs[best.size]
-    best.rank = ranks[best.ref]
-  end
-end
-
--- False where it is none of the first, and so nothing behind it is.
-local function offer(best, rank, ref)
-  best.looked = best.looked + 1
-  if best.ranks[ref] then
-    return true
-  end
-  if not is_before(rank, ref, best.rank, best.ref) then
-    best.cut = true
-    return false
-  end
-  best.size = best.size + 1
-  best.ranks[ref] = rank
-  best.refs[best.size] = ref
-  if best.size >= 2 * best.most then
-    sort_best(best)
-  end
-  return true
-end
-
--- Offers the entries of members of \`words\`.
-local function offer_members(best, members)
-  for _, member in ipairs(members) do
-    offer(best, place_at(member, #member - PLACE_BYTES + 1))
-  end
-end
-
--- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
-local function offer_places(best, places)
-  for byte = 1, #places, PLACE_BYTES do
-    if not offer(best, place_at(places, byte)) then
-      return false
-    end
-  end
-  return true
-end
-
--- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
--- the first that has none of the best have none either.
-local function sort_lists(lists)
-  table.sort(lists, function(one, other)
-    return is_before(one.rank, one.ref, other.rank, other.ref)
-  end)
-end
--- More words of a prefix are never read where it begins no fork, and it never has as many (shared/autocomplete/hot).
-local MOST_READ = 1000
--- Those of so many words are not looked for among the forks.
-local MOST_COLD = 32
-
--- All members with a prefix lie between these; UTF-8 has no byte 255.
-local function from_prefix(prefix)
-  return '[' .. prefix
-end
-
-local function to_prefix(prefix)
-  return '(' .. prefix .. '\\255'
-end
--- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
--- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
---   <prefix>\\0<number of its top>
--- and the first of it that begins as a query does is the fork whose words match the query.
-local function first_fork(forks, prefix)
-  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
-  if not found[1] then
-    return nil
-  end
-  local cut = string.find(found[1], '\\0', 1, true)
-  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
-end
--- A top: the places of all entries that match a prefix, as far as they are before its \`limit\`. It belongs to every fork
--- that the same entries match: titles that share their first eight words have eight such forks and one top. In \`tops\`:
---   <number>           the head: the limit, whether there is a front, and the letters of its leaves
---   <number>:          the rest of it: of each leaf a place that none of its places is before; then of each fork the length
---                      of the shortest prefix that the same words begin with, its own length, and itself
---   <number>:<letter>  a leaf: places in their order
--- So an entry that comes or goes changes one leaf of each top. The first leaf has the letter A, and what a front needs.
--- Whoever asks reads no rest, and of that only what is needed is taken apart: \`leaves\` and \`prefixes\` are made when they are
--- to change.
-local MOST_LEAF = 18
--- None has fewer but the only one.
-local LEAST_LEAF = 8
--- They are made with so many.
-local NEW_LEAF = 11
-local MOST_LEAVES = 16
--- With fewer a top that has a limit is filled up again, so that so many can be suggested.
-local LEAST_TOP = 100
--- One without a limit is given up with so few.
-local LEAST_HOT = 16
--- So many entries are in a front (shared/autocomplete/fronts).
-local FRONT_PLACES = 10
-local TOP_HEAD_BYTES = 17
-
-local function parse_top(id, head, rest)
-  local top = { id = id, rest = rest, read = {}, dropped = {} }
-  top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
-  top.letters = string.sub(head, TOP_HEAD_BYTES + 1)
-  return top
-end
-
-local function leaf_field(top, letter)
-  return top.id .. ':' .. letter
-end
-
--- The leaf with this letter, perhaps without its places.
-local function leaf_of(top, letter)
-  local leaf = top.read[letter]
-  if not leaf then
-    leaf = { letter = letter }
-    top.read[letter] = leaf
-  end
-  return leaf
-end
-
-local function leaves_of(top)
-  if not top.leaves then
-    top.leaves = {}
-    for at = 1, #top.letters do
-      local leaf = leaf_of(top, string.sub(top.letters, at, at))
-      leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * PLACE_BYTES + 1)
-      top.leaves[at] = leaf
-    end
-  end
-  return top.leaves
-end
-
-local function prefixes_of(top)
-  if not top.prefixes then
-    top.prefixes = {}
-    local at = #top.letters * PLACE_BYTES + 1
-    while at <= #top.rest do
-      local least, bytes = string.byte(top.rest, at, at + 1)
-      top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
-      at = at + 2 + bytes
-    end
-  end
-  return top.prefixes
-end
-
--- Head and rest.
-local function pack_top(top)
-  local head, rest = { struct.pack('>ddB', top.rank, top.ref, top.has_front) }, {}
-  for at, leaf in ipairs(leaves_of(top)) do
-    head[at + 1] = leaf.letter
-    rest[at] = pack_place(leaf.rank, leaf.ref)
-  end
-  for prefix, least in pairs(prefixes_of(top)) do
-    rest[#rest + 1] = string.char(least, #prefix) .. prefix
-  end
-  return table.concat(head), table.concat(rest)
-end
-
--- Reads leaves: of these tops those in the same places.
-local function read_leaves(tops, of_tops, leaves)
-  local fields, missing = {}, {}
-  for at, leaf in ipairs(leaves) do
-    if not leaf.places then
-      fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
-      missing[#missing + 1] = leaf
-    end
-  end
-  if fields[1] then
-    local stored = redis.call('HMGET', tops, unpack(fields))
-    for at, leaf in ipairs(missing) do
-      leaf.places = stored[at]
-    end
-  end
-end
-
--- Of leaves that are read.
-local function count_places(leaves)
-  local bytes = 0
-  for _, leaf in ipairs(leaves) do
-    bytes = bytes + #leaf.places
-  end
-  return bytes / PLACE_BYTES
-end
-
-local function set_places(leaf, places)
-  leaf.places, leaf.is_new = places, true
-end
-
--- Puts a leaf of these places into a top. None of them is before what stands before it.
-local function put_leaf(top, at, places)
-  local leaves, taken, letter = leaves_of(top), {}, 65
-  for _, leaf in ipairs(leaves) do
-    taken[leaf.letter] = true
-  end
-  while taken[string.char(letter)] do
-    letter = letter + 1
-  end
-  local leaf = leaf_of(top, string.char(letter))
-  set_places(leaf, places)
-  leaf.rank, leaf.ref = 0, 0
-  if at > 1 then
-    leaf.rank, leaf.ref = place_at(places, 1)
-  end
-  table.insert(leaves, at, leaf)
-  top.has_new_head = true
-end
-
-local function drop_leaf(top, at)
-  local leaf = table.remove(leaves_of(top), at)
-  top.read[leaf.letter] = nil
-  top.dropped[#top.dropped + 1] = leaf.letter
-  top.has_new_head = true
-end
-
--- Adds leaves of these places behind the others.
-local function append_leaves(top, places)
-  local from, size = 1, NEW_LEAF * PLACE_BYTES
-  while from <= #places do
-    local to = from + size - 1
-    if #places - to < LEAST_LEAF * PLACE_BYTES then
-      to = #places
-    end
-    put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
-    from = to + 1
-  end
-end
-
--- How many of these places are before this one.
-local function places_before(places, rank, ref)
-  local low, high = 0, #places / PLACE_BYTES
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    local other_rank, other_ref = place_at(places, 1 + middle * PLACE_BYTES)
-    if is_before(other_rank, other_ref, rank, ref) then
-      low = middle + 1
-    else
-      high = middle
-    end
-  end
-  return low
-end
-
--- The leaf that a place belongs to, which of all it is, and how many there are. Nil behind the limit.
-local function find_leaf(top, rank, ref)
-  if not is_before(rank, ref, top.rank, top.ref) then
-    return nil
-  end
-  local leaves = top.leaves
-  local at = leaves and #leaves or #top.letters
-  while at > 1 do
-    local other_rank, other_ref
-    if leaves then
-      other_rank, other_ref = leaves[at].rank, leaves[at].ref
-    else
-      other_rank, other_ref = place_at(top.rest, (at - 1) * PLACE_BYTES + 1)
-    end
-    if not is_before(rank, ref, other_rank, other_ref) then
-      break
-    end
-    at = at - 1
-  end
-  return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
-end
-
--- How many places of a leaf are before this one, and whether it is there.
-local function find_place(leaf, one)
-  local before = places_before(leaf.places, one.rank, one.ref)
-  local byte = before * PLACE_BYTES
-  return before, string.sub(leaf.places, byte + 1, byte + PLACE_BYTES) == one.place
-end
-
--- Notes that the front of a top is to be written anew.
-local function change_front(known, top)
-  if not top.has_new_front then
-    top.has_new_front = true
-    known.work = known.work + WORK_OF_FRONT
-  end
-end
-
--- Makes two leaves of the places of one or two: \`cut\` bytes for the first.
-local function split_leaf(top, at, places)
-  local cut = math.ceil(#places / PLACE_BYTES / 2) * PLACE_BYTES
-  set_places(leaves_of(top)[at], string.sub(places, 1, cut))
-  put_leaf(top, at + 1, string.sub(places, cut + 1))
-end
-
--- Makes one leaf of two that are next to each other, or two that are as long.
-local function level_leaves(tops, top, at)
-  local leaves = leaves_of(top)
-  local first = math.min(at, #leaves - 1)
-  if first == 0 then
-    return
-  end
-  read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
-  local both = leaves[first].places .. leaves[first + 1].places
-  drop_leaf(top, first + 1)
-  if #both <= MOST_LEAF * PLACE_BYTES then
-    set_places(leaves[first], both)
-  else
-    split_leaf(top, first, both)
-  end
-end
-
--- True when it was there.
-local function take_place(keys, known, top, leaf, at, one)
-  local before, is_there = find_place(leaf, one)
-  if not is_there then
-    return false
-  end
-  local cut = before * PLACE_BYTES
-  set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + PLACE_BYTES + 1))
-  if at == 1 and before < FRONT_PLACES then
-    change_front(known, top)
-  end
-  if #leaf.places < (at == 1 and FRONT_PLACES or LEAST_LEAF) * PLACE_BYTES then
-    level_leaves(keys.tops, top, at)
-  end
-  return true
-end
--- The tops that a call has met, each read once and written once, at its end: \`open\` by their numbers, \`forks\` the first
--- fork that begins as a prefix does, \`last\` the newest number, \`work\` what the call has done so far (shared/autocomplete/work).
-local function open_tops(last)
-  return { open = {}, forks = {}, last = last, work = 0 }
-end
-
--- Opens the tops with these numbers.
-local function read_tops(tops, known, ids)
-  local missing, fields = {}, {}
-  for _, id in ipairs(ids) do
-    if not known.open[id] then
-      missing[#missing + 1] = id
-      fields[#fields + 1] = id
-      fields[#fields + 1] = id .. ':'
-    end
-  end
-  if missing[1] then
-    local found = redis.call('HMGET', tops, unpack(fields))
-    for at, id in ipairs(missing) do
-      known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
-    end
-  end
-end
-
-local function get_top(tops, known, id)
-  read_tops(tops, known, { id })
-  return known.open[id]
-end
-
--- Of these tops those that have a place, or would have it: the top, the leaf, which one it is.
-local function find_leaves(tops, list, one)
-  local found, of_tops, leaves = {}, {}, {}
-  for _, top in ipairs(list) do
-    local leaf, at = find_leaf(top, one.rank, one.ref)
-    if leaf then
-      found[#found + 1] = { top = top, leaf = leaf, at = at }
-      of_tops[#found], leaves[#found] = top, leaf
-    end
-  end
-  read_leaves(tops, of_tops, leaves)
-  return found
-end
-
--- The first fork that begins as this prefix does: prefix and number of its top; or false.
-local function fork_behind(keys, known, prefix)
-  local fork = known.forks[prefix]
-  if fork == nil then
-    local found, id = first_fork(keys.forks, prefix)
-    fork = found and { prefix = found, id = id } or false
-    known.forks[prefix] = fork
-  end
-  return fork
-end
-
--- Prefixes of a fork of \`least\` bytes and more are answered by its top.
-local function set_least(known, top, prefix, least)
-  prefixes_of(top)[prefix] = least
-  top.has_new_head = true
-  change_front(known, top)
-end
-
--- Gives a top a fork.
-local function put_fork(keys, known, top, prefix, least)
-  redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
-  set_least(known, top, prefix, least)
-  known.forks = {}
-end
-
--- Takes a fork from its top, which is given up with the last one. Returns what was the least for it.
-local function take_fork(keys, known, top, prefix)
-  redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
-  local least = prefixes_of(top)[prefix]
-  set_least(known, top, prefix, nil)
-  top.is_gone = not next(top.prefixes)
-  known.forks = {}
-  return least
-end
-
--- A server keeps few short members as one text, which it looks through from the beginning. One that is longer keeps it from
--- that while there are forks. Nobody finds it: UTF-8 has no byte 255.
-local LONG_BYTES = 65
-
-local function forget_sorted(forks)
-  redis.call('ZREM', forks, string.rep('\\255', LONG_BYTES))
-end
-
--- Where one of its forks begins all words, these are the last.
-local function give_up_top(keys, known, top)
-  for prefix in pairs(prefixes_of(top)) do
-    if take_fork(keys, known, top, prefix) == 0 then
-      forget_sorted(keys.forks)
-    end
-  end
-end
-
--- Notes what is to be deleted, and what to be written, of one top.
-local function collect_writes(top, gone, written)
-  for _, letter in ipairs(top.dropped) do
-    gone[#gone + 1] = leaf_field(top, letter)
-  end
-  if top.is_gone then
-    gone[#gone + 1] = top.id
-    gone[#gone + 1] = leaf_field(top, '')
-    for _, leaf in ipairs(leaves_of(top)) do
-      gone[#gone + 1] = leaf_field(top, leaf.letter)
-    end
-    return
-  end
-  if top.has_new_head then
-    local head, rest = pack_top(top)
-    written[#written + 1] = top.id
-    written[#written + 1] = head
-    written[#written + 1] = leaf_field(top, '')
-    written[#written + 1] = rest
-  end
-  for letter, leaf in pairs(top.read) do
-    if leaf.is_new then
-      written[#written + 1] = leaf_field(top, letter)
-      written[#written + 1] = leaf.places
-    end
-  end
-end
-
--- So many arguments a command.
-local MOST_ARGUMENTS = 1000
-
--- What is deleted may be written again: letters of leaves are given anew.
-local function write_tops(tops, known)
-  local gone, written = {}, {}
-  for _, top in pairs(known.open) do
-    collect_writes(top, gone, written)
-  end
-  for from = 1, #gone, MOST_ARGUMENTS do
-    redis.call('HDEL', tops, unpack(gone, from, math.min(from + MOST_ARGUMENTS - 1, #gone)))
-  end
-  for from = 1, #written, MOST_ARGUMENTS do
-    redis.call('HSET', tops, unpack(written, from, math.min(from + MOST_ARGUMENTS - 1, #written)))
-  end
-end
--- Hot prefixes: those that many words begin with. Where their words part is a fork, which has a top (shared/autocomplete/
--- top): the same words begin with a prefix and with the first fork behind it. What holds after every call:
---   1. each prefix that more than MOST_COLD words and LEAST_NEW entries begin with begins a fork;
---   2. the same words begin with a prefix and with the first fork that it begins, if there is one;
---   3. a top holds exactly the places before its limit of all that match: all of them, and more than LEAST_HOT, or
---      LEAST_TOP at least.
--- Of a prefix that begins no fork all words can be read: an entry has at most 8.
--- A prefix is made hot with more entries than this only, so that not every removal ends it again.
-local LEAST_NEW = 24
-
--- The forks on the way of a suffix, the shortest first; how long the prefix is that none of them begins with; and the
--- fork that it begins, which the suffix parts from.
-local function walk_forks(keys, known, suffix)
-  local passed, length = {}, 0
-  while length <= #suffix do
-    local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
-    if not fork then
-      return passed, length, nil
-    end
-    if string.sub(suffix, 1, #fork.prefix) ~= fork.prefix then
-      return passed, length, fork
-    end
-    passed[#passed + 1] = fork
-    length = #fork.prefix + 1
-  end
-  return passed, length, nil
-end
-
--- What two texts begin with alike, up to the end of text.
-local function common_start(one, other)
-  local length = 0
-  repeat
-    length = length + 1
-    local byte = string.byte(other, length)
-  until byte ~= string.byte(one, length) or not byte or byte == 0
-  return string.sub(one, 1, length - 1)
-end
-
--- The forks on the way of suffixes, by their tops: \`ids\` has their numbers.
-local function note_passed(passed_of, passed)
-  for _, fork in ipairs(passed) do
-    local prefixes = passed_of[fork.id]
-    if not prefixes then
-      prefixes = {}
-      passed_of[fork.id] = prefixes
-      passed_of.ids[#passed_of.ids + 1] = fork.id
-    end
-    prefixes[fork.prefix] = true
-  end
-end
-
--- The front of a top: what its first entries are answered as, so that the first suggestions cost one plain HGET. In \`fronts\`,
--- by the number of the top:
---   the layout, the length of the codec's name, the name
---   how many forks; of each the length of the shortest prefix that it answers, its own length, and itself
---   of each entry its rank; the length of its id, which is empty where it is the text; how many bytes of its text are as in
---   that of the first one, and how many follow; the length of its payload; then id, what follows of the text, and payload
--- So it says itself which queries it answers, and a number that is given anew harms nobody. The call that changes it renews it
--- at its end. There is none where one of the first entries expires, which nobody without a clock can judge, or where they are
--- large: every top of theirs would hold them again.
-local MOST_FRONT_BYTES = 4096
-
--- What a text begins with as the first one does. Often it is what the one before it, \`start\`, began with.
-local function start_of(first, start, text)
-  if start ~= '' and string.sub(text, 1, #start) == start then
-    return start
-  end
-  return common_start(first, text)
-end
-
--- What of records is told in a front.
-local function tell_records(parts, records)
-  local first, start = '', ''
-  for at = 1, #records do
-    local record = records[at]
-    local _, rank, id_bytes, marked_bytes, text_bytes, id_at = struct.unpack('>ddHHH', record)
-    local text_at = id_at + id_bytes + marked_bytes
-    local payload_at = text_at + text_bytes
-    local text = string.sub(record, text_at, payload_at - 1)
-    start = start_of(first, start, text)
-    first = at == 1 and text or first
-    local lengths = { id_bytes, #start, text_bytes - #start, #record - payload_at + 1 }
-    parts[#parts + 1] = struct.pack('>dHHHH', rank, unpack(lengths))
-    parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
-    parts[#parts + 1] = string.sub(record, text_at + #start)
-  end
-end
-
-local function front_head(top, codec)
-  local parts, size = { INDEX_LAYOUT, string.char(#codec), codec, '' }, 0
-  for prefix, least in pairs(prefixes_of(top)) do
-    size = size + 1
-    parts[size + 4] = string.char(least, #prefix) .. prefix
-  end
-  if size > 255 then
-    return nil
-  end
-  parts[4] = string.char(size)
-  return table.concat(parts)
-end
-
--- Of the first entries, which the first leaf has.
-local function first_fields(tops, top)
-  local first = leaf_of(top, 'A')
-  read_leaves(tops, { top }, { first })
-  local fields = {}
-  for at = 1, FRONT_PLACES do
-    fields[at] = string.sub(first.places, at * PLACE_BYTES - 7, at * PLACE_BYTES)
-  end
-  return fields
-end
-
--- Nil where there must be none.
-local function make_front(keys, codec, top)
-  local head = not top.is_gone and #codec < 256 and front_head(top, codec)
-  if not head then
-    return nil
-  end
-  local records, bytes = redis.call('HMGET', keys.entries, unpack(first_fields(keys.tops, top))), 0
-  for _, record in ipairs(records) do
-    bytes = bytes + #record
-    if string.byte(record) > 0 or bytes > MOST_FRONT_BYTES then
-      return nil
-    end
-  end
-  local parts = { head }
-  tell_records(parts, records)
-  return table.concat(parts)
-end
-
--- Nil where there was none, and is none.
-local function renew_front(keys, codec, top)
-  local front = make_front(keys, codec, top) or top.has_front == 1 and ''
-  local has_front = front and front ~= '' and 1 or 0
-  if top.has_front ~= has_front then
-    top.has_front, top.has_new_head = has_front, true
-  end
-  return front
-end
-
--- So many bytes of fronts a command.
-local MOST_WRITTEN = 16384
-
-local function renew_fronts(keys, known, codec)
-  local written, bytes = {}, 0
-  for id, top in pairs(known.open) do
-    local front = top.has_new_front and renew_front(keys, codec, top)
-    if front == '' then
-      redis.call('HDEL', keys.fronts, id)
-    elseif front then
-      written[#written + 1] = id
-      written[#written + 1] = front
-      bytes = bytes + #front
-    end
-    if bytes > MOST_WRITTEN then
-      redis.call('HSET', keys.fronts, unpack(written))
-      written, bytes = {}, 0
-    end
-  end
-  if written[1] then
-    redis.call('HSET', keys.fronts, unpack(written))
-  end
-end
-
--- A top that has lost too many of its places gets those that follow, from the forks behind one of its own, which are right
--- already; where there are none, from the words.
--- So many it has then, at most.
-local MOST_COLLECTED = 160
-
--- Offers the words of one longer prefix that begins no fork, and returns the place from which on there may be more.
-local function offer_words(keys, best, child)
-  local from, to = from_prefix(child), to_prefix(child)
-  -- The same text again and again: these are in the order of their places.
-  local is_text = string.byte(child, -1) == 0
-  local most = is_text and MOST_COLLECTED or MOST_READ
-  local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', most)
-  offer_members(best, members)
-  if is_text and #members == most then
-    local last = members[most]
-    return place_at(last, #last - PLACE_BYTES + 1)
-  end
-  return math.huge, math.huge
-end
-
--- Offers the places of tops that are open, of each as long as they are among the first.
-local function offer_open_tops(fields, best, tops)
-  local firsts, lists = {}, {}
-  for at, top in ipairs(tops) do
-    firsts[at] = leaf_of(top, 'A')
-  end
-  read_leaves(fields, tops, firsts)
-  for at, top in ipairs(tops) do
-    local rank, ref = place_at(firsts[at].places, 1)
-    lists[at] = { top = top, rank = rank, ref = ref }
-  end
-  sort_lists(lists)
-  for _, list in ipairs(lists) do
-    if not is_before(list.rank, list.ref, best.rank, best.ref) then
-      best.cut = true
-      return
-    end
-    local leaves = leaves_of(list.top)
-    read_leaves(fields, { list.top }, leaves)
-    for _, leaf in ipairs(leaves) do
-      if not offer_places(best, leaf.places) then
-        break
-      end
-    end
-  end
-end
-
--- All that a prefix has to offer, and the place from which on it may be more.
-local function offer_children(keys, known, prefix)
-  local best, limit, tops = new_best(MOST_COLLECTED), { rank = math.huge, ref = math.huge }, {}
-  local from, to = from_prefix(prefix), to_prefix(prefix)
-  local found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
-  while found[1] do
-    local child = string.sub(found[1], 1, #prefix + 1)
-    local fork = string.byte(child, -1) > 0 and fork_behind(keys, known, child)
-    local rank, ref
-    if fork then
-      local top = get_top(keys.tops, known, fork.id)
-      tops[#tops + 1] = top
-      rank, ref = top.rank, top.ref
-    else
-      rank, ref = offer_words(keys, best, child)
-    end
-    if is_before(rank, ref, limit.rank, limit.ref) then
-      limit.rank, limit.ref = rank, ref
-    end
-    known.work = known.work + WORK_OF_CHILD
-    from = '[' .. prefix .. string.char(string.byte(child, -1) + 1)
-    found = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')
-  end
-  offer_open_tops(keys.tops, best, tops)
-  known.work = known.work + best.looked
-  sort_best(best)
-  if best.cut and is_before(best.rank, best.ref, limit.rank, limit.ref) then
-    limit.rank, limit.ref = best.rank, best.ref
-  end
-  return best, limit
-end
-
-local function longest_prefix(top)
-  local longest = ''
-  for prefix in pairs(prefixes_of(top)) do
-    if #prefix > #longest then
-      longest = prefix
-    end
-  end
-  return longest
-end
-
--- The places before its limit stay as they are.
-local function refill(keys, known, top, prefix)
-  local best, limit = offer_children(keys, known, prefix)
-  local places = {}
-  for _, ref in ipairs(best.refs) do
-    local rank = best.ranks[ref]
-    if not is_before(rank, ref, top.rank, top.ref) and is_before(rank, ref, limit.rank, limit.ref) then
-      places[#places + 1] = pack_place(rank, ref)
-    end
-  end
-  local leaves = leaves_of(top)
-  local last = leaves[#leaves].places
-  drop_leaf(top, #leaves)
-  append_leaves(top, last .. table.concat(places))
-  top.rank, top.ref = limit.rank, limit.ref
-end
-
--- The longest first: what stands behind a fork of theirs is right then.
-local function refill_all(keys, known, short)
-  for _, one in ipairs(short) do
-    one.prefix = longest_prefix(one.top)
-  end
-  table.sort(short, function(one, other)
-    return #one.prefix > #other.prefix
-  end)
-  for _, one in ipairs(short) do
-    if not one.top.is_gone then
-      refill(keys, known, one.top, one.prefix)
-    end
-  end
-end
--- What the words of an entry leave behind that goes.
-
--- Whether words begin with this prefix.
-local function begins_words(words, prefix)
-  local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
-  return found[1] ~= nil
-end
-
--- Where words part no more at a fork, it moves to where they do, or makes way for the fork that is there.
-local function mend_fork(keys, known, suffix, fork)
-  local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
-  local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
-  if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
-    return
-  end
-  local from, to = from_prefix(prefix), to_prefix(prefix)
-  local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
-  local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
-  local longer = common_start(first, last)
-  if longer == prefix then
-    return
-  end
-  local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
-  if behind then
-    set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
-  else
-    put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
-  end
-  take_fork(keys, known, top, prefix)
-end
-
--- Takes an entry out of a top. True when that is too short then. No leaf is counted where there are enough of them.
-local function leave_top(keys, known, found, one)
-  local top = found.top
-  if not take_place(keys, known, top, found.leaf, found.at, one) then
-    return false
-  end
-  local is_whole = top.rank == math.huge
-  local least = is_whole and LEAST_HOT or LEAST_TOP - 1
-  local count = top.leaves and #top.leaves or #top.letters
-  if count * LEAST_LEAF > least then
-    return false
-  end
-  local leaves = leaves_of(top)
-  read_leaves(keys.tops, { top }, leaves)
-  local is_short = count_places(leaves) <= least
-  if is_short and is_whole then
-    give_up_top(keys, known, top)
-  end
-  return is_short and not is_whole
-end
-
--- Notes that an entry has gone, whose words are gone already. \`one\`: its rank, ref and place.
-local function leave_hot(keys, known, suffixes, one)
-  local passed_of, last = { ids = {} }, {}
-  for at, suffix in ipairs(suffixes) do
-    local passed = walk_forks(keys, known, suffix)
-    note_passed(passed_of, passed)
-    last[at] = passed[#passed] or false
-  end
-  local left, short = {}, {}
-  read_tops(keys.tops, known, passed_of.ids)
-  for at, id in ipairs(passed_of.ids) do
-    left[at] = known.open[id]
-  end
-  for _, found in ipairs(find_leaves(keys.tops, left, one)) do
-    if leave_top(keys, known, found, one) then
-      short[#short + 1] = { top = found.top }
-    end
-  end
-  for at, suffix in ipairs(suffixes) do
-    if last[at] then
-      mend_fork(keys, known, suffix, last[at])
-    end
-  end
-  refill_all(keys, known, short)
-end
--- What tops know of an entry.
-local function to_one(rank, ref)
-  return { rank = rank, ref = ref, place = pack_place(rank, ref) }
-end
-
--- Takes an entry's words out of the index.
-local function leave_words(keys, known, entry, ref)
-  local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
-  known.work = known.work + work_of(suffixes, '')
-  redis.call('ZREM', keys.words, unpack(members_of(suffixes, one.place)))
-  leave_hot(keys, known, suffixes, one)
-end
-
--- Removes an entry by its field in \`entries\`.
-local function remove_entry(keys, known, field, record)
-  local entry = parse_record(record)
-  redis.call('HDEL', keys.entries, field)
-  redis.call('HDEL', keys.ids, entry.id)
-  redis.call('ZREM', keys.expiry, field)
-  leave_words(keys, known, entry, (struct.unpack('>d', field)))
-end
-
--- Removes up to \`most\` entries that have expired, one at least, and no other one than that where the call has done enough.
--- True when there may be more.
-local function reap(keys, known, now_ms, most)
-  local due = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', exact(now_ms), 'LIMIT', '0', most)
-  for _, field in ipairs(due) do
-    local record = redis.call('HGET', keys.entries, field)
-    remove_entry(keys, known, field, record)
-    if known.work > MOST_WORK then
-      return true
-    end
-  end
-  return #due == most
-end
-
-local index = open_index(meta, '', caller)
-if index.layout ~= INDEX_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. index.layout)
-end
-local remembered, superseded = recall(index.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-  local removed, taken = string.match(remembered, '^(%d+) (%d+)$')
-  return { 'removed', tonumber(removed), tonumber(taken) }
-end
-local now_ms = math.floor(clock_us() / 1000)
-local keys = {
-  entries = entries,
-  ids = ids,
-  words = KEYS[4],
-  tops = tops,
-  expiry = KEYS[6],
-  fronts = KEYS[7],
-  forks = KEYS[8],
-}
-local known = open_tops(index.last_top)
-local removed, taken = 0, 0
-try_rights(meta, index, keys)
-for at = gone_at, #gone do
-  local field = redis.call('HGET', ids, gone[at])
-  if field then
-    local record = redis.call('HGET', entries, field)
-    if not has_expired(struct.unpack('>d', record), now_ms) then
-      removed = removed + 1
-    end
-    remove_entry(keys, known, field, record)
-  end
-  taken = taken + 1
-  known.work = known.work + 1
-  if known.work > MOST_WORK then
-    break
-  end
-end
-reap(keys, known, now_ms, 20)
-renew_fronts(keys, known, index.codec)
-write_tops(tops, known)
-if not index.is_new then
   remember_answer(meta, caller, call, now_ms, removed .. ' ' .. taken)
 end
 return { 'removed', removed, taken }
@@ -4807,35 +4444,104 @@ return { 'removed', removed, taken }
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   lines: [
     [1, 'lua/autocomplete/remove.lua', 1],
-    [25, 'lua/shared/exact.lua', 1],
-    [35, 'lua/shared/clock.lua', 1],
-    [41, 'lua/shared/calls.lua', 1],
-    [45, 'lua/shared/calls.lua', 6],
-    [73, 'lua/shared/drop-over.lua', 1],
-    [98, 'lua/shared/calls.lua', 35],
-    [111, 'lua/shared/autocomplete/index.lua', 1],
-    [126, 'lua/shared/autocomplete/rights.lua', 1],
-    [141, 'lua/shared/autocomplete/place.lua', 1],
-    [147, 'lua/shared/autocomplete/place.lua', 12],
-    [156, 'lua/shared/autocomplete/record.lua', 1],
-    [161, 'lua/shared/autocomplete/record.lua', 12],
-    [179, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [206, 'lua/shared/autocomplete/work.lua', 1],
-    [224, 'lua/shared/autocomplete/best.lua', 1],
-    [304, 'lua/shared/autocomplete/ranges.lua', 1],
-    [317, 'lua/shared/autocomplete/forks.lua', 1],
-    [329, 'lua/shared/autocomplete/top.lua', 1],
-    [539, 'lua/shared/autocomplete/top.lua', 232],
-    [572, 'lua/shared/autocomplete/tops.lua', 1],
-    [615, 'lua/shared/autocomplete/tops.lua', 67],
-    [654, 'lua/shared/autocomplete/tops.lua', 110],
-    [711, 'lua/shared/autocomplete/hot.lua', 1],
-    [749, 'lua/shared/autocomplete/hot.lua', 102],
-    [762, 'lua/shared/autocomplete/fronts.lua', 1],
-    [875, 'lua/shared/autocomplete/refill.lua', 1],
-    [995, 'lua/shared/autocomplete/cool.lua', 1],
-    [1072, 'lua/shared/autocomplete/leave.lua', 1],
-    [1107, 'lua/autocomplete/remove.lua', 44],
+    [25, 'lua/shared/autocomplete/cool.lua', 1],
+    [27, 'lua/shared/autocomplete/index.lua', 5],
+    [38, 'lua/autocomplete/remove.lua', 45],
+    [42, 'lua/shared/calls.lua', 13],
+    [55, 'lua/autocomplete/remove.lua', 49],
+    [63, 'lua/shared/clock.lua', 1],
+    [69, 'lua/autocomplete/remove.lua', 57],
+    [70, 'lua/shared/autocomplete/tops.lua', 1],
+    [75, 'lua/autocomplete/remove.lua', 67],
+    [77, 'lua/shared/autocomplete/rights.lua', 1],
+    [92, 'lua/autocomplete/remove.lua', 58],
+    [101, 'lua/autocomplete/remove.lua', 69],
+    [102, 'lua/shared/autocomplete/place.lua', 12],
+    [105, 'lua/shared/autocomplete/place.lua', 16],
+    [109, 'lua/shared/autocomplete/record.lua', 12],
+    [123, 'lua/shared/autocomplete/record.lua', 27],
+    [126, 'lua/shared/autocomplete/suffixes.lua', 4],
+    [141, 'lua/shared/autocomplete/suffixes.lua', 20],
+    [149, 'lua/shared/autocomplete/work.lua', 12],
+    [156, 'lua/shared/autocomplete/best.lua', 1],
+    [171, 'lua/shared/autocomplete/best.lua', 17],
+    [174, 'lua/shared/autocomplete/best.lua', 21],
+    [190, 'lua/shared/autocomplete/best.lua', 38],
+    [208, 'lua/shared/autocomplete/best.lua', 57],
+    [214, 'lua/shared/autocomplete/best.lua', 64],
+    [223, 'lua/shared/autocomplete/best.lua', 74],
+    [230, 'lua/shared/autocomplete/ranges.lua', 6],
+    [234, 'lua/shared/autocomplete/ranges.lua', 11],
+    [237, 'lua/shared/autocomplete/forks.lua', 1],
+    [249, 'lua/shared/autocomplete/top.lua', 24],
+    [255, 'lua/shared/autocomplete/top.lua', 31],
+    [258, 'lua/shared/autocomplete/top.lua', 35],
+    [267, 'lua/shared/autocomplete/top.lua', 45],
+    [278, 'lua/shared/autocomplete/top.lua', 57],
+    [290, 'lua/shared/autocomplete/top.lua', 83],
+    [306, 'lua/shared/autocomplete/top.lua', 100],
+    [314, 'lua/shared/autocomplete/top.lua', 109],
+    [317, 'lua/shared/autocomplete/top.lua', 113],
+    [335, 'lua/shared/autocomplete/top.lua', 132],
+    [341, 'lua/shared/autocomplete/top.lua', 139],
+    [353, 'lua/shared/autocomplete/top.lua', 152],
+    [367, 'lua/shared/autocomplete/top.lua', 167],
+    [388, 'lua/shared/autocomplete/top.lua', 189],
+    [394, 'lua/shared/autocomplete/top.lua', 196],
+    [401, 'lua/shared/autocomplete/top.lua', 204],
+    [407, 'lua/shared/autocomplete/top.lua', 232],
+    [423, 'lua/shared/autocomplete/top.lua', 249],
+    [439, 'lua/shared/autocomplete/tops.lua', 7],
+    [456, 'lua/shared/autocomplete/tops.lua', 25],
+    [460, 'lua/shared/autocomplete/tops.lua', 30],
+    [473, 'lua/shared/autocomplete/tops.lua', 67],
+    [483, 'lua/shared/autocomplete/tops.lua', 78],
+    [489, 'lua/shared/autocomplete/tops.lua', 85],
+    [495, 'lua/shared/autocomplete/tops.lua', 92],
+    [504, 'lua/shared/autocomplete/tops.lua', 110],
+    [507, 'lua/shared/autocomplete/tops.lua', 114],
+    [515, 'lua/shared/autocomplete/hot.lua', 11],
+    [532, 'lua/shared/autocomplete/hot.lua', 29],
+    [541, 'lua/shared/autocomplete/hot.lua', 102],
+    [553, 'lua/shared/autocomplete/refill.lua', 6],
+    [567, 'lua/shared/autocomplete/refill.lua', 21],
+    [593, 'lua/shared/autocomplete/refill.lua', 48],
+    [624, 'lua/shared/autocomplete/refill.lua', 80],
+    [633, 'lua/shared/autocomplete/refill.lua', 90],
+    [649, 'lua/shared/autocomplete/refill.lua', 107],
+    [663, 'lua/shared/autocomplete/cool.lua', 3],
+    [668, 'lua/shared/autocomplete/cool.lua', 9],
+    [690, 'lua/shared/autocomplete/cool.lua', 32],
+    [710, 'lua/shared/autocomplete/cool.lua', 53],
+    [735, 'lua/shared/autocomplete/leave.lua', 1],
+    [739, 'lua/shared/autocomplete/leave.lua', 6],
+    [746, 'lua/shared/autocomplete/leave.lua', 14],
+    [754, 'lua/autocomplete/remove.lua', 70],
+    [769, 'lua/shared/exact.lua', 1],
+    [779, 'lua/shared/autocomplete/leave.lua', 23],
+    [792, 'lua/autocomplete/remove.lua', 85],
+    [793, 'lua/shared/autocomplete/fronts.lua', 93],
+    [795, 'lua/shared/autocomplete/fronts.lua', 12],
+    [802, 'lua/shared/autocomplete/fronts.lua', 20],
+    [819, 'lua/shared/autocomplete/fronts.lua', 38],
+    [831, 'lua/shared/autocomplete/fronts.lua', 51],
+    [841, 'lua/shared/autocomplete/fronts.lua', 62],
+    [858, 'lua/shared/autocomplete/fronts.lua', 80],
+    [867, 'lua/shared/autocomplete/fronts.lua', 95],
+    [885, 'lua/autocomplete/remove.lua', 86],
+    [886, 'lua/shared/autocomplete/tops.lua', 154],
+    [889, 'lua/shared/autocomplete/top.lua', 70],
+    [901, 'lua/shared/autocomplete/tops.lua', 123],
+    [928, 'lua/shared/autocomplete/tops.lua', 157],
+    [938, 'lua/autocomplete/remove.lua', 87],
+    [940, 'lua/shared/calls.lua', 42],
+    [942, 'lua/shared/calls.lua', 8],
+    [946, 'lua/shared/calls.lua', 44],
+    [947, 'lua/shared/calls.lua', 27],
+    [954, 'lua/shared/drop-over.lua', 1],
+    [979, 'lua/shared/calls.lua', 35],
+    [985, 'lua/shared/calls.lua', 45],
+    [988, 'lua/autocomplete/remove.lua', 89],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)
@@ -4893,7 +4599,7 @@ function readSuggestionsOfSuggestSuggested(part: Reply | undefined): ({ readonly
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
   script: {
     name: 'autocomplete/suggest',
-    sha1: '11fed2332e46b755f9e7470ab0c494d23378e452',
+    sha1: '5f49205945a3bd4f87af43bdcafae832399677c6',
     reads: true,
     bytes: true,
     source: `--[[
@@ -4918,42 +4624,56 @@ local query = ARGV[2] -- text: the folded query; empty: all match
 local limit = tonumber(ARGV[3] or 10) -- integer: how many are wanted, up to 100
 local fuzzy = ARGV[4] == '1' -- flag: whether the query may hold one edit
 
+-- The entries that match a prefix, as fields of \`entries\` in the order of their places: the first \`most\`, or
+-- all. The second value is true where there are more.
+
+-- Collects the records of the first entries that match, as they are stored, until there are \`limit\` of them.
+
+local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
+if layout and layout ~= '2' then
+  return redis.error_reply('LAYOUT ' .. layout)
+end
+if stored_codec and stored_codec ~= codec then
+  return redis.error_reply('CODEC ' .. stored_codec)
+end
+local prefix = string.sub(query, 1, 64)
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- The place of an entry in the order of suggestions: the greater the score the sooner, then the older. It is
--- packed as two doubles, neither of them negative, so that packed places are in that order too.
-local PLACE_BYTES = 16
--- 2^52: the greatest score, and the least one without its sign.
-local MOST_SCORE = 4503599627370496
-
--- The place that begins at this byte: rank and ref.
-local function place_at(packed, byte)
-  return struct.unpack('>dd', packed, byte)
+-- Adds the records of these fields to \`found\`, unless they have expired or are among \`others\`.
+local function collect(entries, fields, found, limit, others)
+  local size, now_ms = #found, nil
+  for from = 1, #fields, limit do
+    if size >= limit then
+      return
+    end
+    local records = redis.call('HMGET', entries, unpack(fields, from, math.min(from + limit - 1, #fields)))
+    for at = 1, #records do
+      local record = records[at]
+      local is_gone = others and others[fields[from + at - 1]]
+      -- Most never expire: eight zeros.
+      if string.byte(record) > 0 then
+        now_ms = now_ms or math.floor(clock_us() / 1000)
+        is_gone = is_gone or struct.unpack('>d', record) <= now_ms
+      end
+      if size < limit and not is_gone then
+        size = size + 1
+        found[size] = record
+      end
+    end
+  end
 end
-
--- An entry's field in \`entries\`.
-local function field_of(ref)
-  return struct.pack('>d', ref)
-end
--- What of a suffix, and of a query, counts; it may end within a character.
-local MOST_BYTES = 64
-
--- The state of an index: its layout, the codec of the payloads, and the numbers of the newest entry and the newest top.
--- Those of callers are beside them (shared/calls).
-local INDEX_LAYOUT = '2'
-
--- The entries that match a prefix, as fields of \`entries\` in the order of their places: the first \`most\`, or
--- all. The second value is true where there are more.
-
+-- Returns the records, the fields of all that match, as far as they were looked at, whether expired entries
+-- hide some, and the field of \`fronts\` that tells the first ten, or an empty text.
+local function search(keys, prefix, limit)
 -- An empty list with room for the ten that are usual: one that grows takes longer than what is put into it.
 local function new_list()
   return { nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }
 end
-
+  local found = new_list()
 -- The first places among members of \`words\`. Few are wanted, so each is put where it belongs: sorting all of
 -- them takes three times as long. Numbers are compared, as in shared/autocomplete/best.
 local function first_of_members(members, most)
@@ -4986,7 +4706,6 @@ local function first_of_members(members, most)
   end
   return refs, more
 end
-
 -- The third value is the field of \`fronts\` that tells the first, where there is one.
 local function match_exactly(keys, prefix, most)
   local from, to = '[' .. prefix, '(' .. prefix .. '\\255'
@@ -5041,36 +4760,6 @@ end
   end
   return fields, more, ''
 end
--- Collects the records of the first entries that match, as they are stored, until there are \`limit\` of them.
-
--- Adds the records of these fields to \`found\`, unless they have expired or are among \`others\`.
-local function collect(entries, fields, found, limit, others)
-  local size, now_ms = #found, nil
-  for from = 1, #fields, limit do
-    if size >= limit then
-      return
-    end
-    local records = redis.call('HMGET', entries, unpack(fields, from, math.min(from + limit - 1, #fields)))
-    for at = 1, #records do
-      local record = records[at]
-      local is_gone = others and others[fields[from + at - 1]]
-      -- Most never expire: eight zeros.
-      if string.byte(record) > 0 then
-        now_ms = now_ms or math.floor(clock_us() / 1000)
-        is_gone = is_gone or struct.unpack('>d', record) <= now_ms
-      end
-      if size < limit and not is_gone then
-        size = size + 1
-        found[size] = record
-      end
-    end
-  end
-end
-
--- Returns the records, the fields of all that match, as far as they were looked at, whether expired entries
--- hide some, and the field of \`fronts\` that tells the first ten, or an empty text.
-local function search(keys, prefix, limit)
-  local found = new_list()
   local fields, more, front = match_exactly(keys, prefix, limit)
   collect(keys.entries, fields, found, limit)
   if more and #found < limit then
@@ -5080,35 +4769,7 @@ local function search(keys, prefix, limit)
   end
   return found, fields, more and #found < limit, front
 end
--- What callers see of records, the first \`exact\` of which are not edited: five fields of each. A table for each record, as
--- parse_record makes it, would cost more than all else.
-local function show(records, exact)
-  local shown, size = {}, 0
-  local unpack_head, sub = struct.unpack, string.sub
-  for at = 1, #records do
-    local record = records[at]
-    local _, rank, id_bytes, marked_bytes, text_bytes, id_at = unpack_head('>ddHHH', record)
-    local text_at = id_at + id_bytes + marked_bytes
-    local text = sub(record, text_at, text_at + text_bytes - 1)
-    shown[size + 1] = id_bytes == 0 and text or sub(record, id_at, id_at + id_bytes - 1)
-    shown[size + 2] = text
-    shown[size + 3] = MOST_SCORE - rank
-    shown[size + 4] = sub(record, text_at + text_bytes)
-    shown[size + 5] = at > exact and 1 or 0
-    size = size + 5
-  end
-  return shown
-end
-
-local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
-if layout and layout ~= INDEX_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. layout)
-end
-if stored_codec and stored_codec ~= codec then
-  return redis.error_reply('CODEC ' .. stored_codec)
-end
 local keys = { entries = entries, words = KEYS[3], tops = KEYS[4], forks = KEYS[5] }
-local prefix = string.sub(query, 1, MOST_BYTES)
 local found, fields, is_short, front = search(keys, prefix, limit)
 local exact = #found
 if fuzzy and not is_short and exact < limit then
@@ -5168,16 +4829,20 @@ local function offer(best, rank, ref)
   return true
 end
 
+-- The place that begins at this byte: rank and ref.
+local function place_at(packed, byte)
+  return struct.unpack('>dd', packed, byte)
+end
 -- Offers the entries of members of \`words\`.
 local function offer_members(best, members)
   for _, member in ipairs(members) do
-    offer(best, place_at(member, #member - PLACE_BYTES + 1))
+    offer(best, place_at(member, #member - 16 + 1))
   end
 end
 
 -- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
 local function offer_places(best, places)
-  for byte = 1, #places, PLACE_BYTES do
+  for byte = 1, #places, 16 do
     if not offer(best, place_at(places, byte)) then
       return false
     end
@@ -5192,11 +4857,6 @@ local function sort_lists(lists)
     return is_before(one.rank, one.ref, other.rank, other.ref)
   end)
 end
--- More words of a prefix are never read where it begins no fork, and it never has as many (shared/autocomplete/hot).
-local MOST_READ = 1000
--- Those of so many words are not looked for among the forks.
-local MOST_COLD = 32
-
 -- All members with a prefix lie between these; UTF-8 has no byte 255.
 local function from_prefix(prefix)
   return '[' .. prefix
@@ -5220,16 +4880,15 @@ end
 local function fields_of_best(best)
   sort_best(best)
   local fields = {}
+-- An entry's field in \`entries\`.
+local function field_of(ref)
+  return struct.pack('>d', ref)
+end
   for at, ref in ipairs(best.refs) do
     fields[at] = field_of(ref)
   end
   return fields, best.cut
 end
-
--- So many words are looked at of prefixes that begin no fork: what has more of them would keep all others waiting.
-local MOST_LOOKED = 4000
--- So many tops are read at once.
-local MOST_TOPS = 100
 
 -- Offers the first entries that match a prefix where few words do; else it notes the top that has them in \`hot\`. Most of those
 -- that somebody may have meant are of no words.
@@ -5239,8 +4898,8 @@ local function offer_matches(best, keys, prefix, hot)
     return
   end
   local fork, id = first_fork(keys.forks, prefix)
-  if not fork and best.looked < MOST_LOOKED then
-    offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', MOST_READ))
+  if not fork and best.looked < 4000 then
+    offer_members(best, redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', 1000))
   elseif fork and not hot.known[id] then
     hot.known[id] = true
     hot.ids[#hot.ids + 1] = id
@@ -5250,7 +4909,7 @@ end
 -- Heads and first leaves of the tops from this one on.
 local function read_firsts(lists, tops, ids, from)
   local names = {}
-  for at = from, math.min(from + MOST_TOPS - 1, #ids) do
+  for at = from, math.min(from + 100 - 1, #ids) do
     names[#names + 1] = ids[at]
     names[#names + 1] = ids[at] .. ':A'
   end
@@ -5282,7 +4941,7 @@ end
 -- Offers the places of these tops.
 local function offer_tops(best, tops, ids)
   local lists = {}
-  for from = 1, #ids, MOST_TOPS do
+  for from = 1, #ids, 100 do
     read_firsts(lists, tops, ids, from)
   end
   sort_lists(lists)
@@ -5297,13 +4956,8 @@ end
 -- Prefixes that are one edit away from a query and that some word begins with: a character left out, put in,
 -- replaced, or two neighbours swapped.
 
--- So many characters are tried in each place, in the order of their bytes.
-local MOST_TRIED = 64
 -- A shorter query is taken as it is, and so is what follows so many characters.
 local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
--- So many entries are collected.
-local MOST_NEAR = 200
-
 local function characters_of(query)
   local characters = {}
   for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
@@ -5316,7 +4970,7 @@ end
 local function following(words, beginning)
   local characters = {}
   local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
-  while #characters < MOST_TRIED do
+  while #characters < 64 do
     local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
     if not found[1] then
       break
@@ -5354,7 +5008,7 @@ end
 
 -- As match_exactly, for what is one edit away from the query.
 local function match_nearby(keys, query)
-  local best = new_best(MOST_NEAR)
+  local best = new_best(200)
   local characters = characters_of(query)
   if #characters < LEAST_CHARACTERS then
     return {}, false
@@ -5365,7 +5019,7 @@ local function match_nearby(keys, query)
   end
   local hot = { ids = {}, known = {} }
   for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
-    offer_matches(best, keys, string.sub(beginning .. rest, 1, MOST_BYTES), hot)
+    offer_matches(best, keys, string.sub(beginning .. rest, 1, 64), hot)
   end
   offer_tops(best, keys.tops, hot.ids)
   return fields_of_best(best)
@@ -5378,29 +5032,62 @@ end
   collect(entries, nearby, found, limit, others)
   is_short = more and #found < limit
 end
+-- What callers see of records, the first \`exact\` of which are not edited: five fields of each. A table for each record, as
+-- parse_record makes it, would cost more than all else.
+local function show(records, exact)
+  local shown, size = {}, 0
+  local unpack_head, sub = struct.unpack, string.sub
+  for at = 1, #records do
+    local record = records[at]
+    local _, rank, id_bytes, marked_bytes, text_bytes, id_at = unpack_head('>ddHHH', record)
+    local text_at = id_at + id_bytes + marked_bytes
+    local text = sub(record, text_at, text_at + text_bytes - 1)
+    shown[size + 1] = id_bytes == 0 and text or sub(record, id_at, id_at + id_bytes - 1)
+    shown[size + 2] = text
+    shown[size + 3] = 4503599627370496 - rank
+    shown[size + 4] = sub(record, text_at + text_bytes)
+    shown[size + 5] = at > exact and 1 or 0
+    size = size + 5
+  end
+  return shown
+end
 return { 'suggested', is_short and 1 or 0, front, show(found, exact) }
 `,
   },
   parts: ['meta', 'entries', 'words', 'tops', 'forks'],
   lines: [
     [1, 'lua/autocomplete/suggest.lua', 1],
-    [23, 'lua/shared/clock.lua', 1],
-    [29, 'lua/shared/autocomplete/place.lua', 1],
-    [35, 'lua/shared/autocomplete/place.lua', 16],
-    [44, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [47, 'lua/shared/autocomplete/index.lua', 1],
-    [51, 'lua/shared/autocomplete/match.lua', 1],
-    [97, 'lua/shared/autocomplete/read-top.lua', 1],
-    [134, 'lua/shared/autocomplete/match.lua', 48],
-    [146, 'lua/shared/autocomplete/search.lua', 1],
-    [185, 'lua/shared/autocomplete/show.lua', 1],
-    [204, 'lua/autocomplete/suggest.lua', 30],
-    [217, 'lua/shared/autocomplete/best.lua', 1],
-    [297, 'lua/shared/autocomplete/ranges.lua', 1],
-    [310, 'lua/shared/autocomplete/forks.lua', 1],
-    [322, 'lua/shared/autocomplete/offer-matches.lua', 1],
-    [399, 'lua/shared/autocomplete/nearby.lua', 1],
-    [475, 'lua/autocomplete/suggest.lua', 48],
+    [23, 'lua/shared/autocomplete/match.lua', 1],
+    [26, 'lua/shared/autocomplete/search.lua', 1],
+    [28, 'lua/autocomplete/suggest.lua', 31],
+    [35, 'lua/autocomplete/suggest.lua', 39],
+    [36, 'lua/shared/clock.lua', 1],
+    [42, 'lua/shared/autocomplete/search.lua', 3],
+    [65, 'lua/shared/autocomplete/search.lua', 27],
+    [68, 'lua/shared/autocomplete/match.lua', 4],
+    [72, 'lua/shared/autocomplete/search.lua', 30],
+    [73, 'lua/shared/autocomplete/match.lua', 9],
+    [105, 'lua/shared/autocomplete/match.lua', 42],
+    [110, 'lua/shared/autocomplete/read-top.lua', 1],
+    [147, 'lua/shared/autocomplete/match.lua', 48],
+    [159, 'lua/shared/autocomplete/search.lua', 31],
+    [168, 'lua/autocomplete/suggest.lua', 38],
+    [169, 'lua/autocomplete/suggest.lua', 40],
+    [172, 'lua/shared/autocomplete/best.lua', 1],
+    [228, 'lua/shared/autocomplete/place.lua', 16],
+    [232, 'lua/shared/autocomplete/best.lua', 57],
+    [256, 'lua/shared/autocomplete/ranges.lua', 6],
+    [264, 'lua/shared/autocomplete/forks.lua', 1],
+    [276, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [279, 'lua/shared/autocomplete/place.lua', 21],
+    [283, 'lua/shared/autocomplete/offer-matches.lua', 4],
+    [289, 'lua/shared/autocomplete/offer-matches.lua', 15],
+    [352, 'lua/shared/autocomplete/nearby.lua', 1],
+    [355, 'lua/shared/autocomplete/nearby.lua', 6],
+    [357, 'lua/shared/autocomplete/nearby.lua', 11],
+    [423, 'lua/autocomplete/suggest.lua', 48],
+    [431, 'lua/shared/autocomplete/show.lua', 1],
+    [450, 'lua/autocomplete/suggest.lua', 56],
   ],
   encode(args) {
     return withoutDefaults([

@@ -39,7 +39,7 @@ export type ElectAnswer =
 export const elect: Operation<ElectArguments, ElectAnswer> = {
   script: {
     name: 'cache/elect',
-    sha1: '981a1b71e127bc568d7c91c3f52c3598f784c193',
+    sha1: '7a82e1eb99a21da8517c5978403c294bf73ebfce',
     reads: false,
     bytes: true,
     source: `--[[
@@ -64,44 +64,18 @@ local waited = tonumber(ARGV[5]) -- integer: token of the load that the caller w
 local waits = ARGV[6] == '1' -- flag: whether the caller waits, and is told under its id
 local tags = ARGV[7] -- bytes: its tags and their generations, as the head has them
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
-end
--- What is stored of a value: one string, so that a hit is one plain GET. A head, then the payload. Numbers are
--- big-endian, so that every language reads them without a library.
---   1      layout
---   2      flags: 1 there is nothing (null), 2 there is nothing (undefined); 4 more: levels may hold it
---   3-4    length of the head: the payload begins behind it
---   5-10   created, in milliseconds of the server
---   11-14  how long the load took, in milliseconds
---   15-20  fresh until         21-26  may be served until
---   27-33  token of the load   34-40  version, 0: none
---   41     length of the codec's name, then the name
---   then   tags in the order of their names: length of the name, the name, its generation in 7 bytes
-local VALUE_LAYOUT = 1
-local HELD = 4
-local LONGEST_HEAD = 8191
--- Redis drops a value this long after it may be served: nobody's clock is that late.
-local VALUE_SLACK_MS = 5000
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
 
+-- The head of the value, or of none: then its token is 0. Its payload is not read.
+local function open_head(value)
+  local head = redis.call('GETRANGE', value, '0', 8191 - 1)
+  local layout = string.byte(head) or 1
+  if layout ~= 1 then
+    return { layout = layout }
+  end
+  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
 local function read_number(text, at, length)
   local number = 0
   for place = at, at + length - 1 do
@@ -109,25 +83,16 @@ local function read_number(text, at, length)
   end
   return number
 end
-
--- The head of the value, or of none: then its token is 0. Its payload is not read.
-local function open_head(value)
-  local head = redis.call('GETRANGE', value, '0', LONGEST_HEAD - 1)
-  local layout = string.byte(head) or VALUE_LAYOUT
-  if layout ~= VALUE_LAYOUT then
-    return { layout = layout }
-  end
-  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
   local length = #head > 40 and read_number(head, 3, 2) or 0
   local codec_ends = 41 + (string.byte(head, 41) or 0)
   if codec_ends > length or length > #head then
-    return { layout = VALUE_LAYOUT, token = 0, version = 0, stale_until_ms = 0 }
+    return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
   end
   local flags = string.byte(head, 2)
   return {
     layout = layout,
-    flags = flags % HELD,
-    held = flags >= HELD,
+    flags = flags % 4,
+    held = flags >= 4,
     length = length,
     created_at_ms = read_number(head, 5, 6),
     load_ms = read_number(head, 11, 4),
@@ -139,24 +104,7 @@ local function open_head(value)
     tags = string.sub(head, codec_ends + 1, length),
   }
 end
-
--- True when the value may be given to somebody who knows these generations of its tags.
-local function may_serve(head, tags, now_ms)
-  return head.stale_until_ms > now_ms and head.tags == tags
-end
--- The load lease of one key: a hash that is there while a value is loaded, or something has to be remembered.
---   layout             the form of what follows
---   token              of the newest load
---   loader             the id that its caller chose
---   lease_ends_ms      while the load is open; none once it was stored or given up
---   floor              a load with this token or a smaller one is revoked: it began before an invalidation
---   version            the greatest that was set
---   failed, failure    token and reason of the load that failed last, for those who waited for it
---   resting_until_ms   until then no load begins while there is something to serve
---   waiters            ids of those who wait for the load to end
--- Its other fields are answers of calls, see shared/calls.
-local LOAD_LAYOUT = '1'
-
+local head = open_head(value)
 local function open_load(load)
   local stored = redis.call(
     'HMGET',
@@ -173,7 +121,7 @@ local function open_load(load)
     'waiters'
   )
   return {
-    layout = stored[1] or LOAD_LAYOUT,
+    layout = stored[1] or '1',
     token = tonumber(stored[2] or 0),
     loader = stored[3],
     lease_ends_ms = tonumber(stored[4] or 0),
@@ -185,46 +133,32 @@ local function open_load(load)
     waiters = stored[10] or '',
   }
 end
-
--- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local LOAD_SLACK_MS = 600000
-
--- Never makes it shorter. Not refused for lack of memory.
-local function keep_load(load, token, ms, now_ms)
-  local kept_ms = math.max(ms, behind_ms(token, now_ms)) + LOAD_SLACK_MS
-  if redis.call('PTTL', load) < kept_ms then
-    redis.call('PEXPIRE', load, kept_ms)
-  end
-end
+local known = open_load(load)
 -- The layout that a script does not know, or nil.
 local function unknown_layout(head, known)
-  if head.layout ~= VALUE_LAYOUT then
+  if head.layout ~= 1 then
     return head.layout
-  elseif known.layout ~= LOAD_LAYOUT then
+  elseif known.layout ~= '1' then
     return known.layout
   end
   return nil
 end
-
--- A list of those who wait that is longer takes nobody in any more: they look again by themselves.
-local LONGEST_WAITERS = 16000
-local UNTOLD_MS = 250
-
-local head = open_head(value)
-local known = open_load(load)
 local unknown = unknown_layout(head, known)
 if unknown then
   return redis.error_reply('LAYOUT ' .. unknown)
 end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
+-- True when the value may be given to somebody who knows these generations of its tags.
+local function may_serve(head, tags, now_ms)
+  return head.stale_until_ms > now_ms and head.tags == tags
+end
 local served = may_serve(head, tags, now_ms)
 if served and head.codec ~= codec then
   return redis.error_reply('CODEC ' .. head.codec)
@@ -238,8 +172,8 @@ if known.lease_ends_ms > now_ms then
   end
   local left_ms = known.lease_ends_ms - now_ms
   if waits and not string.find(known.waiters, id .. ' ', 1, true) then
-    if #known.waiters >= LONGEST_WAITERS then
-      return { 'loading', known.token, math.min(left_ms, UNTOLD_MS), now_ms }
+    if #known.waiters >= 16000 then
+      return { 'loading', known.token, math.min(left_ms, 250), now_ms }
     end
     redis.call('HSET', load, 'waiters', known.waiters .. id .. ' ')
   end
@@ -251,13 +185,28 @@ end
 if served and known.resting_until_ms > now_ms then
   return { 'resting', known.resting_until_ms - now_ms, now_ms }
 end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
 local token = next_token(math.max(known.token, known.floor, head.token), now_us)
 local lease_ends_ms = now_ms + lease_ms
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
 redis.call(
   'HSET',
   load,
   'layout',
-  LOAD_LAYOUT,
+  '1',
   'token',
   exact(token),
   'loader',
@@ -266,6 +215,17 @@ redis.call(
   exact(lease_ends_ms)
 )
 redis.call('HDEL', load, 'floor', 'failed', 'failure', 'resting_until_ms')
+-- Never makes it shorter. Not refused for lack of memory.
+local function keep_load(load, token, ms, now_ms)
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+  local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
+  if redis.call('PTTL', load) < kept_ms then
+    redis.call('PEXPIRE', load, kept_ms)
+  end
+end
 keep_load(load, token, lease_ms, now_ms)
 return { 'elected', token, lease_ends_ms, now_ms }
 `,
@@ -273,17 +233,28 @@ return { 'elected', token, lease_ends_ms, now_ms }
   parts: ['value', 'load'],
   lines: [
     [1, 'lua/cache/elect.lua', 1],
-    [23, 'lua/shared/exact.lua', 1],
-    [33, 'lua/shared/clock.lua', 1],
-    [39, 'lua/shared/next-token.lua', 1],
-    [44, 'lua/shared/cache/envelope.lua', 1],
-    [69, 'lua/shared/cache/envelope.lua', 35],
-    [103, 'lua/shared/cache/load.lua', 1],
-    [145, 'lua/shared/cache/keep-load.lua', 1],
-    [146, 'lua/shared/behind.lua', 1],
-    [153, 'lua/shared/cache/keep-load.lua', 3],
-    [162, 'lua/shared/cache/layouts.lua', 1],
-    [171, 'lua/cache/elect.lua', 30],
+    [23, 'lua/shared/cache/keep-load.lua', 1],
+    [24, 'lua/shared/behind.lua', 1],
+    [27, 'lua/shared/cache/envelope.lua', 35],
+    [35, 'lua/shared/cache/envelope.lua', 18],
+    [42, 'lua/shared/cache/envelope.lua', 43],
+    [63, 'lua/cache/elect.lua', 35],
+    [64, 'lua/shared/cache/load.lua', 14],
+    [92, 'lua/cache/elect.lua', 36],
+    [93, 'lua/shared/cache/layouts.lua', 1],
+    [102, 'lua/cache/elect.lua', 37],
+    [106, 'lua/shared/clock.lua', 1],
+    [112, 'lua/cache/elect.lua', 41],
+    [114, 'lua/shared/cache/envelope.lua', 65],
+    [118, 'lua/cache/elect.lua', 43],
+    [144, 'lua/shared/next-token.lua', 1],
+    [149, 'lua/cache/elect.lua', 69],
+    [151, 'lua/shared/exact.lua', 1],
+    [161, 'lua/cache/elect.lua', 71],
+    [174, 'lua/shared/cache/keep-load.lua', 5],
+    [176, 'lua/shared/behind.lua', 4],
+    [180, 'lua/shared/cache/keep-load.lua', 7],
+    [185, 'lua/cache/elect.lua', 84],
   ],
   encode(args) {
     return [
@@ -371,7 +342,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'cache/extend',
-    sha1: '443ebb030450942dca527452e21f944b78196a8d',
+    sha1: '37100145855311a26f758b3b4c19c698b52ac2d5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -386,22 +357,18 @@ of keys that cannot be read, and why.
 local load, load_at = KEYS, 1 -- repeated hash: the load lease of each key
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): one for each key
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
+local now_ms = math.floor(clock_us() / 1000)
+local found, refused = {}, {}
 -- What \`open\` answers, if it can read its key and finds this layout there; else nil, and why not: in a call for several keys
 -- one that is of another type, or was written by a newer version, is not to harm the others.
 local function try_open(open, layout)
@@ -415,19 +382,6 @@ local function try_open(open, layout)
   end
   return known
 end
--- The load lease of one key: a hash that is there while a value is loaded, or something has to be remembered.
---   layout             the form of what follows
---   token              of the newest load
---   loader             the id that its caller chose
---   lease_ends_ms      while the load is open; none once it was stored or given up
---   floor              a load with this token or a smaller one is revoked: it began before an invalidation
---   version            the greatest that was set
---   failed, failure    token and reason of the load that failed last, for those who waited for it
---   resting_until_ms   until then no load begins while there is something to serve
---   waiters            ids of those who wait for the load to end
--- Its other fields are answers of calls, see shared/calls.
-local LOAD_LAYOUT = '1'
-
 local function open_load(load)
   local stored = redis.call(
     'HMGET',
@@ -444,7 +398,7 @@ local function open_load(load)
     'waiters'
   )
   return {
-    layout = stored[1] or LOAD_LAYOUT,
+    layout = stored[1] or '1',
     token = tonumber(stored[2] or 0),
     loader = stored[3],
     lease_ends_ms = tonumber(stored[4] or 0),
@@ -456,39 +410,39 @@ local function open_load(load)
     waiters = stored[10] or '',
   }
 end
-
-local function is_revoked(known)
-  return known.token <= known.floor
-end
--- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local LOAD_SLACK_MS = 600000
-
--- Never makes it shorter. Not refused for lack of memory.
-local function keep_load(load, token, ms, now_ms)
-  local kept_ms = math.max(ms, behind_ms(token, now_ms)) + LOAD_SLACK_MS
-  if redis.call('PTTL', load) < kept_ms then
-    redis.call('PEXPIRE', load, kept_ms)
-  end
-end
-
-local now_ms = math.floor(clock_us() / 1000)
-local found, refused = {}, {}
 for at = load_at, #load, 1 do
   local open = function()
     return open_load(load[at])
   end
-  local known, why = try_open(open, LOAD_LAYOUT)
+  local known, why = try_open(open, '1')
   found[at] = known or false
   if not known then
     refused[#refused + 1] = at - 1
     refused[#refused + 1] = why
+  end
+end
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+local function is_revoked(known)
+  return known.token <= known.floor
+end
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+-- Never makes it shorter. Not refused for lack of memory.
+local function keep_load(load, token, ms, now_ms)
+  local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
+  if redis.call('PTTL', load) < kept_ms then
+    redis.call('PEXPIRE', load, kept_ms)
   end
 end
 local ends = {}
@@ -510,15 +464,18 @@ return { 'extended', now_ms, ends, refused }
   parts: [],
   lines: [
     [1, 'lua/cache/extend.lua', 1],
-    [13, 'lua/shared/exact.lua', 1],
-    [23, 'lua/shared/clock.lua', 1],
-    [29, 'lua/shared/try-open.lua', 1],
-    [42, 'lua/shared/cache/load.lua', 1],
-    [84, 'lua/shared/cache/load.lua', 47],
-    [87, 'lua/shared/cache/keep-load.lua', 1],
-    [88, 'lua/shared/behind.lua', 1],
-    [95, 'lua/shared/cache/keep-load.lua', 3],
-    [104, 'lua/cache/extend.lua', 18],
+    [13, 'lua/shared/cache/keep-load.lua', 1],
+    [14, 'lua/shared/behind.lua', 1],
+    [17, 'lua/shared/clock.lua', 1],
+    [23, 'lua/cache/extend.lua', 19],
+    [25, 'lua/shared/try-open.lua', 1],
+    [38, 'lua/shared/cache/load.lua', 14],
+    [66, 'lua/cache/extend.lua', 21],
+    [77, 'lua/shared/exact.lua', 1],
+    [87, 'lua/shared/cache/load.lua', 47],
+    [90, 'lua/shared/behind.lua', 4],
+    [94, 'lua/shared/cache/keep-load.lua', 5],
+    [101, 'lua/cache/extend.lua', 32],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -574,7 +531,7 @@ export type FailAnswer =
 export const fail: Operation<FailArguments, FailAnswer> = {
   script: {
     name: 'cache/fail',
-    sha1: 'b612372639096ea5977a8b6520fc7f038aa13e12',
+    sha1: '258db965aeb2b972eccc2b1148b0bc57af551e9c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -596,6 +553,69 @@ local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] == '1' -- flag: whether the number of those who heard tells who lives
 local reason = ARGV[6] -- text: for those who waited; empty: they try themselves
 
+-- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+local function open_load(load)
+  local stored = redis.call(
+    'HMGET',
+    load,
+    'layout',
+    'token',
+    'loader',
+    'lease_ends_ms',
+    'floor',
+    'version',
+    'failed',
+    'failure',
+    'resting_until_ms',
+    'waiters'
+  )
+  return {
+    layout = stored[1] or '1',
+    token = tonumber(stored[2] or 0),
+    loader = stored[3],
+    lease_ends_ms = tonumber(stored[4] or 0),
+    floor = tonumber(stored[5] or 0),
+    version = tonumber(stored[6] or 0),
+    failed = tonumber(stored[7] or 0),
+    failure = stored[8] or '',
+    resting_until_ms = tonumber(stored[9] or 0),
+    waiters = stored[10] or '',
+  }
+end
+local known = open_load(load)
+if known.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
+if known.loader ~= id then
+  return { 'lost' }
+end
+local function is_revoked(known)
+  return known.token <= known.floor
+end
+local revoked = is_revoked(known)
+local function is_open(known)
+  return known.lease_ends_ms > 0
+end
+if is_open(known) then
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+  local now_ms = math.floor(clock_us() / 1000)
+  -- First, so that the rest also works when the server is out of memory.
+  redis.call('HDEL', load, 'lease_ends_ms', 'waiters')
+  if reason ~= '' and not revoked then
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -606,22 +626,35 @@ local function exact(number)
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+    redis.call(
+      'HSET',
+      load,
+      'failed',
+      exact(known.token),
+      'failure',
+      reason,
+      'resting_until_ms',
+      exact(now_ms + rest_ms)
+    )
+  end
+-- Never makes it shorter. Not refused for lack of memory.
+local function keep_load(load, token, ms, now_ms)
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
 end
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
+  local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
+  if redis.call('PTTL', load) < kept_ms then
+    redis.call('PEXPIRE', load, kept_ms)
+  end
+end
+  keep_load(load, known.token, rest_ms, now_ms)
+-- Tells those who wait for a load what became of it: \`stored <id>\`, \`ended <id>\`. How: see shared/tickets.
+-- elect bounds the length of the list.
+local function tell_waiters(waiters, word, how)
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
-
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
@@ -640,7 +673,6 @@ local function listens_here(ticket, how)
   end
   return counts[2] > 0
 end
-
 -- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
 -- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
@@ -656,7 +688,6 @@ local function publish_to(ticket, message, how)
   end
   return type(heard) == 'number'
 end
-
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
 local function tell_process(ticket, message, how)
   if listens_here(ticket, how) == false then
@@ -665,105 +696,10 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
--- The load lease of one key: a hash that is there while a value is loaded, or something has to be remembered.
---   layout             the form of what follows
---   token              of the newest load
---   loader             the id that its caller chose
---   lease_ends_ms      while the load is open; none once it was stored or given up
---   floor              a load with this token or a smaller one is revoked: it began before an invalidation
---   version            the greatest that was set
---   failed, failure    token and reason of the load that failed last, for those who waited for it
---   resting_until_ms   until then no load begins while there is something to serve
---   waiters            ids of those who wait for the load to end
--- Its other fields are answers of calls, see shared/calls.
-local LOAD_LAYOUT = '1'
-
-local function open_load(load)
-  local stored = redis.call(
-    'HMGET',
-    load,
-    'layout',
-    'token',
-    'loader',
-    'lease_ends_ms',
-    'floor',
-    'version',
-    'failed',
-    'failure',
-    'resting_until_ms',
-    'waiters'
-  )
-  return {
-    layout = stored[1] or LOAD_LAYOUT,
-    token = tonumber(stored[2] or 0),
-    loader = stored[3],
-    lease_ends_ms = tonumber(stored[4] or 0),
-    floor = tonumber(stored[5] or 0),
-    version = tonumber(stored[6] or 0),
-    failed = tonumber(stored[7] or 0),
-    failure = stored[8] or '',
-    resting_until_ms = tonumber(stored[9] or 0),
-    waiters = stored[10] or '',
-  }
-end
-
-local function is_open(known)
-  return known.lease_ends_ms > 0
-end
-
-local function is_revoked(known)
-  return known.token <= known.floor
-end
--- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local LOAD_SLACK_MS = 600000
-
--- Never makes it shorter. Not refused for lack of memory.
-local function keep_load(load, token, ms, now_ms)
-  local kept_ms = math.max(ms, behind_ms(token, now_ms)) + LOAD_SLACK_MS
-  if redis.call('PTTL', load) < kept_ms then
-    redis.call('PEXPIRE', load, kept_ms)
-  end
-end
--- Tells those who wait for a load what became of it: \`stored <id>\`, \`ended <id>\`. How: see shared/tickets.
--- elect bounds the length of the list.
-local function tell_waiters(waiters, word, how)
   for id in string.gmatch(waiters, '%S+') do
     tell_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
   end
 end
-
-local known = open_load(load)
-if known.layout ~= LOAD_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
-if known.loader ~= id then
-  return { 'lost' }
-end
-local revoked = is_revoked(known)
-if is_open(known) then
-  local now_ms = math.floor(clock_us() / 1000)
-  -- First, so that the rest also works when the server is out of memory.
-  redis.call('HDEL', load, 'lease_ends_ms', 'waiters')
-  if reason ~= '' and not revoked then
-    redis.call(
-      'HSET',
-      load,
-      'failed',
-      exact(known.token),
-      'failure',
-      reason,
-      'resting_until_ms',
-      exact(now_ms + rest_ms)
-    )
-  end
-  keep_load(load, known.token, rest_ms, now_ms)
   tell_waiters(known.waiters, 'ended', { channel = channel, sharded = sharded, counted = counted })
 end
 if revoked then
@@ -775,16 +711,30 @@ return { 'failed' }
   parts: ['load'],
   lines: [
     [1, 'lua/cache/fail.lua', 1],
-    [20, 'lua/shared/exact.lua', 1],
-    [30, 'lua/shared/clock.lua', 1],
-    [36, 'lua/shared/tell.lua', 1],
-    [46, 'lua/shared/tell.lua', 15],
-    [89, 'lua/shared/cache/load.lua', 1],
-    [138, 'lua/shared/cache/keep-load.lua', 1],
-    [139, 'lua/shared/behind.lua', 1],
-    [146, 'lua/shared/cache/keep-load.lua', 3],
-    [155, 'lua/shared/cache/tell-waiters.lua', 1],
-    [162, 'lua/cache/fail.lua', 26],
+    [20, 'lua/shared/tell.lua', 1],
+    [26, 'lua/shared/cache/keep-load.lua', 1],
+    [27, 'lua/shared/behind.lua', 1],
+    [30, 'lua/shared/cache/load.lua', 14],
+    [58, 'lua/cache/fail.lua', 27],
+    [65, 'lua/shared/cache/load.lua', 47],
+    [68, 'lua/cache/fail.lua', 34],
+    [69, 'lua/shared/cache/load.lua', 43],
+    [72, 'lua/cache/fail.lua', 35],
+    [73, 'lua/shared/clock.lua', 1],
+    [79, 'lua/cache/fail.lua', 36],
+    [83, 'lua/shared/exact.lua', 1],
+    [93, 'lua/cache/fail.lua', 40],
+    [104, 'lua/shared/cache/keep-load.lua', 5],
+    [106, 'lua/shared/behind.lua', 4],
+    [110, 'lua/shared/cache/keep-load.lua', 7],
+    [115, 'lua/cache/fail.lua', 51],
+    [116, 'lua/shared/cache/tell-waiters.lua', 1],
+    [119, 'lua/shared/tell.lua', 7],
+    [122, 'lua/shared/tell.lua', 15],
+    [140, 'lua/shared/tell.lua', 34],
+    [155, 'lua/shared/tell.lua', 50],
+    [163, 'lua/shared/cache/tell-waiters.lua', 4],
+    [167, 'lua/cache/fail.lua', 52],
   ],
   encode(args) {
     return [
@@ -829,7 +779,7 @@ export type HoldAnswer =
 export const hold: Operation<HoldArguments, HoldAnswer> = {
   script: {
     name: 'cache/hold',
-    sha1: '10f12d2da234e368747dc96d5f560b2ad4e705e4',
+    sha1: 'ad8acf2fd25e00999c7057fa9abaad7768a7e1f2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -843,23 +793,14 @@ not the one with this token any more. Repeating the call changes nothing.
 local value = KEYS[1] -- string: the value and its head
 local token = tonumber(ARGV[1]) -- integer: token of the value
 
--- What is stored of a value: one string, so that a hit is one plain GET. A head, then the payload. Numbers are
--- big-endian, so that every language reads them without a library.
---   1      layout
---   2      flags: 1 there is nothing (null), 2 there is nothing (undefined); 4 more: levels may hold it
---   3-4    length of the head: the payload begins behind it
---   5-10   created, in milliseconds of the server
---   11-14  how long the load took, in milliseconds
---   15-20  fresh until         21-26  may be served until
---   27-33  token of the load   34-40  version, 0: none
---   41     length of the codec's name, then the name
---   then   tags in the order of their names: length of the name, the name, its generation in 7 bytes
-local VALUE_LAYOUT = 1
-local HELD = 4
-local LONGEST_HEAD = 8191
--- Redis drops a value this long after it may be served: nobody's clock is that late.
-local VALUE_SLACK_MS = 5000
-
+-- The head of the value, or of none: then its token is 0. Its payload is not read.
+local function open_head(value)
+  local head = redis.call('GETRANGE', value, '0', 8191 - 1)
+  local layout = string.byte(head) or 1
+  if layout ~= 1 then
+    return { layout = layout }
+  end
+  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
 local function read_number(text, at, length)
   local number = 0
   for place = at, at + length - 1 do
@@ -867,25 +808,16 @@ local function read_number(text, at, length)
   end
   return number
 end
-
--- The head of the value, or of none: then its token is 0. Its payload is not read.
-local function open_head(value)
-  local head = redis.call('GETRANGE', value, '0', LONGEST_HEAD - 1)
-  local layout = string.byte(head) or VALUE_LAYOUT
-  if layout ~= VALUE_LAYOUT then
-    return { layout = layout }
-  end
-  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
   local length = #head > 40 and read_number(head, 3, 2) or 0
   local codec_ends = 41 + (string.byte(head, 41) or 0)
   if codec_ends > length or length > #head then
-    return { layout = VALUE_LAYOUT, token = 0, version = 0, stale_until_ms = 0 }
+    return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
   end
   local flags = string.byte(head, 2)
   return {
     layout = layout,
-    flags = flags % HELD,
-    held = flags >= HELD,
+    flags = flags % 4,
+    held = flags >= 4,
     length = length,
     created_at_ms = read_number(head, 5, 6),
     load_ms = read_number(head, 11, 4),
@@ -897,16 +829,15 @@ local function open_head(value)
     tags = string.sub(head, codec_ends + 1, length),
   }
 end
-
 local head = open_head(value)
-if head.layout ~= VALUE_LAYOUT then
+if head.layout ~= 1 then
   return redis.error_reply('LAYOUT ' .. head.layout)
 end
 if head.token == 0 or head.token ~= token then
   return { 'absent' }
 end
 if not head.held then
-  redis.call('SETRANGE', value, '1', string.char(head.flags + HELD))
+  redis.call('SETRANGE', value, '1', string.char(head.flags + 4))
 end
 return { 'held' }
 `,
@@ -914,9 +845,10 @@ return { 'held' }
   parts: ['value'],
   lines: [
     [1, 'lua/cache/hold.lua', 1],
-    [12, 'lua/shared/cache/envelope.lua', 1],
-    [37, 'lua/shared/cache/envelope.lua', 35],
-    [67, 'lua/cache/hold.lua', 14],
+    [12, 'lua/shared/cache/envelope.lua', 35],
+    [20, 'lua/shared/cache/envelope.lua', 18],
+    [27, 'lua/shared/cache/envelope.lua', 43],
+    [48, 'lua/cache/hold.lua', 14],
   ],
   encode(args) {
     return [
@@ -950,7 +882,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'cache/inspect',
-    sha1: '3ebc8ea03408ec13718c7e982ade7c542efb6792',
+    sha1: '2ffa2bf0e5024fdf9c0064bd352b0c07c15f5579',
     reads: true,
     bytes: true,
     source: `--[[
@@ -964,29 +896,14 @@ A picture of a key. Its state is fresh, stale or absent by the server's clock, w
 local value = KEYS[1] -- string: the value and its head
 local load = KEYS[2] -- hash: the load lease
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- What is stored of a value: one string, so that a hit is one plain GET. A head, then the payload. Numbers are
--- big-endian, so that every language reads them without a library.
---   1      layout
---   2      flags: 1 there is nothing (null), 2 there is nothing (undefined); 4 more: levels may hold it
---   3-4    length of the head: the payload begins behind it
---   5-10   created, in milliseconds of the server
---   11-14  how long the load took, in milliseconds
---   15-20  fresh until         21-26  may be served until
---   27-33  token of the load   34-40  version, 0: none
---   41     length of the codec's name, then the name
---   then   tags in the order of their names: length of the name, the name, its generation in 7 bytes
-local VALUE_LAYOUT = 1
-local HELD = 4
-local LONGEST_HEAD = 8191
--- Redis drops a value this long after it may be served: nobody's clock is that late.
-local VALUE_SLACK_MS = 5000
-
+-- The head of the value, or of none: then its token is 0. Its payload is not read.
+local function open_head(value)
+  local head = redis.call('GETRANGE', value, '0', 8191 - 1)
+  local layout = string.byte(head) or 1
+  if layout ~= 1 then
+    return { layout = layout }
+  end
+  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
 local function read_number(text, at, length)
   local number = 0
   for place = at, at + length - 1 do
@@ -994,25 +911,16 @@ local function read_number(text, at, length)
   end
   return number
 end
-
--- The head of the value, or of none: then its token is 0. Its payload is not read.
-local function open_head(value)
-  local head = redis.call('GETRANGE', value, '0', LONGEST_HEAD - 1)
-  local layout = string.byte(head) or VALUE_LAYOUT
-  if layout ~= VALUE_LAYOUT then
-    return { layout = layout }
-  end
-  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
   local length = #head > 40 and read_number(head, 3, 2) or 0
   local codec_ends = 41 + (string.byte(head, 41) or 0)
   if codec_ends > length or length > #head then
-    return { layout = VALUE_LAYOUT, token = 0, version = 0, stale_until_ms = 0 }
+    return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
   end
   local flags = string.byte(head, 2)
   return {
     layout = layout,
-    flags = flags % HELD,
-    held = flags >= HELD,
+    flags = flags % 4,
+    held = flags >= 4,
     length = length,
     created_at_ms = read_number(head, 5, 6),
     load_ms = read_number(head, 11, 4),
@@ -1024,20 +932,7 @@ local function open_head(value)
     tags = string.sub(head, codec_ends + 1, length),
   }
 end
-
--- The load lease of one key: a hash that is there while a value is loaded, or something has to be remembered.
---   layout             the form of what follows
---   token              of the newest load
---   loader             the id that its caller chose
---   lease_ends_ms      while the load is open; none once it was stored or given up
---   floor              a load with this token or a smaller one is revoked: it began before an invalidation
---   version            the greatest that was set
---   failed, failure    token and reason of the load that failed last, for those who waited for it
---   resting_until_ms   until then no load begins while there is something to serve
---   waiters            ids of those who wait for the load to end
--- Its other fields are answers of calls, see shared/calls.
-local LOAD_LAYOUT = '1'
-
+local head = open_head(value)
 local function open_load(load)
   local stored = redis.call(
     'HMGET',
@@ -1054,7 +949,7 @@ local function open_load(load)
     'waiters'
   )
   return {
-    layout = stored[1] or LOAD_LAYOUT,
+    layout = stored[1] or '1',
     token = tonumber(stored[2] or 0),
     loader = stored[3],
     lease_ends_ms = tonumber(stored[4] or 0),
@@ -1066,22 +961,25 @@ local function open_load(load)
     waiters = stored[10] or '',
   }
 end
-
+local known = open_load(load)
 -- The layout that a script does not know, or nil.
 local function unknown_layout(head, known)
-  if head.layout ~= VALUE_LAYOUT then
+  if head.layout ~= 1 then
     return head.layout
-  elseif known.layout ~= LOAD_LAYOUT then
+  elseif known.layout ~= '1' then
     return known.layout
   end
   return nil
 end
-
-local head = open_head(value)
-local known = open_load(load)
 local unknown = unknown_layout(head, known)
 if unknown then
   return redis.error_reply('LAYOUT ' .. unknown)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
 local loads = known.lease_ends_ms > now_ms
@@ -1113,12 +1011,16 @@ return {
   parts: ['value', 'load'],
   lines: [
     [1, 'lua/cache/inspect.lua', 1],
-    [12, 'lua/shared/clock.lua', 1],
-    [18, 'lua/shared/cache/envelope.lua', 1],
-    [43, 'lua/shared/cache/envelope.lua', 35],
-    [73, 'lua/shared/cache/load.lua', 1],
-    [115, 'lua/shared/cache/layouts.lua', 1],
-    [124, 'lua/cache/inspect.lua', 16],
+    [12, 'lua/shared/cache/envelope.lua', 35],
+    [20, 'lua/shared/cache/envelope.lua', 18],
+    [27, 'lua/shared/cache/envelope.lua', 43],
+    [48, 'lua/cache/inspect.lua', 17],
+    [49, 'lua/shared/cache/load.lua', 14],
+    [77, 'lua/cache/inspect.lua', 18],
+    [78, 'lua/shared/cache/layouts.lua', 1],
+    [87, 'lua/cache/inspect.lua', 19],
+    [91, 'lua/shared/clock.lua', 1],
+    [97, 'lua/cache/inspect.lua', 23],
   ],
   encode() {
     return []
@@ -1169,7 +1071,7 @@ export type InvalidateTagAnswer =
 export const invalidateTag: Operation<InvalidateTagArguments, InvalidateTagAnswer> = {
   script: {
     name: 'cache/invalidate-tag',
-    sha1: 'caf1624ba39dbe3a16ca31ade545e6d9abde4d71',
+    sha1: '979f64d445a5c5e36065b6603f1fae604b9a9f01',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1183,16 +1085,6 @@ local generation = KEYS[1] -- string: the newest generation of the tag
 local channel = ARGV[1] -- text: begins the channel of the levels
 local sharded = ARGV[2] == '1' -- flag: whether it is a sharded channel
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
@@ -1204,6 +1096,18 @@ end
 local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
+local newest = next_token(tonumber(redis.call('GET', generation) or 0), clock_us())
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+redis.call('SET', generation, exact(newest), 'PX', '5184000000')
 -- Tells the levels of processes what counts no more: '<number> <key>'. Of a value all copies with a smaller token, of a tag
 -- all with an older generation. Nobody has to be told of a value that no level may hold: its head says so.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
@@ -1216,12 +1120,6 @@ local function tell_levels(key, number, how)
     redis.call('PUBLISH', channel, message)
   end
 end
-
--- Longer than any value with tags lives; without its key a tag has generation 0 again.
-local TAG_KEPT_MS = '5184000000'
-
-local newest = next_token(tonumber(redis.call('GET', generation) or 0), clock_us())
-redis.call('SET', generation, exact(newest), 'PX', TAG_KEPT_MS)
 tell_levels(generation, newest, { channel = channel, sharded = sharded })
 return { 'invalidated', newest }
 `,
@@ -1229,11 +1127,13 @@ return { 'invalidated', newest }
   parts: ['generation'],
   lines: [
     [1, 'lua/cache/invalidate-tag.lua', 1],
-    [12, 'lua/shared/exact.lua', 1],
-    [22, 'lua/shared/clock.lua', 1],
-    [28, 'lua/shared/next-token.lua', 1],
-    [33, 'lua/shared/cache/tell-levels.lua', 1],
-    [45, 'lua/cache/invalidate-tag.lua', 16],
+    [12, 'lua/shared/clock.lua', 1],
+    [18, 'lua/shared/next-token.lua', 1],
+    [23, 'lua/cache/invalidate-tag.lua', 20],
+    [24, 'lua/shared/exact.lua', 1],
+    [34, 'lua/cache/invalidate-tag.lua', 21],
+    [35, 'lua/shared/cache/tell-levels.lua', 1],
+    [47, 'lua/cache/invalidate-tag.lua', 22],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1274,7 +1174,7 @@ export type InvalidateAnswer =
 export const invalidate: Operation<InvalidateArguments, InvalidateAnswer> = {
   script: {
     name: 'cache/invalidate',
-    sha1: '501f52c1771dc087fb7bd3616d34c3c0862c2aa8',
+    sha1: '318f06d1a2cca10ef40be89427a4361fd37f8886',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1289,39 +1189,18 @@ local load = KEYS[2] -- hash: the load lease
 local channel = ARGV[1] -- text: begins the channel of the levels
 local sharded = ARGV[2] == '1' -- flag: whether it is a sharded channel
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- What is stored of a value: one string, so that a hit is one plain GET. A head, then the payload. Numbers are
--- big-endian, so that every language reads them without a library.
---   1      layout
---   2      flags: 1 there is nothing (null), 2 there is nothing (undefined); 4 more: levels may hold it
---   3-4    length of the head: the payload begins behind it
---   5-10   created, in milliseconds of the server
---   11-14  how long the load took, in milliseconds
---   15-20  fresh until         21-26  may be served until
---   27-33  token of the load   34-40  version, 0: none
---   41     length of the codec's name, then the name
---   then   tags in the order of their names: length of the name, the name, its generation in 7 bytes
-local VALUE_LAYOUT = 1
-local HELD = 4
-local LONGEST_HEAD = 8191
--- Redis drops a value this long after it may be served: nobody's clock is that late.
-local VALUE_SLACK_MS = 5000
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
 
+-- The head of the value, or of none: then its token is 0. Its payload is not read.
+local function open_head(value)
+  local head = redis.call('GETRANGE', value, '0', 8191 - 1)
+  local layout = string.byte(head) or 1
+  if layout ~= 1 then
+    return { layout = layout }
+  end
+  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
 local function read_number(text, at, length)
   local number = 0
   for place = at, at + length - 1 do
@@ -1329,25 +1208,16 @@ local function read_number(text, at, length)
   end
   return number
 end
-
--- The head of the value, or of none: then its token is 0. Its payload is not read.
-local function open_head(value)
-  local head = redis.call('GETRANGE', value, '0', LONGEST_HEAD - 1)
-  local layout = string.byte(head) or VALUE_LAYOUT
-  if layout ~= VALUE_LAYOUT then
-    return { layout = layout }
-  end
-  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
   local length = #head > 40 and read_number(head, 3, 2) or 0
   local codec_ends = 41 + (string.byte(head, 41) or 0)
   if codec_ends > length or length > #head then
-    return { layout = VALUE_LAYOUT, token = 0, version = 0, stale_until_ms = 0 }
+    return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
   end
   local flags = string.byte(head, 2)
   return {
     layout = layout,
-    flags = flags % HELD,
-    held = flags >= HELD,
+    flags = flags % 4,
+    held = flags >= 4,
     length = length,
     created_at_ms = read_number(head, 5, 6),
     load_ms = read_number(head, 11, 4),
@@ -1359,20 +1229,7 @@ local function open_head(value)
     tags = string.sub(head, codec_ends + 1, length),
   }
 end
-
--- The load lease of one key: a hash that is there while a value is loaded, or something has to be remembered.
---   layout             the form of what follows
---   token              of the newest load
---   loader             the id that its caller chose
---   lease_ends_ms      while the load is open; none once it was stored or given up
---   floor              a load with this token or a smaller one is revoked: it began before an invalidation
---   version            the greatest that was set
---   failed, failure    token and reason of the load that failed last, for those who waited for it
---   resting_until_ms   until then no load begins while there is something to serve
---   waiters            ids of those who wait for the load to end
--- Its other fields are answers of calls, see shared/calls.
-local LOAD_LAYOUT = '1'
-
+local head = open_head(value)
 local function open_load(load)
   local stored = redis.call(
     'HMGET',
@@ -1389,7 +1246,7 @@ local function open_load(load)
     'waiters'
   )
   return {
-    layout = stored[1] or LOAD_LAYOUT,
+    layout = stored[1] or '1',
     token = tonumber(stored[2] or 0),
     loader = stored[3],
     lease_ends_ms = tonumber(stored[4] or 0),
@@ -1401,36 +1258,35 @@ local function open_load(load)
     waiters = stored[10] or '',
   }
 end
-
-local function is_open(known)
-  return known.lease_ends_ms > 0
-end
-
--- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local LOAD_SLACK_MS = 600000
-
--- Never makes it shorter. Not refused for lack of memory.
-local function keep_load(load, token, ms, now_ms)
-  local kept_ms = math.max(ms, behind_ms(token, now_ms)) + LOAD_SLACK_MS
-  if redis.call('PTTL', load) < kept_ms then
-    redis.call('PEXPIRE', load, kept_ms)
-  end
-end
+local known = open_load(load)
 -- The layout that a script does not know, or nil.
 local function unknown_layout(head, known)
-  if head.layout ~= VALUE_LAYOUT then
+  if head.layout ~= 1 then
     return head.layout
-  elseif known.layout ~= LOAD_LAYOUT then
+  elseif known.layout ~= '1' then
     return known.layout
   end
   return nil
+end
+local unknown = unknown_layout(head, known)
+if unknown then
+  return redis.error_reply('LAYOUT ' .. unknown)
+end
+-- First, so that the rest also works when the server is out of memory.
+local existed = redis.call('UNLINK', value)
+local newest = math.max(head.token, known.token, known.floor)
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+local function is_open(known)
+  return known.lease_ends_ms > 0
 end
 -- What began before must not be stored after: an open load is refused from now on, and what is known of one that
 -- failed does not count any more. \`newest\`: the greatest token that was given out, so that later ones are greater.
@@ -1441,6 +1297,32 @@ local function revoke(load, known, newest)
     redis.call('HDEL', load, 'loader', 'failed', 'failure', 'resting_until_ms')
   end
 end
+revoke(load, known, newest)
+if newest > 0 then
+  -- The token of an open load stays its own.
+  local token = is_open(known) and known.token or newest
+  local version = math.max(head.version, known.version)
+  redis.call('HSET', load, 'layout', '1', 'token', exact(token), 'version', exact(version))
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- Never makes it shorter. Not refused for lack of memory.
+local function keep_load(load, token, ms, now_ms)
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+  local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
+  if redis.call('PTTL', load) < kept_ms then
+    redis.call('PEXPIRE', load, kept_ms)
+  end
+end
+  keep_load(load, newest, 0, math.floor(clock_us() / 1000))
+end
+if head.held then
 -- Tells the levels of processes what counts no more: '<number> <key>'. Of a value all copies with a smaller token, of a tag
 -- all with an older generation. Nobody has to be told of a value that no level may hold: its head says so.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
@@ -1453,25 +1335,6 @@ local function tell_levels(key, number, how)
     redis.call('PUBLISH', channel, message)
   end
 end
-
-local head = open_head(value)
-local known = open_load(load)
-local unknown = unknown_layout(head, known)
-if unknown then
-  return redis.error_reply('LAYOUT ' .. unknown)
-end
--- First, so that the rest also works when the server is out of memory.
-local existed = redis.call('UNLINK', value)
-local newest = math.max(head.token, known.token, known.floor)
-revoke(load, known, newest)
-if newest > 0 then
-  -- The token of an open load stays its own.
-  local token = is_open(known) and known.token or newest
-  local version = math.max(head.version, known.version)
-  redis.call('HSET', load, 'layout', LOAD_LAYOUT, 'token', exact(token), 'version', exact(version))
-  keep_load(load, newest, 0, math.floor(clock_us() / 1000))
-end
-if head.held then
   tell_levels(value, newest + 1, { channel = channel, sharded = sharded })
 end
 return { 'invalidated', existed }
@@ -1480,18 +1343,27 @@ return { 'invalidated', existed }
   parts: ['value', 'load'],
   lines: [
     [1, 'lua/cache/invalidate.lua', 1],
-    [13, 'lua/shared/exact.lua', 1],
-    [23, 'lua/shared/clock.lua', 1],
-    [29, 'lua/shared/cache/envelope.lua', 1],
-    [54, 'lua/shared/cache/envelope.lua', 35],
-    [84, 'lua/shared/cache/load.lua', 1],
-    [130, 'lua/shared/cache/keep-load.lua', 1],
-    [131, 'lua/shared/behind.lua', 1],
-    [138, 'lua/shared/cache/keep-load.lua', 3],
-    [147, 'lua/shared/cache/layouts.lua', 1],
-    [156, 'lua/shared/cache/revoke.lua', 1],
-    [165, 'lua/shared/cache/tell-levels.lua', 1],
-    [177, 'lua/cache/invalidate.lua', 21],
+    [13, 'lua/shared/cache/keep-load.lua', 1],
+    [14, 'lua/shared/behind.lua', 1],
+    [17, 'lua/shared/cache/envelope.lua', 35],
+    [25, 'lua/shared/cache/envelope.lua', 18],
+    [32, 'lua/shared/cache/envelope.lua', 43],
+    [53, 'lua/cache/invalidate.lua', 22],
+    [54, 'lua/shared/cache/load.lua', 14],
+    [82, 'lua/cache/invalidate.lua', 23],
+    [83, 'lua/shared/cache/layouts.lua', 1],
+    [92, 'lua/cache/invalidate.lua', 24],
+    [99, 'lua/shared/exact.lua', 1],
+    [109, 'lua/shared/cache/load.lua', 43],
+    [112, 'lua/shared/cache/revoke.lua', 1],
+    [121, 'lua/cache/invalidate.lua', 31],
+    [127, 'lua/shared/clock.lua', 1],
+    [133, 'lua/shared/cache/keep-load.lua', 5],
+    [135, 'lua/shared/behind.lua', 4],
+    [139, 'lua/shared/cache/keep-load.lua', 7],
+    [144, 'lua/cache/invalidate.lua', 37],
+    [147, 'lua/shared/cache/tell-levels.lua', 1],
+    [159, 'lua/cache/invalidate.lua', 40],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1553,7 +1425,7 @@ export type SetAnswer =
 export const set: Operation<SetArguments, SetAnswer> = {
   script: {
     name: 'cache/set',
-    sha1: '7cdb69590ef07040602443f48354ea4637b2f636',
+    sha1: '6990bb667b76c0e803451b7675970f7c61752d86',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1579,15 +1451,94 @@ local counted = ARGV[10] == '1' -- flag: whether the number of those who heard t
 local tags = ARGV[11] -- bytes: its tags and their generations, as the head has them
 local payload = ARGV[12] -- bytes: the payload
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
+-- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- The head of the value, or of none: then its token is 0. Its payload is not read.
+local function open_head(value)
+  local head = redis.call('GETRANGE', value, '0', 8191 - 1)
+  local layout = string.byte(head) or 1
+  if layout ~= 1 then
+    return { layout = layout }
   end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
+local function read_number(text, at, length)
+  local number = 0
+  for place = at, at + length - 1 do
+    number = number * 256 + string.byte(text, place)
+  end
+  return number
+end
+  local length = #head > 40 and read_number(head, 3, 2) or 0
+  local codec_ends = 41 + (string.byte(head, 41) or 0)
+  if codec_ends > length or length > #head then
+    return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
+  end
+  local flags = string.byte(head, 2)
+  return {
+    layout = layout,
+    flags = flags % 4,
+    held = flags >= 4,
+    length = length,
+    created_at_ms = read_number(head, 5, 6),
+    load_ms = read_number(head, 11, 4),
+    fresh_until_ms = read_number(head, 15, 6),
+    stale_until_ms = read_number(head, 21, 6),
+    token = read_number(head, 27, 7),
+    version = read_number(head, 34, 7),
+    codec = string.sub(head, 42, codec_ends),
+    tags = string.sub(head, codec_ends + 1, length),
+  }
+end
+local head = open_head(value)
+local function open_load(load)
+  local stored = redis.call(
+    'HMGET',
+    load,
+    'layout',
+    'token',
+    'loader',
+    'lease_ends_ms',
+    'floor',
+    'version',
+    'failed',
+    'failure',
+    'resting_until_ms',
+    'waiters'
+  )
+  return {
+    layout = stored[1] or '1',
+    token = tonumber(stored[2] or 0),
+    loader = stored[3],
+    lease_ends_ms = tonumber(stored[4] or 0),
+    floor = tonumber(stored[5] or 0),
+    version = tonumber(stored[6] or 0),
+    failed = tonumber(stored[7] or 0),
+    failure = stored[8] or '',
+    resting_until_ms = tonumber(stored[9] or 0),
+    waiters = stored[10] or '',
+  }
+end
+local known = open_load(load)
+-- The layout that a script does not know, or nil.
+local function unknown_layout(head, known)
+  if head.layout ~= 1 then
+    return head.layout
+  elseif known.layout ~= '1' then
+    return known.layout
+  end
+  return nil
+end
+local unknown = unknown_layout(head, known)
+if unknown then
+  return redis.error_reply('LAYOUT ' .. unknown)
 end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -1595,17 +1546,8 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
--- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
--- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
-local CALL_MEMORY_MS = 600000
-
--- What is remembered of a slot: number, time and answer of its last call.
-local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
-end
-
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
 -- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
 -- must not run again.
@@ -1619,7 +1561,32 @@ local function recall(record, call)
   end
   return nil, tonumber(number) > tonumber(call)
 end
-
+local before, late = recall(redis.call('HGET', load, caller), call)
+if late then
+  return redis.error_reply('INVALID call: has settled long ago')
+end
+if before then
+  local fresh_until_ms, stale_until_ms, newest = string.match(before, '^(%d+) (%d+) (%d+)$')
+  if fresh_until_ms == '0' then
+    return { 'superseded', tonumber(newest) }
+  end
+  return { 'stored', tonumber(fresh_until_ms), tonumber(stale_until_ms), now_ms }
+end
+local newest = math.max(known.version, head.version)
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
@@ -1655,31 +1622,107 @@ end
   -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+    return at_ms and now_ms - at_ms > 600000
   end)
 end
-
 local function remember_answer(calls, caller, call, now_ms, answer)
   if caller ~= '' then
     local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
     forget_old_calls(calls, call, added, now_ms)
   end
 end
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+-- Never makes it shorter. Not refused for lack of memory.
+local function keep_load(load, token, ms, now_ms)
+  local kept_ms = math.max(ms, behind_ms(token, now_ms)) + 600000
+  if redis.call('PTTL', load) < kept_ms then
+    redis.call('PEXPIRE', load, kept_ms)
+  end
+end
+if version > 0 and version <= newest then
+  remember_answer(load, caller, call, now_ms, '0 0 ' .. exact(newest))
+  keep_load(load, 0, 0, now_ms)
+  return { 'superseded', newest }
+end
 -- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
 -- in milliseconds.
 local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
+local token = next_token(math.max(known.token, known.floor, head.token), now_us)
+-- Writes a value; see shared/cache/envelope. What is written first may be refused for lack of memory.
+local function keep_value(value, what, payload, now_ms)
+  local fresh_until_ms = now_ms + what.fresh_ms
+  local stale_until_ms = fresh_until_ms + what.stale_ms
+local function number_bytes(number, length)
+  local digits = {}
+  for place = length, 1, -1 do
+    digits[place] = string.char(number % 256)
+    number = math.floor(number / 256)
+  end
+  return table.concat(digits)
+end
+  local envelope = table.concat({
+    string.char(1, what.flags),
+    number_bytes(41 + #what.codec + #what.tags, 2),
+    number_bytes(now_ms, 6),
+    number_bytes(math.min(what.load_ms, 4294967295), 4),
+    number_bytes(fresh_until_ms, 6),
+    number_bytes(stale_until_ms, 6),
+    number_bytes(what.token, 7),
+    number_bytes(what.version, 7),
+    string.char(#what.codec),
+    what.codec,
+    what.tags,
+    payload,
+  })
+  redis.call('SET', value, envelope, 'PX', stale_until_ms - now_ms + 5000)
+  return fresh_until_ms, stale_until_ms
+end
+local fresh_until_ms, stale_until_ms = keep_value(value, {
+  codec = codec,
+  flags = flags,
+  tags = tags,
+  token = token,
+  version = math.max(version, newest),
+  load_ms = 0,
+  fresh_ms = fresh_ms,
+  stale_ms = stale_ms,
+}, payload, now_ms)
+local function is_open(known)
+  return known.lease_ends_ms > 0
+end
+-- What began before must not be stored after: an open load is refused from now on, and what is known of one that
+-- failed does not count any more. \`newest\`: the greatest token that was given out, so that later ones are greater.
+local function revoke(load, known, newest)
+  if is_open(known) then
+    redis.call('HSET', load, 'floor', exact(newest))
+  elseif known.token > 0 then
+    redis.call('HDEL', load, 'loader', 'failed', 'failure', 'resting_until_ms')
+  end
+end
+revoke(load, known, token)
+if version > 0 then
+  redis.call('HSET', load, 'version', exact(version))
+end
+remember_answer(load, caller, call, now_ms, exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0')
+-- The token is in the head; where the clock is behind it for longer than the value lives, here as well.
+if behind_ms(token, now_ms) > fresh_ms + stale_ms and not is_open(known) then
+  redis.call('HSET', load, 'layout', '1', 'token', exact(token))
+end
+keep_load(load, token, fresh_ms + stale_ms, now_ms)
+local how = { channel = channel, sharded = sharded, counted = counted }
+if known.waiters ~= '' then
+  redis.call('HDEL', load, 'waiters')
+-- Tells those who wait for a load what became of it: \`stored <id>\`, \`ended <id>\`. How: see shared/tickets.
+-- elect bounds the length of the list.
+local function tell_waiters(waiters, word, how)
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
-
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
@@ -1698,7 +1741,6 @@ local function listens_here(ticket, how)
   end
   return counts[2] > 0
 end
-
 -- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
 -- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
@@ -1714,7 +1756,6 @@ local function publish_to(ticket, message, how)
   end
   return type(heard) == 'number'
 end
-
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
 local function tell_process(ticket, message, how)
   if listens_here(ticket, how) == false then
@@ -1723,170 +1764,13 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
--- What is stored of a value: one string, so that a hit is one plain GET. A head, then the payload. Numbers are
--- big-endian, so that every language reads them without a library.
---   1      layout
---   2      flags: 1 there is nothing (null), 2 there is nothing (undefined); 4 more: levels may hold it
---   3-4    length of the head: the payload begins behind it
---   5-10   created, in milliseconds of the server
---   11-14  how long the load took, in milliseconds
---   15-20  fresh until         21-26  may be served until
---   27-33  token of the load   34-40  version, 0: none
---   41     length of the codec's name, then the name
---   then   tags in the order of their names: length of the name, the name, its generation in 7 bytes
-local VALUE_LAYOUT = 1
-local HELD = 4
-local LONGEST_HEAD = 8191
--- Redis drops a value this long after it may be served: nobody's clock is that late.
-local VALUE_SLACK_MS = 5000
-
-local function read_number(text, at, length)
-  local number = 0
-  for place = at, at + length - 1 do
-    number = number * 256 + string.byte(text, place)
-  end
-  return number
-end
-
-local function number_bytes(number, length)
-  local digits = {}
-  for place = length, 1, -1 do
-    digits[place] = string.char(number % 256)
-    number = math.floor(number / 256)
-  end
-  return table.concat(digits)
-end
-
--- The head of the value, or of none: then its token is 0. Its payload is not read.
-local function open_head(value)
-  local head = redis.call('GETRANGE', value, '0', LONGEST_HEAD - 1)
-  local layout = string.byte(head) or VALUE_LAYOUT
-  if layout ~= VALUE_LAYOUT then
-    return { layout = layout }
-  end
-  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
-  local length = #head > 40 and read_number(head, 3, 2) or 0
-  local codec_ends = 41 + (string.byte(head, 41) or 0)
-  if codec_ends > length or length > #head then
-    return { layout = VALUE_LAYOUT, token = 0, version = 0, stale_until_ms = 0 }
-  end
-  local flags = string.byte(head, 2)
-  return {
-    layout = layout,
-    flags = flags % HELD,
-    held = flags >= HELD,
-    length = length,
-    created_at_ms = read_number(head, 5, 6),
-    load_ms = read_number(head, 11, 4),
-    fresh_until_ms = read_number(head, 15, 6),
-    stale_until_ms = read_number(head, 21, 6),
-    token = read_number(head, 27, 7),
-    version = read_number(head, 34, 7),
-    codec = string.sub(head, 42, codec_ends),
-    tags = string.sub(head, codec_ends + 1, length),
-  }
-end
-
--- Writes a value; see shared/cache/envelope. What is written first may be refused for lack of memory.
-local function keep_value(value, what, payload, now_ms)
-  local fresh_until_ms = now_ms + what.fresh_ms
-  local stale_until_ms = fresh_until_ms + what.stale_ms
-  local envelope = table.concat({
-    string.char(VALUE_LAYOUT, what.flags),
-    number_bytes(41 + #what.codec + #what.tags, 2),
-    number_bytes(now_ms, 6),
-    number_bytes(math.min(what.load_ms, 4294967295), 4),
-    number_bytes(fresh_until_ms, 6),
-    number_bytes(stale_until_ms, 6),
-    number_bytes(what.token, 7),
-    number_bytes(what.version, 7),
-    string.char(#what.codec),
-    what.codec,
-    what.tags,
-    payload,
-  })
-  redis.call('SET', value, envelope, 'PX', stale_until_ms - now_ms + VALUE_SLACK_MS)
-  return fresh_until_ms, stale_until_ms
-end
--- The load lease of one key: a hash that is there while a value is loaded, or something has to be remembered.
---   layout             the form of what follows
---   token              of the newest load
---   loader             the id that its caller chose
---   lease_ends_ms      while the load is open; none once it was stored or given up
---   floor              a load with this token or a smaller one is revoked: it began before an invalidation
---   version            the greatest that was set
---   failed, failure    token and reason of the load that failed last, for those who waited for it
---   resting_until_ms   until then no load begins while there is something to serve
---   waiters            ids of those who wait for the load to end
--- Its other fields are answers of calls, see shared/calls.
-local LOAD_LAYOUT = '1'
-
-local function open_load(load)
-  local stored = redis.call(
-    'HMGET',
-    load,
-    'layout',
-    'token',
-    'loader',
-    'lease_ends_ms',
-    'floor',
-    'version',
-    'failed',
-    'failure',
-    'resting_until_ms',
-    'waiters'
-  )
-  return {
-    layout = stored[1] or LOAD_LAYOUT,
-    token = tonumber(stored[2] or 0),
-    loader = stored[3],
-    lease_ends_ms = tonumber(stored[4] or 0),
-    floor = tonumber(stored[5] or 0),
-    version = tonumber(stored[6] or 0),
-    failed = tonumber(stored[7] or 0),
-    failure = stored[8] or '',
-    resting_until_ms = tonumber(stored[9] or 0),
-    waiters = stored[10] or '',
-  }
-end
-
-local function is_open(known)
-  return known.lease_ends_ms > 0
-end
-
--- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local LOAD_SLACK_MS = 600000
-
--- Never makes it shorter. Not refused for lack of memory.
-local function keep_load(load, token, ms, now_ms)
-  local kept_ms = math.max(ms, behind_ms(token, now_ms)) + LOAD_SLACK_MS
-  if redis.call('PTTL', load) < kept_ms then
-    redis.call('PEXPIRE', load, kept_ms)
-  end
-end
--- The layout that a script does not know, or nil.
-local function unknown_layout(head, known)
-  if head.layout ~= VALUE_LAYOUT then
-    return head.layout
-  elseif known.layout ~= LOAD_LAYOUT then
-    return known.layout
-  end
-  return nil
-end
--- Tells those who wait for a load what became of it: \`stored <id>\`, \`ended <id>\`. How: see shared/tickets.
--- elect bounds the length of the list.
-local function tell_waiters(waiters, word, how)
   for id in string.gmatch(waiters, '%S+') do
     tell_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
   end
 end
+  tell_waiters(known.waiters, 'stored', how)
+end
+if head.held then
 -- Tells the levels of processes what counts no more: '<number> <key>'. Of a value all copies with a smaller token, of a tag
 -- all with an older generation. Nobody has to be told of a value that no level may hold: its head says so.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
@@ -1899,68 +1783,6 @@ local function tell_levels(key, number, how)
     redis.call('PUBLISH', channel, message)
   end
 end
--- What began before must not be stored after: an open load is refused from now on, and what is known of one that
--- failed does not count any more. \`newest\`: the greatest token that was given out, so that later ones are greater.
-local function revoke(load, known, newest)
-  if is_open(known) then
-    redis.call('HSET', load, 'floor', exact(newest))
-  elseif known.token > 0 then
-    redis.call('HDEL', load, 'loader', 'failed', 'failure', 'resting_until_ms')
-  end
-end
-
-local head = open_head(value)
-local known = open_load(load)
-local unknown = unknown_layout(head, known)
-if unknown then
-  return redis.error_reply('LAYOUT ' .. unknown)
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local before, late = recall(redis.call('HGET', load, caller), call)
-if late then
-  return redis.error_reply('INVALID call: has settled long ago')
-end
-if before then
-  local fresh_until_ms, stale_until_ms, newest = string.match(before, '^(%d+) (%d+) (%d+)$')
-  if fresh_until_ms == '0' then
-    return { 'superseded', tonumber(newest) }
-  end
-  return { 'stored', tonumber(fresh_until_ms), tonumber(stale_until_ms), now_ms }
-end
-local newest = math.max(known.version, head.version)
-if version > 0 and version <= newest then
-  remember_answer(load, caller, call, now_ms, '0 0 ' .. exact(newest))
-  keep_load(load, 0, 0, now_ms)
-  return { 'superseded', newest }
-end
-local token = next_token(math.max(known.token, known.floor, head.token), now_us)
-local fresh_until_ms, stale_until_ms = keep_value(value, {
-  codec = codec,
-  flags = flags,
-  tags = tags,
-  token = token,
-  version = math.max(version, newest),
-  load_ms = 0,
-  fresh_ms = fresh_ms,
-  stale_ms = stale_ms,
-}, payload, now_ms)
-revoke(load, known, token)
-if version > 0 then
-  redis.call('HSET', load, 'version', exact(version))
-end
-remember_answer(load, caller, call, now_ms, exact(fresh_until_ms) .. ' ' .. exact(stale_until_ms) .. ' 0')
--- The token is in the head; where the clock is behind it for longer than the value lives, here as well.
-if behind_ms(token, now_ms) > fresh_ms + stale_ms and not is_open(known) then
-  redis.call('HSET', load, 'layout', LOAD_LAYOUT, 'token', exact(token))
-end
-keep_load(load, token, fresh_ms + stale_ms, now_ms)
-local how = { channel = channel, sharded = sharded, counted = counted }
-if known.waiters ~= '' then
-  redis.call('HDEL', load, 'waiters')
-  tell_waiters(known.waiters, 'stored', how)
-end
-if head.held then
   tell_levels(value, token, how)
 end
 return { 'stored', fresh_until_ms, stale_until_ms, now_ms }
@@ -1969,26 +1791,48 @@ return { 'stored', fresh_until_ms, stale_until_ms, now_ms }
   parts: ['value', 'load'],
   lines: [
     [1, 'lua/cache/set.lua', 1],
-    [24, 'lua/shared/exact.lua', 1],
-    [34, 'lua/shared/clock.lua', 1],
-    [40, 'lua/shared/calls.lua', 1],
-    [44, 'lua/shared/calls.lua', 6],
-    [72, 'lua/shared/drop-over.lua', 1],
-    [97, 'lua/shared/calls.lua', 35],
-    [110, 'lua/shared/next-token.lua', 1],
-    [115, 'lua/shared/tell.lua', 1],
-    [125, 'lua/shared/tell.lua', 15],
-    [168, 'lua/shared/cache/envelope.lua', 1],
-    [232, 'lua/shared/cache/keep-value.lua', 1],
-    [253, 'lua/shared/cache/load.lua', 1],
-    [299, 'lua/shared/cache/keep-load.lua', 1],
-    [300, 'lua/shared/behind.lua', 1],
-    [307, 'lua/shared/cache/keep-load.lua', 3],
-    [316, 'lua/shared/cache/layouts.lua', 1],
-    [325, 'lua/shared/cache/tell-waiters.lua', 1],
-    [332, 'lua/shared/cache/tell-levels.lua', 1],
-    [344, 'lua/shared/cache/revoke.lua', 1],
-    [353, 'lua/cache/set.lua', 37],
+    [24, 'lua/shared/tell.lua', 1],
+    [30, 'lua/shared/cache/keep-load.lua', 1],
+    [31, 'lua/shared/behind.lua', 1],
+    [34, 'lua/shared/cache/envelope.lua', 35],
+    [42, 'lua/shared/cache/envelope.lua', 18],
+    [49, 'lua/shared/cache/envelope.lua', 43],
+    [70, 'lua/cache/set.lua', 38],
+    [71, 'lua/shared/cache/load.lua', 14],
+    [99, 'lua/cache/set.lua', 39],
+    [100, 'lua/shared/cache/layouts.lua', 1],
+    [109, 'lua/cache/set.lua', 40],
+    [113, 'lua/shared/clock.lua', 1],
+    [119, 'lua/cache/set.lua', 44],
+    [121, 'lua/shared/calls.lua', 13],
+    [134, 'lua/cache/set.lua', 46],
+    [146, 'lua/shared/exact.lua', 1],
+    [156, 'lua/shared/calls.lua', 8],
+    [160, 'lua/shared/calls.lua', 27],
+    [167, 'lua/shared/drop-over.lua', 1],
+    [192, 'lua/shared/calls.lua', 35],
+    [198, 'lua/shared/calls.lua', 42],
+    [204, 'lua/shared/behind.lua', 4],
+    [208, 'lua/shared/cache/keep-load.lua', 5],
+    [215, 'lua/cache/set.lua', 58],
+    [220, 'lua/shared/next-token.lua', 1],
+    [225, 'lua/cache/set.lua', 63],
+    [226, 'lua/shared/cache/keep-value.lua', 1],
+    [230, 'lua/shared/cache/envelope.lua', 26],
+    [238, 'lua/shared/cache/keep-value.lua', 5],
+    [255, 'lua/cache/set.lua', 64],
+    [265, 'lua/shared/cache/load.lua', 43],
+    [268, 'lua/shared/cache/revoke.lua', 1],
+    [277, 'lua/cache/set.lua', 74],
+    [290, 'lua/shared/cache/tell-waiters.lua', 1],
+    [293, 'lua/shared/tell.lua', 7],
+    [296, 'lua/shared/tell.lua', 15],
+    [314, 'lua/shared/tell.lua', 34],
+    [329, 'lua/shared/tell.lua', 50],
+    [337, 'lua/shared/cache/tell-waiters.lua', 4],
+    [341, 'lua/cache/set.lua', 87],
+    [344, 'lua/shared/cache/tell-levels.lua', 1],
+    [356, 'lua/cache/set.lua', 90],
   ],
   encode(args) {
     return [
@@ -2069,7 +1913,7 @@ export type StoreAnswer =
 export const store: Operation<StoreArguments, StoreAnswer> = {
   script: {
     name: 'cache/store',
-    sha1: '5c19af2c74711b56fa7f133e1fd3434500dcc237',
+    sha1: '60e7df1a91859b431250b45d4945a864b2c22069',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2098,6 +1942,110 @@ local counted = ARGV[10] == '1' -- flag: whether the number of those who heard t
 local tags = ARGV[11] -- bytes: its tags and their generations before the load, as the head has them
 local payload = ARGV[12] -- bytes: the payload
 
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+-- The head of the value, or of none: then its token is 0. Its payload is not read.
+local function open_head(value)
+  local head = redis.call('GETRANGE', value, '0', 8191 - 1)
+  local layout = string.byte(head) or 1
+  if layout ~= 1 then
+    return { layout = layout }
+  end
+  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
+local function read_number(text, at, length)
+  local number = 0
+  for place = at, at + length - 1 do
+    number = number * 256 + string.byte(text, place)
+  end
+  return number
+end
+  local length = #head > 40 and read_number(head, 3, 2) or 0
+  local codec_ends = 41 + (string.byte(head, 41) or 0)
+  if codec_ends > length or length > #head then
+    return { layout = 1, token = 0, version = 0, stale_until_ms = 0 }
+  end
+  local flags = string.byte(head, 2)
+  return {
+    layout = layout,
+    flags = flags % 4,
+    held = flags >= 4,
+    length = length,
+    created_at_ms = read_number(head, 5, 6),
+    load_ms = read_number(head, 11, 4),
+    fresh_until_ms = read_number(head, 15, 6),
+    stale_until_ms = read_number(head, 21, 6),
+    token = read_number(head, 27, 7),
+    version = read_number(head, 34, 7),
+    codec = string.sub(head, 42, codec_ends),
+    tags = string.sub(head, codec_ends + 1, length),
+  }
+end
+local head = open_head(value)
+local function open_load(load)
+  local stored = redis.call(
+    'HMGET',
+    load,
+    'layout',
+    'token',
+    'loader',
+    'lease_ends_ms',
+    'floor',
+    'version',
+    'failed',
+    'failure',
+    'resting_until_ms',
+    'waiters'
+  )
+  return {
+    layout = stored[1] or '1',
+    token = tonumber(stored[2] or 0),
+    loader = stored[3],
+    lease_ends_ms = tonumber(stored[4] or 0),
+    floor = tonumber(stored[5] or 0),
+    version = tonumber(stored[6] or 0),
+    failed = tonumber(stored[7] or 0),
+    failure = stored[8] or '',
+    resting_until_ms = tonumber(stored[9] or 0),
+    waiters = stored[10] or '',
+  }
+end
+local known = open_load(load)
+-- The layout that a script does not know, or nil.
+local function unknown_layout(head, known)
+  if head.layout ~= 1 then
+    return head.layout
+  elseif known.layout ~= '1' then
+    return known.layout
+  end
+  return nil
+end
+local unknown = unknown_layout(head, known)
+if unknown then
+  return redis.error_reply('LAYOUT ' .. unknown)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
+local function is_open(known)
+  return known.lease_ends_ms > 0
+end
+if token > 0 and head.token == token and not is_open(known) then
+  return { 'stored', head.fresh_until_ms, head.stale_until_ms, now_ms }
+end
+if known.token ~= token or not is_open(known) then
+  return { 'lost' }
+end
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -2108,29 +2056,9 @@ local function exact(number)
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
-
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
@@ -2149,7 +2077,6 @@ local function listens_here(ticket, how)
   end
   return counts[2] > 0
 end
-
 -- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
 -- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
@@ -2165,7 +2092,6 @@ local function publish_to(ticket, message, how)
   end
   return type(heard) == 'number'
 end
-
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
 local function tell_process(ticket, message, how)
   if listens_here(ticket, how) == false then
@@ -2174,31 +2100,39 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
--- What is stored of a value: one string, so that a hit is one plain GET. A head, then the payload. Numbers are
--- big-endian, so that every language reads them without a library.
---   1      layout
---   2      flags: 1 there is nothing (null), 2 there is nothing (undefined); 4 more: levels may hold it
---   3-4    length of the head: the payload begins behind it
---   5-10   created, in milliseconds of the server
---   11-14  how long the load took, in milliseconds
---   15-20  fresh until         21-26  may be served until
---   27-33  token of the load   34-40  version, 0: none
---   41     length of the codec's name, then the name
---   then   tags in the order of their names: length of the name, the name, its generation in 7 bytes
-local VALUE_LAYOUT = 1
-local HELD = 4
-local LONGEST_HEAD = 8191
--- Redis drops a value this long after it may be served: nobody's clock is that late.
-local VALUE_SLACK_MS = 5000
-
-local function read_number(text, at, length)
-  local number = 0
-  for place = at, at + length - 1 do
-    number = number * 256 + string.byte(text, place)
-  end
-  return number
+local function is_revoked(known)
+  return known.token <= known.floor
 end
-
+-- Tells those who wait for a load what became of it: \`stored <id>\`, \`ended <id>\`. How: see shared/tickets.
+-- elect bounds the length of the list.
+local function tell_waiters(waiters, word, how)
+  for id in string.gmatch(waiters, '%S+') do
+    tell_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
+  end
+end
+-- Gives the lease up and wakes who waits for it. What remains is the greatest token, so that later ones are
+-- greater. It takes away first, so that it also works when the server is out of memory.
+local function close_load(load, known, word, how)
+  redis.call('HDEL', load, 'loader', 'lease_ends_ms', 'floor', 'waiters')
+  if known.floor > known.token then
+    redis.call('HSET', load, 'token', exact(known.floor))
+  end
+  tell_waiters(known.waiters, word, how)
+end
+local how = { channel = channel, sharded = sharded, counted = counted }
+if is_revoked(known) then
+  close_load(load, known, 'ended', how)
+  return { 'revoked' }
+end
+local newest = math.max(known.version, head.version)
+if version > 0 and version < newest then
+  close_load(load, known, 'ended', how)
+  return { 'superseded', newest }
+end
+-- Writes a value; see shared/cache/envelope. What is written first may be refused for lack of memory.
+local function keep_value(value, what, payload, now_ms)
+  local fresh_until_ms = now_ms + what.fresh_ms
+  local stale_until_ms = fresh_until_ms + what.stale_ms
 local function number_bytes(number, length)
   local digits = {}
   for place = length, 1, -1 do
@@ -2207,43 +2141,8 @@ local function number_bytes(number, length)
   end
   return table.concat(digits)
 end
-
--- The head of the value, or of none: then its token is 0. Its payload is not read.
-local function open_head(value)
-  local head = redis.call('GETRANGE', value, '0', LONGEST_HEAD - 1)
-  local layout = string.byte(head) or VALUE_LAYOUT
-  if layout ~= VALUE_LAYOUT then
-    return { layout = layout }
-  end
-  -- What is cut, or says what cannot be, is no value of ours: as if there were none.
-  local length = #head > 40 and read_number(head, 3, 2) or 0
-  local codec_ends = 41 + (string.byte(head, 41) or 0)
-  if codec_ends > length or length > #head then
-    return { layout = VALUE_LAYOUT, token = 0, version = 0, stale_until_ms = 0 }
-  end
-  local flags = string.byte(head, 2)
-  return {
-    layout = layout,
-    flags = flags % HELD,
-    held = flags >= HELD,
-    length = length,
-    created_at_ms = read_number(head, 5, 6),
-    load_ms = read_number(head, 11, 4),
-    fresh_until_ms = read_number(head, 15, 6),
-    stale_until_ms = read_number(head, 21, 6),
-    token = read_number(head, 27, 7),
-    version = read_number(head, 34, 7),
-    codec = string.sub(head, 42, codec_ends),
-    tags = string.sub(head, codec_ends + 1, length),
-  }
-end
-
--- Writes a value; see shared/cache/envelope. What is written first may be refused for lack of memory.
-local function keep_value(value, what, payload, now_ms)
-  local fresh_until_ms = now_ms + what.fresh_ms
-  local stale_until_ms = fresh_until_ms + what.stale_ms
   local envelope = table.concat({
-    string.char(VALUE_LAYOUT, what.flags),
+    string.char(1, what.flags),
     number_bytes(41 + #what.codec + #what.tags, 2),
     number_bytes(now_ms, 6),
     number_bytes(math.min(what.load_ms, 4294967295), 4),
@@ -2256,118 +2155,8 @@ local function keep_value(value, what, payload, now_ms)
     what.tags,
     payload,
   })
-  redis.call('SET', value, envelope, 'PX', stale_until_ms - now_ms + VALUE_SLACK_MS)
+  redis.call('SET', value, envelope, 'PX', stale_until_ms - now_ms + 5000)
   return fresh_until_ms, stale_until_ms
-end
--- The load lease of one key: a hash that is there while a value is loaded, or something has to be remembered.
---   layout             the form of what follows
---   token              of the newest load
---   loader             the id that its caller chose
---   lease_ends_ms      while the load is open; none once it was stored or given up
---   floor              a load with this token or a smaller one is revoked: it began before an invalidation
---   version            the greatest that was set
---   failed, failure    token and reason of the load that failed last, for those who waited for it
---   resting_until_ms   until then no load begins while there is something to serve
---   waiters            ids of those who wait for the load to end
--- Its other fields are answers of calls, see shared/calls.
-local LOAD_LAYOUT = '1'
-
-local function open_load(load)
-  local stored = redis.call(
-    'HMGET',
-    load,
-    'layout',
-    'token',
-    'loader',
-    'lease_ends_ms',
-    'floor',
-    'version',
-    'failed',
-    'failure',
-    'resting_until_ms',
-    'waiters'
-  )
-  return {
-    layout = stored[1] or LOAD_LAYOUT,
-    token = tonumber(stored[2] or 0),
-    loader = stored[3],
-    lease_ends_ms = tonumber(stored[4] or 0),
-    floor = tonumber(stored[5] or 0),
-    version = tonumber(stored[6] or 0),
-    failed = tonumber(stored[7] or 0),
-    failure = stored[8] or '',
-    resting_until_ms = tonumber(stored[9] or 0),
-    waiters = stored[10] or '',
-  }
-end
-
-local function is_open(known)
-  return known.lease_ends_ms > 0
-end
-
-local function is_revoked(known)
-  return known.token <= known.floor
-end
--- The layout that a script does not know, or nil.
-local function unknown_layout(head, known)
-  if head.layout ~= VALUE_LAYOUT then
-    return head.layout
-  elseif known.layout ~= LOAD_LAYOUT then
-    return known.layout
-  end
-  return nil
-end
--- Tells those who wait for a load what became of it: \`stored <id>\`, \`ended <id>\`. How: see shared/tickets.
--- elect bounds the length of the list.
-local function tell_waiters(waiters, word, how)
-  for id in string.gmatch(waiters, '%S+') do
-    tell_process({ id = id, listens = 1 }, word .. ' ' .. id, how)
-  end
-end
--- Tells the levels of processes what counts no more: '<number> <key>'. Of a value all copies with a smaller token, of a tag
--- all with an older generation. Nobody has to be told of a value that no level may hold: its head says so.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-local function tell_levels(key, number, how)
-  local channel = how.channel .. ':levels'
-  local message = exact(number) .. ' ' .. key
-  if how.sharded then
-    redis.call('SPUBLISH', channel, message)
-  else
-    redis.call('PUBLISH', channel, message)
-  end
-end
--- Gives the lease up and wakes who waits for it. What remains is the greatest token, so that later ones are
--- greater. It takes away first, so that it also works when the server is out of memory.
-local function close_load(load, known, word, how)
-  redis.call('HDEL', load, 'loader', 'lease_ends_ms', 'floor', 'waiters')
-  if known.floor > known.token then
-    redis.call('HSET', load, 'token', exact(known.floor))
-  end
-  tell_waiters(known.waiters, word, how)
-end
-
-local how = { channel = channel, sharded = sharded, counted = counted }
-local head = open_head(value)
-local known = open_load(load)
-local unknown = unknown_layout(head, known)
-if unknown then
-  return redis.error_reply('LAYOUT ' .. unknown)
-end
-local now_ms = math.floor(clock_us() / 1000)
-if token > 0 and head.token == token and not is_open(known) then
-  return { 'stored', head.fresh_until_ms, head.stale_until_ms, now_ms }
-end
-if known.token ~= token or not is_open(known) then
-  return { 'lost' }
-end
-if is_revoked(known) then
-  close_load(load, known, 'ended', how)
-  return { 'revoked' }
-end
-local newest = math.max(known.version, head.version)
-if version > 0 and version < newest then
-  close_load(load, known, 'ended', how)
-  return { 'superseded', newest }
 end
 local fresh_until_ms, stale_until_ms = keep_value(value, {
   codec = codec,
@@ -2381,7 +2170,23 @@ local fresh_until_ms, stale_until_ms = keep_value(value, {
 }, payload, now_ms)
 close_load(load, known, 'stored', how)
 if head.held then
+-- Tells the levels of processes what counts no more: '<number> <key>'. Of a value all copies with a smaller token, of a tag
+-- all with an older generation. Nobody has to be told of a value that no level may hold: its head says so.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+local function tell_levels(key, number, how)
+  local channel = how.channel .. ':levels'
+  local message = exact(number) .. ' ' .. key
+  if how.sharded then
+    redis.call('SPUBLISH', channel, message)
+  else
+    redis.call('PUBLISH', channel, message)
+  end
+end
   tell_levels(value, token, how)
+end
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
 end
 -- The token is in the head; the hash goes with its last field, unless the clock is behind the token for longer than the value lives.
 if behind_ms(token, now_ms) <= stale_until_ms - now_ms then
@@ -2393,19 +2198,38 @@ return { 'stored', fresh_until_ms, stale_until_ms, now_ms }
   parts: ['value', 'load'],
   lines: [
     [1, 'lua/cache/store.lua', 1],
-    [27, 'lua/shared/exact.lua', 1],
-    [37, 'lua/shared/clock.lua', 1],
-    [43, 'lua/shared/behind.lua', 1],
-    [50, 'lua/shared/tell.lua', 1],
-    [60, 'lua/shared/tell.lua', 15],
-    [103, 'lua/shared/cache/envelope.lua', 1],
-    [167, 'lua/shared/cache/keep-value.lua', 1],
-    [188, 'lua/shared/cache/load.lua', 1],
-    [237, 'lua/shared/cache/layouts.lua', 1],
-    [246, 'lua/shared/cache/tell-waiters.lua', 1],
-    [253, 'lua/shared/cache/tell-levels.lua', 1],
-    [265, 'lua/shared/cache/close-load.lua', 1],
-    [274, 'lua/cache/store.lua', 38],
+    [27, 'lua/shared/behind.lua', 1],
+    [30, 'lua/shared/tell.lua', 1],
+    [36, 'lua/shared/cache/envelope.lua', 35],
+    [44, 'lua/shared/cache/envelope.lua', 18],
+    [51, 'lua/shared/cache/envelope.lua', 43],
+    [72, 'lua/cache/store.lua', 40],
+    [73, 'lua/shared/cache/load.lua', 14],
+    [101, 'lua/cache/store.lua', 41],
+    [102, 'lua/shared/cache/layouts.lua', 1],
+    [111, 'lua/cache/store.lua', 42],
+    [115, 'lua/shared/clock.lua', 1],
+    [121, 'lua/cache/store.lua', 46],
+    [122, 'lua/shared/cache/load.lua', 43],
+    [125, 'lua/cache/store.lua', 47],
+    [131, 'lua/shared/exact.lua', 1],
+    [141, 'lua/shared/tell.lua', 7],
+    [144, 'lua/shared/tell.lua', 15],
+    [162, 'lua/shared/tell.lua', 34],
+    [177, 'lua/shared/tell.lua', 50],
+    [185, 'lua/shared/cache/load.lua', 47],
+    [188, 'lua/shared/cache/tell-waiters.lua', 1],
+    [195, 'lua/shared/cache/close-load.lua', 1],
+    [204, 'lua/cache/store.lua', 39],
+    [205, 'lua/cache/store.lua', 53],
+    [214, 'lua/shared/cache/keep-value.lua', 1],
+    [218, 'lua/shared/cache/envelope.lua', 26],
+    [226, 'lua/shared/cache/keep-value.lua', 5],
+    [243, 'lua/cache/store.lua', 62],
+    [255, 'lua/shared/cache/tell-levels.lua', 1],
+    [267, 'lua/cache/store.lua', 74],
+    [269, 'lua/shared/behind.lua', 4],
+    [273, 'lua/cache/store.lua', 76],
   ],
   encode(args) {
     return [

@@ -24,7 +24,7 @@ export type GetAnswer =
 export const get: Operation<GetArguments, GetAnswer> = {
   script: {
     name: 'catalog/get',
-    sha1: '8334b712f06302df34a8d715e33e2e394078e543',
+    sha1: '3777a71c8028508139fd3c0406b0adc3c074e347',
     reads: true,
     bytes: true,
     source: `--[[
@@ -39,25 +39,19 @@ local meta = KEYS[1] -- hash: layout of the catalog
 local documents = KEYS[2] -- hash: name -> '<version> <document>'
 local name = ARGV[1] -- text: the name
 
--- A catalog: names in the order of their bytes, each with a small document. A document's version is the
--- server's time at which it was written, so that a name that was removed and put again has another one.
-local CATALOG_LAYOUT = '1'
-
 local function knows_layout(meta)
-  return (redis.call('HGET', meta, 'layout') or CATALOG_LAYOUT) == CATALOG_LAYOUT
+  return (redis.call('HGET', meta, 'layout') or '1') == '1'
 end
-
-local function parse_document(stored)
-  local version, document = string.match(stored, '^(%d+) (.*)$')
-  return tonumber(version), document
-end
-
 if not knows_layout(meta) then
   return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
 end
 local stored = redis.call('HGET', documents, name)
 if not stored then
   return { 'absent' }
+end
+local function parse_document(stored)
+  local version, document = string.match(stored, '^(%d+) (.*)$')
+  return tonumber(version), document
 end
 local version, document = parse_document(stored)
 return { 'found', version, document }
@@ -66,8 +60,10 @@ return { 'found', version, document }
   parts: ['meta', 'documents'],
   lines: [
     [1, 'lua/catalog/get.lua', 1],
-    [13, 'lua/shared/catalog.lua', 1],
-    [25, 'lua/catalog/get.lua', 14],
+    [13, 'lua/shared/catalog.lua', 5],
+    [16, 'lua/catalog/get.lua', 15],
+    [23, 'lua/shared/catalog.lua', 9],
+    [27, 'lua/catalog/get.lua', 22],
   ],
   encode(args) {
     return [
@@ -118,7 +114,7 @@ function readEntriesOfListListed(part: Reply | undefined): ({ readonly name: str
 export const list: Operation<ListArguments, ListAnswer> = {
   script: {
     name: 'catalog/list',
-    sha1: '9f2be6e86240996bd07501b6701dba1af1b0015d',
+    sha1: '06781f3b96dd5285d2ba1bcda205d5eef2fc5f96',
     reads: true,
     bytes: true,
     source: `--[[
@@ -135,23 +131,9 @@ local documents = KEYS[3] -- hash: name -> '<version> <document>'
 local after = ARGV[1] -- text: names behind this one; empty: from the first
 local limit = tonumber(ARGV[2]) -- integer: names to list at most
 
--- A catalog: names in the order of their bytes, each with a small document. A document's version is the
--- server's time at which it was written, so that a name that was removed and put again has another one.
-local CATALOG_LAYOUT = '1'
-
 local function knows_layout(meta)
-  return (redis.call('HGET', meta, 'layout') or CATALOG_LAYOUT) == CATALOG_LAYOUT
+  return (redis.call('HGET', meta, 'layout') or '1') == '1'
 end
-
-local function parse_document(stored)
-  local version, document = string.match(stored, '^(%d+) (.*)$')
-  return tonumber(version), document
-end
-
--- Documents may be large, so nobody reads many more bytes than these at once.
-local ENOUGH_BYTES = 1048576
-local CHUNK = 20
-
 if not knows_layout(meta) then
   return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
 end
@@ -159,8 +141,12 @@ local from = after == '' and '-' or '(' .. after
 local found = redis.call('ZRANGEBYLEX', names, from, '+', 'LIMIT', '0', limit + 1)
 local entries, read, bytes = {}, 0, 0
 local wanted = math.min(limit, #found)
-while read < wanted and bytes < ENOUGH_BYTES do
-  local upto = math.min(wanted, read + CHUNK)
+local function parse_document(stored)
+  local version, document = string.match(stored, '^(%d+) (.*)$')
+  return tonumber(version), document
+end
+while read < wanted and bytes < 1048576 do
+  local upto = math.min(wanted, read + 20)
   for at, stored in ipairs(redis.call('HMGET', documents, unpack(found, read + 1, upto))) do
     local version, document = parse_document(stored)
     entries[#entries + 1] = found[read + at]
@@ -176,8 +162,10 @@ return { 'listed', redis.call('ZCARD', names), #found > read and 1 or 0, entries
   parts: ['meta', 'names', 'documents'],
   lines: [
     [1, 'lua/catalog/list.lua', 1],
-    [15, 'lua/shared/catalog.lua', 1],
-    [27, 'lua/catalog/list.lua', 16],
+    [15, 'lua/shared/catalog.lua', 5],
+    [18, 'lua/catalog/list.lua', 21],
+    [25, 'lua/shared/catalog.lua', 9],
+    [29, 'lua/catalog/list.lua', 28],
   ],
   encode(args) {
     return [
@@ -221,7 +209,7 @@ export type PutAnswer =
 export const put: Operation<PutArguments, PutAnswer> = {
   script: {
     name: 'catalog/put',
-    sha1: 'b45ee8882961bd356dd295c7552ec51eafee650f',
+    sha1: 'ca5533e81d024e92fb4eebe2c3335d0b2110d493',
     reads: false,
     bytes: true,
     source: `--[[
@@ -237,40 +225,34 @@ local documents = KEYS[3] -- hash: name -> '<version> <document>'
 local name = ARGV[1] -- text: the name
 local document = ARGV[2] -- bytes: its document
 
+local function knows_layout(meta)
+  return (redis.call('HGET', meta, 'layout') or '1') == '1'
+end
+if not knows_layout(meta) then
+  return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
+end
+local stored = redis.call('HGET', documents, name)
+if stored then
+local function parse_document(stored)
+  local version, document = string.match(stored, '^(%d+) (.*)$')
+  return tonumber(version), document
+end
+  local version, known = parse_document(stored)
+  return { 'existed', version, known }
+end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- A catalog: names in the order of their bytes, each with a small document. A document's version is the
--- server's time at which it was written, so that a name that was removed and put again has another one.
-local CATALOG_LAYOUT = '1'
-
-local function knows_layout(meta)
-  return (redis.call('HGET', meta, 'layout') or CATALOG_LAYOUT) == CATALOG_LAYOUT
-end
-
-local function parse_document(stored)
-  local version, document = string.match(stored, '^(%d+) (.*)$')
-  return tonumber(version), document
-end
 -- Stores a document with a version greater than that of the one it replaces.
 local function store_document(meta, names, documents, name, old_version, document, now_us)
   local version = math.max(old_version + 1, now_us)
   redis.call('HSET', documents, name, string.format('%.0f ', version) .. document)
   redis.call('ZADD', names, '0', name)
-  redis.call('HSET', meta, 'layout', CATALOG_LAYOUT)
+  redis.call('HSET', meta, 'layout', '1')
   return version
-end
-
-if not knows_layout(meta) then
-  return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
-end
-local stored = redis.call('HGET', documents, name)
-if stored then
-  local version, known = parse_document(stored)
-  return { 'existed', version, known }
 end
 return { 'created', store_document(meta, names, documents, name, 0, document, clock_us()) }
 `,
@@ -278,10 +260,13 @@ return { 'created', store_document(meta, names, documents, name, 0, document, cl
   parts: ['meta', 'names', 'documents'],
   lines: [
     [1, 'lua/catalog/put.lua', 1],
-    [14, 'lua/shared/clock.lua', 1],
-    [20, 'lua/shared/catalog.lua', 1],
-    [32, 'lua/shared/catalog-write.lua', 1],
-    [40, 'lua/catalog/put.lua', 17],
+    [14, 'lua/shared/catalog.lua', 5],
+    [17, 'lua/catalog/put.lua', 18],
+    [22, 'lua/shared/catalog.lua', 9],
+    [26, 'lua/catalog/put.lua', 23],
+    [29, 'lua/shared/clock.lua', 1],
+    [35, 'lua/shared/catalog-write.lua', 1],
+    [43, 'lua/catalog/put.lua', 26],
   ],
   encode(args) {
     return [
@@ -327,7 +312,7 @@ export type RemoveAnswer =
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'catalog/remove',
-    sha1: '7f1e11161b71fdfdacc87b7c4c5541a037259f9c',
+    sha1: '2146d5f53ae66f8b6a29f52a4f1a99c258dc1543',
     reads: false,
     bytes: false,
     source: `--[[
@@ -342,14 +327,9 @@ local names = KEYS[2] -- sorted set: the names, in the order of their bytes
 local documents = KEYS[3] -- hash: name -> '<version> <document>'
 local name = ARGV[1] -- text: the name
 
--- A catalog: names in the order of their bytes, each with a small document. A document's version is the
--- server's time at which it was written, so that a name that was removed and put again has another one.
-local CATALOG_LAYOUT = '1'
-
 local function knows_layout(meta)
-  return (redis.call('HGET', meta, 'layout') or CATALOG_LAYOUT) == CATALOG_LAYOUT
+  return (redis.call('HGET', meta, 'layout') or '1') == '1'
 end
-
 if not knows_layout(meta) then
   return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
 end
@@ -366,8 +346,8 @@ return { 'absent' }
   parts: ['meta', 'names', 'documents'],
   lines: [
     [1, 'lua/catalog/remove.lua', 1],
-    [13, 'lua/shared/catalog.lua', 1],
-    [21, 'lua/catalog/remove.lua', 15],
+    [13, 'lua/shared/catalog.lua', 5],
+    [16, 'lua/catalog/remove.lua', 15],
   ],
   encode(args) {
     return [
@@ -410,7 +390,7 @@ export type ReplaceAnswer =
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
   script: {
     name: 'catalog/replace',
-    sha1: 'f1e6f8977f846395d6f73db6eefdc64e2c807ef8',
+    sha1: '6a485d49894ec9c2b6baa5212021e156fe2bb9ed',
     reads: false,
     bytes: true,
     source: `--[[
@@ -430,41 +410,19 @@ local name = ARGV[1] -- text: the name
 local seen = tonumber(ARGV[2]) -- integer: version that the caller saw
 local document = ARGV[3] -- bytes: the new document
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- A catalog: names in the order of their bytes, each with a small document. A document's version is the
--- server's time at which it was written, so that a name that was removed and put again has another one.
-local CATALOG_LAYOUT = '1'
-
 local function knows_layout(meta)
-  return (redis.call('HGET', meta, 'layout') or CATALOG_LAYOUT) == CATALOG_LAYOUT
+  return (redis.call('HGET', meta, 'layout') or '1') == '1'
 end
-
-local function parse_document(stored)
-  local version, document = string.match(stored, '^(%d+) (.*)$')
-  return tonumber(version), document
-end
--- Stores a document with a version greater than that of the one it replaces.
-local function store_document(meta, names, documents, name, old_version, document, now_us)
-  local version = math.max(old_version + 1, now_us)
-  redis.call('HSET', documents, name, string.format('%.0f ', version) .. document)
-  redis.call('ZADD', names, '0', name)
-  redis.call('HSET', meta, 'layout', CATALOG_LAYOUT)
-  return version
-end
-
-local SMALL_BYTES = 8192
-
 if not knows_layout(meta) then
   return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
 end
 local stored = redis.call('HGET', documents, name)
 if not stored then
   return { 'absent' }
+end
+local function parse_document(stored)
+  local version, document = string.match(stored, '^(%d+) (.*)$')
+  return tonumber(version), document
 end
 local version, known = parse_document(stored)
 if known == document then
@@ -473,8 +431,22 @@ end
 if version ~= seen then
   return { 'conflict', version, known }
 end
-if #document <= math.max(#known, SMALL_BYTES) then
+if #document <= math.max(#known, 8192) then
   redis.call('HDEL', documents, name)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- Stores a document with a version greater than that of the one it replaces.
+local function store_document(meta, names, documents, name, old_version, document, now_us)
+  local version = math.max(old_version + 1, now_us)
+  redis.call('HSET', documents, name, string.format('%.0f ', version) .. document)
+  redis.call('ZADD', names, '0', name)
+  redis.call('HSET', meta, 'layout', '1')
+  return version
 end
 return { 'replaced', store_document(meta, names, documents, name, version, document, clock_us()) }
 `,
@@ -482,10 +454,13 @@ return { 'replaced', store_document(meta, names, documents, name, version, docum
   parts: ['meta', 'names', 'documents'],
   lines: [
     [1, 'lua/catalog/replace.lua', 1],
-    [18, 'lua/shared/clock.lua', 1],
-    [24, 'lua/shared/catalog.lua', 1],
-    [36, 'lua/shared/catalog-write.lua', 1],
-    [44, 'lua/catalog/replace.lua', 21],
+    [18, 'lua/shared/catalog.lua', 5],
+    [21, 'lua/catalog/replace.lua', 24],
+    [28, 'lua/shared/catalog.lua', 9],
+    [32, 'lua/catalog/replace.lua', 31],
+    [42, 'lua/shared/clock.lua', 1],
+    [48, 'lua/shared/catalog-write.lua', 1],
+    [56, 'lua/catalog/replace.lua', 41],
   ],
   encode(args) {
     return [

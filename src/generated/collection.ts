@@ -36,7 +36,7 @@ export type AddAnswer =
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'collection/add',
-    sha1: 'cb56c75c2362853a3fb2903d5d2d6b47d267387d',
+    sha1: '007a185318f49228d6a3e58524e31db271ad99c0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -59,33 +59,44 @@ local limit = tonumber(ARGV[5]) -- integer: how many items there may be, of a li
 local largest = tonumber(ARGV[6]) -- integer: bytes of the largest of these items
 local parts, parts_at = ARGV, 7 -- repeated (part:bytes): as those of \`replace\`
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
--- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
--- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
-local CALL_MEMORY_MS = 600000
+-- What differs between the kinds of items.
+-- A list and a set have one part an item, a hash its field and its value, a sorted set its score and its value.
 
--- What is remembered of a slot: number, time and answer of its last call.
-local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+local function open_collection(meta, caller)
+  local stored = redis.call(
+    'HMGET',
+    meta,
+    'layout',
+    'codec',
+    'kind',
+    'version',
+    'copy',
+    'first',
+    'size',
+    'largest',
+    'expires_at_ms',
+    caller
+  )
+  return {
+    layout = stored[1] or '1',
+    codec = stored[2],
+    kind = stored[3],
+    version = tonumber(stored[4] or -1),
+    copy = tonumber(stored[5] or 0),
+    first = tonumber(stored[6] or 0),
+    size = tonumber(stored[7] or 0),
+    largest = tonumber(stored[8] or 0),
+    expires_at_ms = tonumber(stored[9] or 0),
+    record = stored[10],
+  }
 end
-
+local known = open_collection(meta, caller)
+if known.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
+if #parts - parts_at >= 2000 then
+  return redis.error_reply('INVALID items: must be at most 1000 a call')
+end
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
 -- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
 -- must not run again.
@@ -99,7 +110,113 @@ local function recall(record, call)
   end
   return nil, tonumber(number) > tonumber(call)
 end
-
+local remembered, superseded = recall(known.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  local size, added, removed = string.match(remembered, '^(%d+) (%d+) (%d+)$')
+  return { 'added', tonumber(size), tonumber(added), tonumber(removed) }
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
+-- True while the collection counts, and is whole.
+local function is_live(known, items, now_ms)
+local function count_items(items, kind)
+  if kind == 'list' then
+    return redis.call('LLEN', items)
+  elseif kind == 'set' then
+    return redis.call('SCARD', items)
+  elseif kind == 'hash' then
+    return redis.call('HLEN', items)
+  end
+  return redis.call('ZCARD', items)
+end
+  return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
+end
+if not is_live(known, items, now_ms) then
+  return { 'absent' }
+end
+if known.kind ~= kind then
+  return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
+end
+if known.codec ~= codec then
+  return redis.error_reply('CODEC ' .. known.codec)
+end
+-- How many of the items are new; of a list, how many it has now.
+local function fill(items, kind, parts, from)
+  if from > #parts then
+    return 0
+  elseif kind == 'list' then
+    return redis.call('RPUSH', items, unpack(parts, from))
+  elseif kind == 'set' then
+    return redis.call('SADD', items, unpack(parts, from))
+  elseif kind == 'hash' then
+    return redis.call('HSET', items, unpack(parts, from))
+  end
+  return redis.call('ZADD', items, unpack(parts, from))
+end
+local added = fill(items, kind, parts, parts_at)
+if kind == 'list' then
+  added = #parts - parts_at + 1
+end
+-- How many items have left: the oldest of a list, those of a sorted set with the smallest scores.
+local function limit_items(items, kind, excess, limit)
+  if limit == 0 or excess <= 0 then
+    return 0
+  end
+  local leaving = math.min(excess, 2000)
+  if kind == 'list' then
+    redis.call('LTRIM', items, leaving, '-1')
+    return leaving
+  elseif kind == 'sortedSet' then
+    return redis.call('ZREMRANGEBYRANK', items, '0', leaving - 1)
+  end
+  return 0
+end
+local removed = limit_items(items, kind, known.size + added - limit, limit)
+local size = known.size + added - removed
+if kind == 'list' then
+  known.first = known.first + removed
+end
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+redis.call(
+  'HSET',
+  meta,
+  'size',
+  exact(size),
+  'first',
+  exact(known.first),
+  'largest',
+  exact(math.max(known.largest, largest))
+)
+local function keep_until(meta, items, expires_at_ms, now_ms)
+  redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + 600000))
+  redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + 60000))
+end
+-- The first item of an empty collection makes its key anew.
+keep_until(meta, items, known.expires_at_ms, now_ms)
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller ~= '' then
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+end
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
@@ -135,161 +252,12 @@ end
   -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+    return at_ms and now_ms - at_ms > 600000
   end)
 end
-
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
     forget_old_calls(calls, call, added, now_ms)
   end
 end
--- All that is known of a collection but its items: one hash, read once a call.
---   layout, codec    the form of the stored data, and of the values
---   kind             list, set, hash or sortedSet
---   version          of the newest replace; -1: it came without one
---   copy             token of the newest replace; the markers of its pages hold it
---   first            of a list: how many items have left at its head since then
---   size             how many items there are. Are others stored, the server has evicted or lost some
---   largest          bytes that the largest item of this copy may have
---   expires_at_ms    nothing of the above counts from then on, but for the copy
--- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
-local COLLECTION_LAYOUT = '1'
-
-local function open_collection(meta, caller)
-  local stored = redis.call(
-    'HMGET',
-    meta,
-    'layout',
-    'codec',
-    'kind',
-    'version',
-    'copy',
-    'first',
-    'size',
-    'largest',
-    'expires_at_ms',
-    caller
-  )
-  return {
-    layout = stored[1] or COLLECTION_LAYOUT,
-    codec = stored[2],
-    kind = stored[3],
-    version = tonumber(stored[4] or -1),
-    copy = tonumber(stored[5] or 0),
-    first = tonumber(stored[6] or 0),
-    size = tonumber(stored[7] or 0),
-    largest = tonumber(stored[8] or 0),
-    expires_at_ms = tonumber(stored[9] or 0),
-    record = stored[10],
-  }
-end
--- What differs between the kinds of items.
--- A list and a set have one part an item, a hash its field and its value, a sorted set its score and its value.
-
-local function count_items(items, kind)
-  if kind == 'list' then
-    return redis.call('LLEN', items)
-  elseif kind == 'set' then
-    return redis.call('SCARD', items)
-  elseif kind == 'hash' then
-    return redis.call('HLEN', items)
-  end
-  return redis.call('ZCARD', items)
-end
-
--- True while the collection counts, and is whole.
-local function is_live(known, items, now_ms)
-  return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
-end
-local MAX_PARTS = 2000
-
--- How many of the items are new; of a list, how many it has now.
-local function fill(items, kind, parts, from)
-  if from > #parts then
-    return 0
-  elseif kind == 'list' then
-    return redis.call('RPUSH', items, unpack(parts, from))
-  elseif kind == 'set' then
-    return redis.call('SADD', items, unpack(parts, from))
-  elseif kind == 'hash' then
-    return redis.call('HSET', items, unpack(parts, from))
-  end
-  return redis.call('ZADD', items, unpack(parts, from))
-end
-local MOST_REMOVED = 2000
-
--- How many items have left: the oldest of a list, those of a sorted set with the smallest scores.
-local function limit_items(items, kind, excess, limit)
-  if limit == 0 or excess <= 0 then
-    return 0
-  end
-  local leaving = math.min(excess, MOST_REMOVED)
-  if kind == 'list' then
-    redis.call('LTRIM', items, leaving, '-1')
-    return leaving
-  elseif kind == 'sortedSet' then
-    return redis.call('ZREMRANGEBYRANK', items, '0', leaving - 1)
-  end
-  return 0
-end
--- Redis drops the keys only this long after they have ceased to count: the items after a minute, what is
--- known of calls when none is repeated any more.
-local ITEMS_SLACK_MS = 60000
-local META_SLACK_MS = 600000
-
-local function keep_until(meta, items, expires_at_ms, now_ms)
-  redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + META_SLACK_MS))
-  redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + ITEMS_SLACK_MS))
-end
-
-local known = open_collection(meta, caller)
-if known.layout ~= COLLECTION_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
-if #parts - parts_at >= MAX_PARTS then
-  return redis.error_reply('INVALID items: must be at most 1000 a call')
-end
-local remembered, superseded = recall(known.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-  local size, added, removed = string.match(remembered, '^(%d+) (%d+) (%d+)$')
-  return { 'added', tonumber(size), tonumber(added), tonumber(removed) }
-end
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(known, items, now_ms) then
-  return { 'absent' }
-end
-if known.kind ~= kind then
-  return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-end
-if known.codec ~= codec then
-  return redis.error_reply('CODEC ' .. known.codec)
-end
-local added = fill(items, kind, parts, parts_at)
-if kind == 'list' then
-  added = #parts - parts_at + 1
-end
-local removed = limit_items(items, kind, known.size + added - limit, limit)
-local size = known.size + added - removed
-if kind == 'list' then
-  known.first = known.first + removed
-end
-redis.call(
-  'HSET',
-  meta,
-  'size',
-  exact(size),
-  'first',
-  exact(known.first),
-  'largest',
-  exact(math.max(known.largest, largest))
-)
--- The first item of an empty collection makes its key anew.
-keep_until(meta, items, known.expires_at_ms, now_ms)
 remember_answer(meta, caller, call, now_ms, string.format('%.0f %.0f %.0f', size, added, removed))
 return { 'added', size, added, removed }
 `,
@@ -297,18 +265,33 @@ return { 'added', size, added, removed }
   parts: ['meta', 'items'],
   lines: [
     [1, 'lua/collection/add.lua', 1],
-    [21, 'lua/shared/exact.lua', 1],
-    [31, 'lua/shared/clock.lua', 1],
-    [37, 'lua/shared/calls.lua', 1],
-    [41, 'lua/shared/calls.lua', 6],
-    [69, 'lua/shared/drop-over.lua', 1],
-    [94, 'lua/shared/calls.lua', 35],
-    [107, 'lua/shared/collection/state.lua', 1],
-    [147, 'lua/shared/collection/items.lua', 1],
-    [165, 'lua/shared/collection/fill.lua', 1],
-    [180, 'lua/shared/collection/limit.lua', 1],
-    [196, 'lua/shared/collection/keep.lua', 1],
-    [205, 'lua/collection/add.lua', 29],
+    [21, 'lua/shared/collection/items.lua', 1],
+    [24, 'lua/shared/collection/state.lua', 13],
+    [52, 'lua/collection/add.lua', 30],
+    [59, 'lua/shared/calls.lua', 13],
+    [72, 'lua/collection/add.lua', 37],
+    [80, 'lua/shared/clock.lua', 1],
+    [86, 'lua/collection/add.lua', 45],
+    [87, 'lua/shared/collection/items.lua', 15],
+    [89, 'lua/shared/collection/items.lua', 4],
+    [99, 'lua/shared/collection/items.lua', 17],
+    [101, 'lua/collection/add.lua', 46],
+    [110, 'lua/shared/collection/fill.lua', 3],
+    [123, 'lua/collection/add.lua', 55],
+    [127, 'lua/shared/collection/limit.lua', 3],
+    [141, 'lua/collection/add.lua', 59],
+    [146, 'lua/shared/exact.lua', 1],
+    [156, 'lua/collection/add.lua', 64],
+    [166, 'lua/shared/collection/keep.lua', 6],
+    [170, 'lua/collection/add.lua', 74],
+    [172, 'lua/shared/calls.lua', 42],
+    [174, 'lua/shared/calls.lua', 8],
+    [178, 'lua/shared/calls.lua', 44],
+    [179, 'lua/shared/calls.lua', 27],
+    [186, 'lua/shared/drop-over.lua', 1],
+    [211, 'lua/shared/calls.lua', 35],
+    [217, 'lua/shared/calls.lua', 45],
+    [220, 'lua/collection/add.lua', 76],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.parts.length)
@@ -372,7 +355,7 @@ export type BuildAnswer =
 export const build: Operation<BuildArguments, BuildAnswer> = {
   script: {
     name: 'collection/build',
-    sha1: '4f2376192d5bd6c95450440819a1b2ba1a1748d3',
+    sha1: 'a973a0c89b48d626ec82e4f3ffbb23d6129d4815',
     reads: false,
     bytes: false,
     source: `--[[
@@ -397,23 +380,8 @@ local before = tonumber(ARGV[4]) -- integer: how many have been built
 local count = tonumber(ARGV[5]) -- integer: how many these are, none of them twice
 local parts, parts_at = ARGV, 6 -- repeated (part:bytes): as those of \`replace\`
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- All that is known of a collection but its items: one hash, read once a call.
---   layout, codec    the form of the stored data, and of the values
---   kind             list, set, hash or sortedSet
---   version          of the newest replace; -1: it came without one
---   copy             token of the newest replace; the markers of its pages hold it
---   first            of a list: how many items have left at its head since then
---   size             how many items there are. Are others stored, the server has evicted or lost some
---   largest          bytes that the largest item of this copy may have
---   expires_at_ms    nothing of the above counts from then on, but for the copy
--- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
-local COLLECTION_LAYOUT = '1'
+-- What differs between the kinds of items.
+-- A list and a set have one part an item, a hash its field and its value, a sorted set its score and its value.
 
 local function open_collection(meta, caller)
   local stored = redis.call(
@@ -431,7 +399,7 @@ local function open_collection(meta, caller)
     caller
   )
   return {
-    layout = stored[1] or COLLECTION_LAYOUT,
+    layout = stored[1] or '1',
     codec = stored[2],
     kind = stored[3],
     version = tonumber(stored[4] or -1),
@@ -443,9 +411,20 @@ local function open_collection(meta, caller)
     record = stored[10],
   }
 end
--- What differs between the kinds of items.
--- A list and a set have one part an item, a hash its field and its value, a sorted set its score and its value.
-
+local known = open_collection(meta, '')
+if known.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
+if #parts - parts_at >= 2000 then
+  return redis.error_reply('INVALID items: must be at most 1000 a call')
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
 local function count_items(items, kind)
   if kind == 'list' then
     return redis.call('LLEN', items)
@@ -456,13 +435,30 @@ local function count_items(items, kind)
   end
   return redis.call('ZCARD', items)
 end
-
 -- True while the collection counts, and is whole.
 local function is_live(known, items, now_ms)
   return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
 end
-local MAX_PARTS = 2000
-
+if is_live(known, items, now_ms) then
+  if known.kind ~= kind then
+    return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
+  end
+  if known.codec ~= codec then
+    return redis.error_reply('CODEC ' .. known.codec)
+  end
+-- True when what a replace of this version brings must not be stored: it is older, or there already.
+local function is_outdated(known, version)
+  return version >= 0 and known.version >= version
+end
+  if is_outdated(known, version) then
+    if known.version > version then
+      return { 'refused', known.version }
+    end
+    return { 'unchanged', known.copy, known.expires_at_ms }
+  end
+end
+local size = count_items(build, kind)
+if size == before then
 -- How many of the items are new; of a list, how many it has now.
 local function fill(items, kind, parts, from)
   if from > #parts then
@@ -476,39 +472,8 @@ local function fill(items, kind, parts, from)
   end
   return redis.call('ZADD', items, unpack(parts, from))
 end
--- True when what a replace of this version brings must not be stored: it is older, or there already.
-local function is_outdated(known, version)
-  return version >= 0 and known.version >= version
-end
-
-local BUILD_MS = '60000'
-
-local known = open_collection(meta, '')
-if known.layout ~= COLLECTION_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
-if #parts - parts_at >= MAX_PARTS then
-  return redis.error_reply('INVALID items: must be at most 1000 a call')
-end
-local now_ms = math.floor(clock_us() / 1000)
-if is_live(known, items, now_ms) then
-  if known.kind ~= kind then
-    return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-  end
-  if known.codec ~= codec then
-    return redis.error_reply('CODEC ' .. known.codec)
-  end
-  if is_outdated(known, version) then
-    if known.version > version then
-      return { 'refused', known.version }
-    end
-    return { 'unchanged', known.copy, known.expires_at_ms }
-  end
-end
-local size = count_items(build, kind)
-if size == before then
   fill(build, kind, parts, parts_at)
-  redis.call('PEXPIRE', build, BUILD_MS)
+  redis.call('PEXPIRE', build, '60000')
   size = count_items(build, kind)
 end
 if size ~= before + count then
@@ -520,12 +485,18 @@ return { 'built', size }
   parts: ['meta', 'items', 'build'],
   lines: [
     [1, 'lua/collection/build.lua', 1],
-    [23, 'lua/shared/clock.lua', 1],
-    [29, 'lua/shared/collection/state.lua', 1],
-    [69, 'lua/shared/collection/items.lua', 1],
-    [87, 'lua/shared/collection/fill.lua', 1],
-    [102, 'lua/shared/collection/replace.lua', 1],
-    [107, 'lua/collection/build.lua', 30],
+    [23, 'lua/shared/collection/items.lua', 1],
+    [26, 'lua/shared/collection/state.lua', 13],
+    [54, 'lua/collection/build.lua', 32],
+    [61, 'lua/shared/clock.lua', 1],
+    [67, 'lua/collection/build.lua', 39],
+    [68, 'lua/shared/collection/items.lua', 4],
+    [78, 'lua/shared/collection/items.lua', 15],
+    [82, 'lua/collection/build.lua', 40],
+    [89, 'lua/shared/collection/replace.lua', 1],
+    [93, 'lua/collection/build.lua', 47],
+    [102, 'lua/shared/collection/fill.lua', 3],
+    [115, 'lua/collection/build.lua', 56],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.parts.length)
@@ -634,7 +605,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'collection/inspect',
-    sha1: 'c3a379a4d65969ffa226368d364dda7f1a867856',
+    sha1: 'ea97ad6c03f67f88f8e0234bc27c07dca5560e61',
     reads: true,
     bytes: false,
     source: `--[[
@@ -648,23 +619,8 @@ A picture of a collection.
 local meta = KEYS[1] -- hash: all that is known of the collection but its items
 local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- All that is known of a collection but its items: one hash, read once a call.
---   layout, codec    the form of the stored data, and of the values
---   kind             list, set, hash or sortedSet
---   version          of the newest replace; -1: it came without one
---   copy             token of the newest replace; the markers of its pages hold it
---   first            of a list: how many items have left at its head since then
---   size             how many items there are. Are others stored, the server has evicted or lost some
---   largest          bytes that the largest item of this copy may have
---   expires_at_ms    nothing of the above counts from then on, but for the copy
--- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
-local COLLECTION_LAYOUT = '1'
+-- What differs between the kinds of items.
+-- A list and a set have one part an item, a hash its field and its value, a sorted set its score and its value.
 
 local function open_collection(meta, caller)
   local stored = redis.call(
@@ -682,7 +638,7 @@ local function open_collection(meta, caller)
     caller
   )
   return {
-    layout = stored[1] or COLLECTION_LAYOUT,
+    layout = stored[1] or '1',
     codec = stored[2],
     kind = stored[3],
     version = tonumber(stored[4] or -1),
@@ -694,9 +650,19 @@ local function open_collection(meta, caller)
     record = stored[10],
   }
 end
--- What differs between the kinds of items.
--- A list and a set have one part an item, a hash its field and its value, a sorted set its score and its value.
-
+local known = open_collection(meta, '')
+if known.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
+-- True while the collection counts, and is whole.
+local function is_live(known, items, now_ms)
 local function count_items(items, kind)
   if kind == 'list' then
     return redis.call('LLEN', items)
@@ -707,17 +673,8 @@ local function count_items(items, kind)
   end
   return redis.call('ZCARD', items)
 end
-
--- True while the collection counts, and is whole.
-local function is_live(known, items, now_ms)
   return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
 end
-
-local known = open_collection(meta, '')
-if known.layout ~= COLLECTION_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
-local now_ms = math.floor(clock_us() / 1000)
 if not is_live(known, items, now_ms) then
   return { 'absent' }
 end
@@ -737,10 +694,15 @@ return {
   parts: ['meta', 'items'],
   lines: [
     [1, 'lua/collection/inspect.lua', 1],
-    [12, 'lua/shared/clock.lua', 1],
-    [18, 'lua/shared/collection/state.lua', 1],
-    [58, 'lua/shared/collection/items.lua', 1],
-    [76, 'lua/collection/inspect.lua', 15],
+    [12, 'lua/shared/collection/items.lua', 1],
+    [15, 'lua/shared/collection/state.lua', 13],
+    [43, 'lua/collection/inspect.lua', 16],
+    [47, 'lua/shared/clock.lua', 1],
+    [53, 'lua/collection/inspect.lua', 20],
+    [54, 'lua/shared/collection/items.lua', 15],
+    [56, 'lua/shared/collection/items.lua', 4],
+    [66, 'lua/shared/collection/items.lua', 17],
+    [68, 'lua/collection/inspect.lua', 21],
   ],
   encode() {
     return []
@@ -803,7 +765,7 @@ function readPartsOfReadPage(part: Reply | undefined): (Buffer)[] {
 export const read: Operation<ReadArguments, ReadAnswer> = {
   script: {
     name: 'collection/read',
-    sha1: '5d39c33fe3a4649f93dba0ba630d374a7a572178',
+    sha1: '9d5d8b4a2a8db175c7463c5bbd05e947eb019219',
     reads: true,
     bytes: true,
     source: `--[[
@@ -826,34 +788,15 @@ local copy = tonumber(ARGV[3]) -- integer: of the page before; 0: from the begin
 local place = ARGV[4] -- text: behind the page before; 0: from the beginning
 local limit = tonumber(ARGV[5]) -- integer: how many items at most, up to 1,000
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- All that is known of a collection but its items: one hash, read once a call.
---   layout, codec    the form of the stored data, and of the values
---   kind             list, set, hash or sortedSet
---   version          of the newest replace; -1: it came without one
---   copy             token of the newest replace; the markers of its pages hold it
---   first            of a list: how many items have left at its head since then
---   size             how many items there are. Are others stored, the server has evicted or lost some
---   largest          bytes that the largest item of this copy may have
---   expires_at_ms    nothing of the above counts from then on, but for the copy
--- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
-local COLLECTION_LAYOUT = '1'
+-- What differs between the kinds of items.
+-- A list and a set have one part an item, a hash its field and its value, a sorted set its score and its value.
 
+-- Places in a scan. The order of what Redis scans comes of a number that each of its processes draws anew: to one that has started
+-- since, to a replica that has taken over, and to a node that a slot has come to, the cursor of another one means nothing, and whoever
+-- went on with it would miss items. So a place is '<cursor>.<process>'.
+
+-- What tells this process of Redis from others; empty where that cannot be asked.
+local process_read
 local function open_collection(meta, caller)
   local stored = redis.call(
     'HMGET',
@@ -870,7 +813,7 @@ local function open_collection(meta, caller)
     caller
   )
   return {
-    layout = stored[1] or COLLECTION_LAYOUT,
+    layout = stored[1] or '1',
     codec = stored[2],
     kind = stored[3],
     version = tonumber(stored[4] or -1),
@@ -882,9 +825,39 @@ local function open_collection(meta, caller)
     record = stored[10],
   }
 end
--- What differs between the kinds of items.
--- A list and a set have one part an item, a hash its field and its value, a sorted set its score and its value.
-
+local known = open_collection(meta, '')
+if known.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
+local is_scanned = kind == 'set' or kind == 'hash'
+local function scanning_process()
+  if not process_read then
+    local info = redis.pcall('INFO', 'server')
+    process_read = type(info) == 'string' and string.match(info, 'run_id:(%x%x%x%x%x%x%x%x)') or ''
+  end
+  return process_read
+end
+-- Nil for what is no place, false for one of another process.
+local function cursor_of(place)
+  local cursor, process = string.match(place, '^(%d+)%.?(%x*)$')
+  if not cursor or #cursor > 20 then
+    return nil
+  end
+  return (process == '' or process == scanning_process()) and cursor
+end
+local cursor = cursor_of(place)
+if cursor == nil or (not is_scanned and cursor ~= place) then
+  return redis.error_reply('INVALID after: must be a marker of this collection')
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
+-- True while the collection counts, and is whole.
+local function is_live(known, items, now_ms)
 local function count_items(items, kind)
   if kind == 'list' then
     return redis.call('LLEN', items)
@@ -895,50 +868,42 @@ local function count_items(items, kind)
   end
   return redis.call('ZCARD', items)
 end
-
--- True while the collection counts, and is whole.
-local function is_live(known, items, now_ms)
   return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
 end
--- Places in a scan. The order of what Redis scans comes of a number that each of its processes draws anew: to one that has started
--- since, to a replica that has taken over, and to a node that a slot has come to, the cursor of another one means nothing, and whoever
--- went on with it would miss items. So a place is '<cursor>.<process>'.
-
--- What tells this process of Redis from others; empty where that cannot be asked.
-local process_read
-local function scanning_process()
-  if not process_read then
-    local info = redis.pcall('INFO', 'server')
-    process_read = type(info) == 'string' and string.match(info, 'run_id:(%x%x%x%x%x%x%x%x)') or ''
-  end
-  return process_read
+if not is_live(known, items, now_ms) then
+  return { 'absent' }
 end
-
--- Nil for what is no place, false for one of another process.
-local function cursor_of(place)
-  local cursor, process = string.match(place, '^(%d+)%.?(%x*)$')
-  if not cursor or #cursor > 20 then
-    return nil
-  end
-  return (process == '' or process == scanning_process()) and cursor
+if known.kind ~= kind then
+  return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
 end
-
+if known.codec ~= codec then
+  return redis.error_reply('CODEC ' .. known.codec)
+end
+if cursor == false or (copy ~= 0 and copy ~= known.copy) then
+  return { 'replaced', known.copy, known.version }
+end
+local gap = copy ~= 0 and kind == 'list' and tonumber(cursor) < known.first
+local function page_size(known, limit)
+  return math.max(1, math.min(limit, math.floor(4194304 / math.max(1, known.largest))))
+end
+-- Parts of the items behind a place, the place behind them, and whether more follow. A list counts places from its
+-- first item on, also those that have left; a sorted set by rank; a set and a hash are scanned.
+local function read_items(items, known, place, limit)
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
 -- '0' is the end, as it is the beginning.
 local function place_of(cursor)
   local process = cursor ~= '0' and scanning_process() or ''
   return process == '' and cursor or cursor .. '.' .. process
 end
-
--- What a page may hold, as the largest item tells.
-local MAX_PAGE_BYTES = 4194304
-
-local function page_size(known, limit)
-  return math.max(1, math.min(limit, math.floor(MAX_PAGE_BYTES / math.max(1, known.largest))))
-end
-
--- Parts of the items behind a place, the place behind them, and whether more follow. A list counts places from its
--- first item on, also those that have left; a sorted set by rank; a set and a hash are scanned.
-local function read_items(items, known, place, limit)
   if known.kind == 'set' then
     local scan = redis.call('SSCAN', items, place, 'COUNT', limit)
     return scan[2], place_of(scan[1]), scan[1] ~= '0'
@@ -956,30 +921,6 @@ local function read_items(items, known, place, limit)
   local to = from + #parts / 2
   return parts, exact(to), to < known.size
 end
-
-local known = open_collection(meta, '')
-if known.layout ~= COLLECTION_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
-local is_scanned = kind == 'set' or kind == 'hash'
-local cursor = cursor_of(place)
-if cursor == nil or (not is_scanned and cursor ~= place) then
-  return redis.error_reply('INVALID after: must be a marker of this collection')
-end
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(known, items, now_ms) then
-  return { 'absent' }
-end
-if known.kind ~= kind then
-  return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-end
-if known.codec ~= codec then
-  return redis.error_reply('CODEC ' .. known.codec)
-end
-if cursor == false or (copy ~= 0 and copy ~= known.copy) then
-  return { 'replaced', known.copy, known.version }
-end
-local gap = copy ~= 0 and kind == 'list' and tonumber(cursor) < known.first
 local parts, next_place, more = read_items(items, known, cursor, page_size(known, limit))
 return {
   'page',
@@ -997,13 +938,25 @@ return {
   parts: ['meta', 'items'],
   lines: [
     [1, 'lua/collection/read.lua', 1],
-    [21, 'lua/shared/exact.lua', 1],
-    [31, 'lua/shared/clock.lua', 1],
-    [37, 'lua/shared/collection/state.lua', 1],
-    [77, 'lua/shared/collection/items.lua', 1],
-    [95, 'lua/shared/scan-place.lua', 1],
-    [123, 'lua/shared/collection/page.lua', 2],
-    [151, 'lua/collection/read.lua', 26],
+    [21, 'lua/shared/collection/items.lua', 1],
+    [24, 'lua/shared/scan-place.lua', 1],
+    [30, 'lua/shared/collection/state.lua', 13],
+    [58, 'lua/collection/read.lua', 27],
+    [63, 'lua/shared/scan-place.lua', 7],
+    [70, 'lua/shared/scan-place.lua', 15],
+    [78, 'lua/collection/read.lua', 32],
+    [82, 'lua/shared/clock.lua', 1],
+    [88, 'lua/collection/read.lua', 36],
+    [89, 'lua/shared/collection/items.lua', 15],
+    [91, 'lua/shared/collection/items.lua', 4],
+    [101, 'lua/shared/collection/items.lua', 17],
+    [103, 'lua/collection/read.lua', 37],
+    [116, 'lua/shared/collection/page.lua', 6],
+    [119, 'lua/shared/collection/page.lua', 10],
+    [122, 'lua/shared/exact.lua', 1],
+    [132, 'lua/shared/scan-place.lua', 24],
+    [137, 'lua/shared/collection/page.lua', 13],
+    [154, 'lua/collection/read.lua', 50],
   ],
   encode(args) {
     return [
@@ -1069,7 +1022,7 @@ export type RemoveAnswer =
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'collection/remove',
-    sha1: 'ae6edc79ac880d1b4c7fb2cea6e49d596a479691',
+    sha1: '62087e7ab4ffc6fd58a60ea678296da69350b200',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1088,33 +1041,44 @@ local kind = ARGV[3] -- text: set, hash or sortedSet
 local codec = ARGV[4] -- text: name of the codec that made the values
 local parts, parts_at = ARGV, 5 -- repeated (part:bytes): value, or field of a hash
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
--- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
--- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
-local CALL_MEMORY_MS = 600000
+-- What differs between the kinds of items.
+-- A list and a set have one part an item, a hash its field and its value, a sorted set its score and its value.
 
--- What is remembered of a slot: number, time and answer of its last call.
-local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+local function open_collection(meta, caller)
+  local stored = redis.call(
+    'HMGET',
+    meta,
+    'layout',
+    'codec',
+    'kind',
+    'version',
+    'copy',
+    'first',
+    'size',
+    'largest',
+    'expires_at_ms',
+    caller
+  )
+  return {
+    layout = stored[1] or '1',
+    codec = stored[2],
+    kind = stored[3],
+    version = tonumber(stored[4] or -1),
+    copy = tonumber(stored[5] or 0),
+    first = tonumber(stored[6] or 0),
+    size = tonumber(stored[7] or 0),
+    largest = tonumber(stored[8] or 0),
+    expires_at_ms = tonumber(stored[9] or 0),
+    record = stored[10],
+  }
 end
-
+local known = open_collection(meta, caller)
+if known.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
+if #parts - parts_at >= 1000 then
+  return redis.error_reply('INVALID items: must be at most 1000 a call')
+end
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
 -- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
 -- must not run again.
@@ -1128,7 +1092,81 @@ local function recall(record, call)
   end
   return nil, tonumber(number) > tonumber(call)
 end
-
+local remembered, superseded = recall(known.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  local size, removed = string.match(remembered, '^(%d+) (%d+)$')
+  return { 'removed', tonumber(size), tonumber(removed) }
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
+-- True while the collection counts, and is whole.
+local function is_live(known, items, now_ms)
+local function count_items(items, kind)
+  if kind == 'list' then
+    return redis.call('LLEN', items)
+  elseif kind == 'set' then
+    return redis.call('SCARD', items)
+  elseif kind == 'hash' then
+    return redis.call('HLEN', items)
+  end
+  return redis.call('ZCARD', items)
+end
+  return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
+end
+if not is_live(known, items, now_ms) then
+  return { 'absent' }
+end
+if known.kind ~= kind then
+  return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
+end
+if known.codec ~= codec then
+  return redis.error_reply('CODEC ' .. known.codec)
+end
+-- How many of them there were.
+local function take_out(items, kind, parts, from)
+  if from > #parts then
+    return 0
+  elseif kind == 'set' then
+    return redis.call('SREM', items, unpack(parts, from))
+  elseif kind == 'hash' then
+    return redis.call('HDEL', items, unpack(parts, from))
+  end
+  return redis.call('ZREM', items, unpack(parts, from))
+end
+local removed = take_out(items, kind, parts, parts_at)
+local size = known.size - removed
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+local function keep_until(meta, items, expires_at_ms, now_ms)
+  redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + 600000))
+  redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + 60000))
+end
+-- It frees first, so that it also works when the server is out of memory.
+keep_until(meta, items, known.expires_at_ms, now_ms)
+redis.call('HSET', meta, 'size', exact(size))
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller ~= '' then
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+end
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
@@ -1164,127 +1202,12 @@ end
   -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+    return at_ms and now_ms - at_ms > 600000
   end)
 end
-
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
     forget_old_calls(calls, call, added, now_ms)
   end
 end
--- All that is known of a collection but its items: one hash, read once a call.
---   layout, codec    the form of the stored data, and of the values
---   kind             list, set, hash or sortedSet
---   version          of the newest replace; -1: it came without one
---   copy             token of the newest replace; the markers of its pages hold it
---   first            of a list: how many items have left at its head since then
---   size             how many items there are. Are others stored, the server has evicted or lost some
---   largest          bytes that the largest item of this copy may have
---   expires_at_ms    nothing of the above counts from then on, but for the copy
--- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
-local COLLECTION_LAYOUT = '1'
-
-local function open_collection(meta, caller)
-  local stored = redis.call(
-    'HMGET',
-    meta,
-    'layout',
-    'codec',
-    'kind',
-    'version',
-    'copy',
-    'first',
-    'size',
-    'largest',
-    'expires_at_ms',
-    caller
-  )
-  return {
-    layout = stored[1] or COLLECTION_LAYOUT,
-    codec = stored[2],
-    kind = stored[3],
-    version = tonumber(stored[4] or -1),
-    copy = tonumber(stored[5] or 0),
-    first = tonumber(stored[6] or 0),
-    size = tonumber(stored[7] or 0),
-    largest = tonumber(stored[8] or 0),
-    expires_at_ms = tonumber(stored[9] or 0),
-    record = stored[10],
-  }
-end
--- What differs between the kinds of items.
--- A list and a set have one part an item, a hash its field and its value, a sorted set its score and its value.
-
-local function count_items(items, kind)
-  if kind == 'list' then
-    return redis.call('LLEN', items)
-  elseif kind == 'set' then
-    return redis.call('SCARD', items)
-  elseif kind == 'hash' then
-    return redis.call('HLEN', items)
-  end
-  return redis.call('ZCARD', items)
-end
-
--- True while the collection counts, and is whole.
-local function is_live(known, items, now_ms)
-  return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
-end
-local MAX_REMOVED = 1000
-
--- How many of them there were.
-local function take_out(items, kind, parts, from)
-  if from > #parts then
-    return 0
-  elseif kind == 'set' then
-    return redis.call('SREM', items, unpack(parts, from))
-  elseif kind == 'hash' then
-    return redis.call('HDEL', items, unpack(parts, from))
-  end
-  return redis.call('ZREM', items, unpack(parts, from))
-end
--- Redis drops the keys only this long after they have ceased to count: the items after a minute, what is
--- known of calls when none is repeated any more.
-local ITEMS_SLACK_MS = 60000
-local META_SLACK_MS = 600000
-
-local function keep_until(meta, items, expires_at_ms, now_ms)
-  redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + META_SLACK_MS))
-  redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + ITEMS_SLACK_MS))
-end
-
-local known = open_collection(meta, caller)
-if known.layout ~= COLLECTION_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
-if #parts - parts_at >= MAX_REMOVED then
-  return redis.error_reply('INVALID items: must be at most 1000 a call')
-end
-local remembered, superseded = recall(known.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-  local size, removed = string.match(remembered, '^(%d+) (%d+)$')
-  return { 'removed', tonumber(size), tonumber(removed) }
-end
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(known, items, now_ms) then
-  return { 'absent' }
-end
-if known.kind ~= kind then
-  return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-end
-if known.codec ~= codec then
-  return redis.error_reply('CODEC ' .. known.codec)
-end
-local removed = take_out(items, kind, parts, parts_at)
-local size = known.size - removed
--- It frees first, so that it also works when the server is out of memory.
-keep_until(meta, items, known.expires_at_ms, now_ms)
-redis.call('HSET', meta, 'size', exact(size))
 remember_answer(meta, caller, call, now_ms, string.format('%.0f %.0f', size, removed))
 return { 'removed', size, removed }
 `,
@@ -1292,17 +1215,30 @@ return { 'removed', size, removed }
   parts: ['meta', 'items'],
   lines: [
     [1, 'lua/collection/remove.lua', 1],
-    [17, 'lua/shared/exact.lua', 1],
-    [27, 'lua/shared/clock.lua', 1],
-    [33, 'lua/shared/calls.lua', 1],
-    [37, 'lua/shared/calls.lua', 6],
-    [65, 'lua/shared/drop-over.lua', 1],
-    [90, 'lua/shared/calls.lua', 35],
-    [103, 'lua/shared/collection/state.lua', 1],
-    [143, 'lua/shared/collection/items.lua', 1],
-    [161, 'lua/shared/collection/take-out.lua', 1],
-    [174, 'lua/shared/collection/keep.lua', 1],
-    [183, 'lua/collection/remove.lua', 24],
+    [17, 'lua/shared/collection/items.lua', 1],
+    [20, 'lua/shared/collection/state.lua', 13],
+    [48, 'lua/collection/remove.lua', 25],
+    [55, 'lua/shared/calls.lua', 13],
+    [68, 'lua/collection/remove.lua', 32],
+    [76, 'lua/shared/clock.lua', 1],
+    [82, 'lua/collection/remove.lua', 40],
+    [83, 'lua/shared/collection/items.lua', 15],
+    [85, 'lua/shared/collection/items.lua', 4],
+    [95, 'lua/shared/collection/items.lua', 17],
+    [97, 'lua/collection/remove.lua', 41],
+    [106, 'lua/shared/collection/take-out.lua', 3],
+    [117, 'lua/collection/remove.lua', 50],
+    [119, 'lua/shared/exact.lua', 1],
+    [129, 'lua/shared/collection/keep.lua', 6],
+    [133, 'lua/collection/remove.lua', 52],
+    [136, 'lua/shared/calls.lua', 42],
+    [138, 'lua/shared/calls.lua', 8],
+    [142, 'lua/shared/calls.lua', 44],
+    [143, 'lua/shared/calls.lua', 27],
+    [150, 'lua/shared/drop-over.lua', 1],
+    [175, 'lua/shared/calls.lua', 35],
+    [181, 'lua/shared/calls.lua', 45],
+    [184, 'lua/collection/remove.lua', 55],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.parts.length)
@@ -1366,7 +1302,7 @@ export type ReplaceAnswer =
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
   script: {
     name: 'collection/replace',
-    sha1: 'ffaeb19038ce6e83291eee78e531e2928dd8c38c',
+    sha1: '5e8167226aca8e4532de8b7000b2cf6850cfe391',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1390,38 +1326,44 @@ local expire_ms = tonumber(ARGV[6]) -- integer: how long the collection counts
 local largest = tonumber(ARGV[7]) -- integer: bytes of the largest item
 local parts, parts_at = ARGV, 8 -- repeated (part:bytes): value; field and value of a hash; score and value of a sorted set
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
-end
--- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
--- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
--- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
-local CALL_MEMORY_MS = 600000
+-- What differs between the kinds of items.
+-- A list and a set have one part an item, a hash its field and its value, a sorted set its score and its value.
 
--- What is remembered of a slot: number, time and answer of its last call.
-local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+local function open_collection(meta, caller)
+  local stored = redis.call(
+    'HMGET',
+    meta,
+    'layout',
+    'codec',
+    'kind',
+    'version',
+    'copy',
+    'first',
+    'size',
+    'largest',
+    'expires_at_ms',
+    caller
+  )
+  return {
+    layout = stored[1] or '1',
+    codec = stored[2],
+    kind = stored[3],
+    version = tonumber(stored[4] or -1),
+    copy = tonumber(stored[5] or 0),
+    first = tonumber(stored[6] or 0),
+    size = tonumber(stored[7] or 0),
+    largest = tonumber(stored[8] or 0),
+    expires_at_ms = tonumber(stored[9] or 0),
+    record = stored[10],
+  }
 end
-
+local known = open_collection(meta, caller)
+if known.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
+if #parts - parts_at >= 2000 then
+  return redis.error_reply('INVALID items: must be at most 1000 a call')
+end
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
 -- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
 -- must not run again.
@@ -1435,7 +1377,136 @@ local function recall(record, call)
   end
   return nil, tonumber(number) > tonumber(call)
 end
-
+local remembered, superseded = recall(known.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+local function parse_replaced(answer)
+  local copy, expires_at_ms = string.match(answer, '^(%d+) (%d+)$')
+  return tonumber(copy), tonumber(expires_at_ms)
+end
+  local copy, expires_at_ms = parse_replaced(remembered)
+  return { 'replaced', copy, expires_at_ms }
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local function count_items(items, kind)
+  if kind == 'list' then
+    return redis.call('LLEN', items)
+  elseif kind == 'set' then
+    return redis.call('SCARD', items)
+  elseif kind == 'hash' then
+    return redis.call('HLEN', items)
+  end
+  return redis.call('ZCARD', items)
+end
+-- True while the collection counts, and is whole.
+local function is_live(known, items, now_ms)
+  return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
+end
+if is_live(known, items, now_ms) then
+  if known.kind ~= kind then
+    return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
+  end
+  if known.codec ~= codec then
+    return redis.error_reply('CODEC ' .. known.codec)
+  end
+-- True when what a replace of this version brings must not be stored: it is older, or there already.
+local function is_outdated(known, version)
+  return version >= 0 and known.version >= version
+end
+  if is_outdated(known, version) then
+    if known.version > version then
+      return { 'refused', known.version }
+    end
+    return { 'unchanged', known.copy, known.expires_at_ms }
+  end
+end
+-- The first write of a replace, so that a server out of memory refuses it before anything is removed. From here on the collection is absent,
+-- until its copy is saved: one that ends in between, for a right is missing, leaves no items under another version.
+local function begin_copy(meta)
+  redis.call('HSET', meta, 'layout', '1', 'size', '-1')
+end
+begin_copy(meta)
+redis.call('UNLINK', items)
+-- How many of the items are new; of a list, how many it has now.
+local function fill(items, kind, parts, from)
+  if from > #parts then
+    return 0
+  elseif kind == 'list' then
+    return redis.call('RPUSH', items, unpack(parts, from))
+  elseif kind == 'set' then
+    return redis.call('SADD', items, unpack(parts, from))
+  elseif kind == 'hash' then
+    return redis.call('HSET', items, unpack(parts, from))
+  end
+  return redis.call('ZADD', items, unpack(parts, from))
+end
+fill(items, kind, parts, parts_at)
+known.kind = kind
+known.codec = codec
+known.version = version
+known.largest = largest
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+known.copy = next_token(known.copy, now_us)
+known.expires_at_ms = now_ms + expire_ms
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- The last write: the items are there.
+local function save_copy(meta, known, size)
+  redis.call(
+    'HSET',
+    meta,
+    'size',
+    exact(size),
+    'codec',
+    known.codec,
+    'kind',
+    known.kind,
+    'version',
+    exact(known.version),
+    'copy',
+    exact(known.copy),
+    'first',
+    '0',
+    'largest',
+    exact(known.largest),
+    'expires_at_ms',
+    exact(known.expires_at_ms)
+  )
+end
+save_copy(meta, known, count_items(items, kind))
+local function keep_until(meta, items, expires_at_ms, now_ms)
+  redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + 600000))
+  redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + 60000))
+end
+keep_until(meta, items, known.expires_at_ms, now_ms)
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller ~= '' then
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+end
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
@@ -1471,184 +1542,15 @@ end
   -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+    return at_ms and now_ms - at_ms > 600000
   end)
 end
-
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
     forget_old_calls(calls, call, added, now_ms)
   end
 end
--- All that is known of a collection but its items: one hash, read once a call.
---   layout, codec    the form of the stored data, and of the values
---   kind             list, set, hash or sortedSet
---   version          of the newest replace; -1: it came without one
---   copy             token of the newest replace; the markers of its pages hold it
---   first            of a list: how many items have left at its head since then
---   size             how many items there are. Are others stored, the server has evicted or lost some
---   largest          bytes that the largest item of this copy may have
---   expires_at_ms    nothing of the above counts from then on, but for the copy
--- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
-local COLLECTION_LAYOUT = '1'
-
-local function open_collection(meta, caller)
-  local stored = redis.call(
-    'HMGET',
-    meta,
-    'layout',
-    'codec',
-    'kind',
-    'version',
-    'copy',
-    'first',
-    'size',
-    'largest',
-    'expires_at_ms',
-    caller
-  )
-  return {
-    layout = stored[1] or COLLECTION_LAYOUT,
-    codec = stored[2],
-    kind = stored[3],
-    version = tonumber(stored[4] or -1),
-    copy = tonumber(stored[5] or 0),
-    first = tonumber(stored[6] or 0),
-    size = tonumber(stored[7] or 0),
-    largest = tonumber(stored[8] or 0),
-    expires_at_ms = tonumber(stored[9] or 0),
-    record = stored[10],
-  }
-end
--- What differs between the kinds of items.
--- A list and a set have one part an item, a hash its field and its value, a sorted set its score and its value.
-
-local function count_items(items, kind)
-  if kind == 'list' then
-    return redis.call('LLEN', items)
-  elseif kind == 'set' then
-    return redis.call('SCARD', items)
-  elseif kind == 'hash' then
-    return redis.call('HLEN', items)
-  end
-  return redis.call('ZCARD', items)
-end
-
--- True while the collection counts, and is whole.
-local function is_live(known, items, now_ms)
-  return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
-end
-local MAX_PARTS = 2000
-
--- How many of the items are new; of a list, how many it has now.
-local function fill(items, kind, parts, from)
-  if from > #parts then
-    return 0
-  elseif kind == 'list' then
-    return redis.call('RPUSH', items, unpack(parts, from))
-  elseif kind == 'set' then
-    return redis.call('SADD', items, unpack(parts, from))
-  elseif kind == 'hash' then
-    return redis.call('HSET', items, unpack(parts, from))
-  end
-  return redis.call('ZADD', items, unpack(parts, from))
-end
--- Redis drops the keys only this long after they have ceased to count: the items after a minute, what is
--- known of calls when none is repeated any more.
-local ITEMS_SLACK_MS = 60000
-local META_SLACK_MS = 600000
-
-local function keep_until(meta, items, expires_at_ms, now_ms)
-  redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + META_SLACK_MS))
-  redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + ITEMS_SLACK_MS))
-end
--- True when what a replace of this version brings must not be stored: it is older, or there already.
-local function is_outdated(known, version)
-  return version >= 0 and known.version >= version
-end
-
--- The first write of a replace, so that a server out of memory refuses it before anything is removed. From here on the collection is absent,
--- until its copy is saved: one that ends in between, for a right is missing, leaves no items under another version.
-local function begin_copy(meta)
-  redis.call('HSET', meta, 'layout', COLLECTION_LAYOUT, 'size', '-1')
-end
-
--- The last write: the items are there.
-local function save_copy(meta, known, size)
-  redis.call(
-    'HSET',
-    meta,
-    'size',
-    exact(size),
-    'codec',
-    known.codec,
-    'kind',
-    known.kind,
-    'version',
-    exact(known.version),
-    'copy',
-    exact(known.copy),
-    'first',
-    '0',
-    'largest',
-    exact(known.largest),
-    'expires_at_ms',
-    exact(known.expires_at_ms)
-  )
-end
-
 local function replaced_answer(copy, expires_at_ms)
   return string.format('%.0f %.0f', copy, expires_at_ms)
 end
-
-local function parse_replaced(answer)
-  local copy, expires_at_ms = string.match(answer, '^(%d+) (%d+)$')
-  return tonumber(copy), tonumber(expires_at_ms)
-end
-
-local known = open_collection(meta, caller)
-if known.layout ~= COLLECTION_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
-if #parts - parts_at >= MAX_PARTS then
-  return redis.error_reply('INVALID items: must be at most 1000 a call')
-end
-local remembered, superseded = recall(known.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-  local copy, expires_at_ms = parse_replaced(remembered)
-  return { 'replaced', copy, expires_at_ms }
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if is_live(known, items, now_ms) then
-  if known.kind ~= kind then
-    return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-  end
-  if known.codec ~= codec then
-    return redis.error_reply('CODEC ' .. known.codec)
-  end
-  if is_outdated(known, version) then
-    if known.version > version then
-      return { 'refused', known.version }
-    end
-    return { 'unchanged', known.copy, known.expires_at_ms }
-  end
-end
-begin_copy(meta)
-redis.call('UNLINK', items)
-fill(items, kind, parts, parts_at)
-known.kind = kind
-known.codec = codec
-known.version = version
-known.largest = largest
-known.copy = next_token(known.copy, now_us)
-known.expires_at_ms = now_ms + expire_ms
-save_copy(meta, known, count_items(items, kind))
-keep_until(meta, items, known.expires_at_ms, now_ms)
 remember_answer(meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
 return { 'replaced', known.copy, known.expires_at_ms }
 `,
@@ -1656,19 +1558,40 @@ return { 'replaced', known.copy, known.expires_at_ms }
   parts: ['meta', 'items'],
   lines: [
     [1, 'lua/collection/replace.lua', 1],
-    [22, 'lua/shared/exact.lua', 1],
-    [32, 'lua/shared/clock.lua', 1],
-    [38, 'lua/shared/next-token.lua', 1],
-    [43, 'lua/shared/calls.lua', 1],
-    [47, 'lua/shared/calls.lua', 6],
-    [75, 'lua/shared/drop-over.lua', 1],
-    [100, 'lua/shared/calls.lua', 35],
-    [113, 'lua/shared/collection/state.lua', 1],
-    [153, 'lua/shared/collection/items.lua', 1],
-    [171, 'lua/shared/collection/fill.lua', 1],
-    [186, 'lua/shared/collection/keep.lua', 1],
-    [195, 'lua/shared/collection/replace.lua', 1],
-    [238, 'lua/collection/replace.lua', 31],
+    [22, 'lua/shared/collection/items.lua', 1],
+    [25, 'lua/shared/collection/state.lua', 13],
+    [53, 'lua/collection/replace.lua', 32],
+    [60, 'lua/shared/calls.lua', 13],
+    [73, 'lua/collection/replace.lua', 39],
+    [78, 'lua/shared/collection/replace.lua', 40],
+    [82, 'lua/collection/replace.lua', 44],
+    [85, 'lua/shared/clock.lua', 1],
+    [91, 'lua/collection/replace.lua', 47],
+    [93, 'lua/shared/collection/items.lua', 4],
+    [103, 'lua/shared/collection/items.lua', 15],
+    [107, 'lua/collection/replace.lua', 49],
+    [114, 'lua/shared/collection/replace.lua', 1],
+    [118, 'lua/collection/replace.lua', 56],
+    [125, 'lua/shared/collection/replace.lua', 6],
+    [130, 'lua/collection/replace.lua', 63],
+    [132, 'lua/shared/collection/fill.lua', 3],
+    [145, 'lua/collection/replace.lua', 65],
+    [150, 'lua/shared/next-token.lua', 1],
+    [155, 'lua/collection/replace.lua', 70],
+    [157, 'lua/shared/exact.lua', 1],
+    [167, 'lua/shared/collection/replace.lua', 12],
+    [190, 'lua/collection/replace.lua', 72],
+    [191, 'lua/shared/collection/keep.lua', 6],
+    [195, 'lua/collection/replace.lua', 73],
+    [196, 'lua/shared/calls.lua', 42],
+    [198, 'lua/shared/calls.lua', 8],
+    [202, 'lua/shared/calls.lua', 44],
+    [203, 'lua/shared/calls.lua', 27],
+    [210, 'lua/shared/drop-over.lua', 1],
+    [235, 'lua/shared/calls.lua', 35],
+    [241, 'lua/shared/calls.lua', 45],
+    [244, 'lua/shared/collection/replace.lua', 36],
+    [247, 'lua/collection/replace.lua', 74],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.parts.length)
@@ -1745,7 +1668,7 @@ export type SwitchInAnswer =
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
   script: {
     name: 'collection/switch-in',
-    sha1: 'eed1d80ca084f003c44b1fece505b98dc9c9b35a',
+    sha1: 'e3c1cfd5ae037b691a9209dfb5e2ffe7f0531ca8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1771,38 +1694,41 @@ local expire_ms = tonumber(ARGV[6]) -- integer: how long the collection counts
 local largest = tonumber(ARGV[7]) -- integer: bytes of the largest item
 local size = tonumber(ARGV[8]) -- integer: how many have been built
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
-end
--- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
--- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
--- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
-local CALL_MEMORY_MS = 600000
+-- What differs between the kinds of items.
+-- A list and a set have one part an item, a hash its field and its value, a sorted set its score and its value.
 
--- What is remembered of a slot: number, time and answer of its last call.
-local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+local function open_collection(meta, caller)
+  local stored = redis.call(
+    'HMGET',
+    meta,
+    'layout',
+    'codec',
+    'kind',
+    'version',
+    'copy',
+    'first',
+    'size',
+    'largest',
+    'expires_at_ms',
+    caller
+  )
+  return {
+    layout = stored[1] or '1',
+    codec = stored[2],
+    kind = stored[3],
+    version = tonumber(stored[4] or -1),
+    copy = tonumber(stored[5] or 0),
+    first = tonumber(stored[6] or 0),
+    size = tonumber(stored[7] or 0),
+    largest = tonumber(stored[8] or 0),
+    expires_at_ms = tonumber(stored[9] or 0),
+    record = stored[10],
+  }
 end
-
+local known = open_collection(meta, caller)
+if known.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
 -- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
 -- must not run again.
@@ -1816,7 +1742,128 @@ local function recall(record, call)
   end
   return nil, tonumber(number) > tonumber(call)
 end
-
+local remembered, superseded = recall(known.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+local function parse_replaced(answer)
+  local copy, expires_at_ms = string.match(answer, '^(%d+) (%d+)$')
+  return tonumber(copy), tonumber(expires_at_ms)
+end
+  local copy, expires_at_ms = parse_replaced(remembered)
+  return { 'replaced', copy, expires_at_ms }
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local function count_items(items, kind)
+  if kind == 'list' then
+    return redis.call('LLEN', items)
+  elseif kind == 'set' then
+    return redis.call('SCARD', items)
+  elseif kind == 'hash' then
+    return redis.call('HLEN', items)
+  end
+  return redis.call('ZCARD', items)
+end
+-- True while the collection counts, and is whole.
+local function is_live(known, items, now_ms)
+  return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
+end
+if is_live(known, items, now_ms) then
+  if known.kind ~= kind then
+    return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
+  end
+  if known.codec ~= codec then
+    return redis.error_reply('CODEC ' .. known.codec)
+  end
+-- True when what a replace of this version brings must not be stored: it is older, or there already.
+local function is_outdated(known, version)
+  return version >= 0 and known.version >= version
+end
+  if is_outdated(known, version) then
+    redis.call('UNLINK', build)
+    if known.version > version then
+      return { 'refused', known.version }
+    end
+    return { 'unchanged', known.copy, known.expires_at_ms }
+  end
+end
+if size == 0 or count_items(build, kind) ~= size then
+  return { 'lost' }
+end
+-- The first write of a replace, so that a server out of memory refuses it before anything is removed. From here on the collection is absent,
+-- until its copy is saved: one that ends in between, for a right is missing, leaves no items under another version.
+local function begin_copy(meta)
+  redis.call('HSET', meta, 'layout', '1', 'size', '-1')
+end
+begin_copy(meta)
+-- To rename over a large key would free it in the foreground.
+redis.call('UNLINK', items)
+redis.call('RENAME', build, items)
+known.kind = kind
+known.codec = codec
+known.version = version
+known.largest = largest
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+known.copy = next_token(known.copy, now_us)
+known.expires_at_ms = now_ms + expire_ms
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- The last write: the items are there.
+local function save_copy(meta, known, size)
+  redis.call(
+    'HSET',
+    meta,
+    'size',
+    exact(size),
+    'codec',
+    known.codec,
+    'kind',
+    known.kind,
+    'version',
+    exact(known.version),
+    'copy',
+    exact(known.copy),
+    'first',
+    '0',
+    'largest',
+    exact(known.largest),
+    'expires_at_ms',
+    exact(known.expires_at_ms)
+  )
+end
+save_copy(meta, known, size)
+local function keep_until(meta, items, expires_at_ms, now_ms)
+  redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + 600000))
+  redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + 60000))
+end
+keep_until(meta, items, known.expires_at_ms, now_ms)
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller ~= '' then
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+end
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
@@ -1852,171 +1899,15 @@ end
   -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+    return at_ms and now_ms - at_ms > 600000
   end)
 end
-
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
     forget_old_calls(calls, call, added, now_ms)
   end
 end
--- All that is known of a collection but its items: one hash, read once a call.
---   layout, codec    the form of the stored data, and of the values
---   kind             list, set, hash or sortedSet
---   version          of the newest replace; -1: it came without one
---   copy             token of the newest replace; the markers of its pages hold it
---   first            of a list: how many items have left at its head since then
---   size             how many items there are. Are others stored, the server has evicted or lost some
---   largest          bytes that the largest item of this copy may have
---   expires_at_ms    nothing of the above counts from then on, but for the copy
--- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
-local COLLECTION_LAYOUT = '1'
-
-local function open_collection(meta, caller)
-  local stored = redis.call(
-    'HMGET',
-    meta,
-    'layout',
-    'codec',
-    'kind',
-    'version',
-    'copy',
-    'first',
-    'size',
-    'largest',
-    'expires_at_ms',
-    caller
-  )
-  return {
-    layout = stored[1] or COLLECTION_LAYOUT,
-    codec = stored[2],
-    kind = stored[3],
-    version = tonumber(stored[4] or -1),
-    copy = tonumber(stored[5] or 0),
-    first = tonumber(stored[6] or 0),
-    size = tonumber(stored[7] or 0),
-    largest = tonumber(stored[8] or 0),
-    expires_at_ms = tonumber(stored[9] or 0),
-    record = stored[10],
-  }
-end
--- What differs between the kinds of items.
--- A list and a set have one part an item, a hash its field and its value, a sorted set its score and its value.
-
-local function count_items(items, kind)
-  if kind == 'list' then
-    return redis.call('LLEN', items)
-  elseif kind == 'set' then
-    return redis.call('SCARD', items)
-  elseif kind == 'hash' then
-    return redis.call('HLEN', items)
-  end
-  return redis.call('ZCARD', items)
-end
-
--- True while the collection counts, and is whole.
-local function is_live(known, items, now_ms)
-  return known.expires_at_ms > now_ms and count_items(items, known.kind) == known.size
-end
--- Redis drops the keys only this long after they have ceased to count: the items after a minute, what is
--- known of calls when none is repeated any more.
-local ITEMS_SLACK_MS = 60000
-local META_SLACK_MS = 600000
-
-local function keep_until(meta, items, expires_at_ms, now_ms)
-  redis.call('PEXPIRE', meta, exact(expires_at_ms - now_ms + META_SLACK_MS))
-  redis.call('PEXPIRE', items, exact(expires_at_ms - now_ms + ITEMS_SLACK_MS))
-end
--- True when what a replace of this version brings must not be stored: it is older, or there already.
-local function is_outdated(known, version)
-  return version >= 0 and known.version >= version
-end
-
--- The first write of a replace, so that a server out of memory refuses it before anything is removed. From here on the collection is absent,
--- until its copy is saved: one that ends in between, for a right is missing, leaves no items under another version.
-local function begin_copy(meta)
-  redis.call('HSET', meta, 'layout', COLLECTION_LAYOUT, 'size', '-1')
-end
-
--- The last write: the items are there.
-local function save_copy(meta, known, size)
-  redis.call(
-    'HSET',
-    meta,
-    'size',
-    exact(size),
-    'codec',
-    known.codec,
-    'kind',
-    known.kind,
-    'version',
-    exact(known.version),
-    'copy',
-    exact(known.copy),
-    'first',
-    '0',
-    'largest',
-    exact(known.largest),
-    'expires_at_ms',
-    exact(known.expires_at_ms)
-  )
-end
-
 local function replaced_answer(copy, expires_at_ms)
   return string.format('%.0f %.0f', copy, expires_at_ms)
 end
-
-local function parse_replaced(answer)
-  local copy, expires_at_ms = string.match(answer, '^(%d+) (%d+)$')
-  return tonumber(copy), tonumber(expires_at_ms)
-end
-
-local known = open_collection(meta, caller)
-if known.layout ~= COLLECTION_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
-local remembered, superseded = recall(known.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-  local copy, expires_at_ms = parse_replaced(remembered)
-  return { 'replaced', copy, expires_at_ms }
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if is_live(known, items, now_ms) then
-  if known.kind ~= kind then
-    return redis.error_reply('INVALID kind: must be that of the collection, ' .. known.kind)
-  end
-  if known.codec ~= codec then
-    return redis.error_reply('CODEC ' .. known.codec)
-  end
-  if is_outdated(known, version) then
-    redis.call('UNLINK', build)
-    if known.version > version then
-      return { 'refused', known.version }
-    end
-    return { 'unchanged', known.copy, known.expires_at_ms }
-  end
-end
-if size == 0 or count_items(build, kind) ~= size then
-  return { 'lost' }
-end
-begin_copy(meta)
--- To rename over a large key would free it in the foreground.
-redis.call('UNLINK', items)
-redis.call('RENAME', build, items)
-known.kind = kind
-known.codec = codec
-known.version = version
-known.largest = largest
-known.copy = next_token(known.copy, now_us)
-known.expires_at_ms = now_ms + expire_ms
-save_copy(meta, known, size)
-keep_until(meta, items, known.expires_at_ms, now_ms)
 remember_answer(meta, caller, call, now_ms, replaced_answer(known.copy, known.expires_at_ms))
 return { 'replaced', known.copy, known.expires_at_ms }
 `,
@@ -2024,18 +1915,38 @@ return { 'replaced', known.copy, known.expires_at_ms }
   parts: ['meta', 'items', 'build'],
   lines: [
     [1, 'lua/collection/switch-in.lua', 1],
-    [24, 'lua/shared/exact.lua', 1],
-    [34, 'lua/shared/clock.lua', 1],
-    [40, 'lua/shared/next-token.lua', 1],
-    [45, 'lua/shared/calls.lua', 1],
-    [49, 'lua/shared/calls.lua', 6],
-    [77, 'lua/shared/drop-over.lua', 1],
-    [102, 'lua/shared/calls.lua', 35],
-    [115, 'lua/shared/collection/state.lua', 1],
-    [155, 'lua/shared/collection/items.lua', 1],
-    [173, 'lua/shared/collection/keep.lua', 1],
-    [182, 'lua/shared/collection/replace.lua', 1],
-    [225, 'lua/collection/switch-in.lua', 32],
+    [24, 'lua/shared/collection/items.lua', 1],
+    [27, 'lua/shared/collection/state.lua', 13],
+    [55, 'lua/collection/switch-in.lua', 33],
+    [59, 'lua/shared/calls.lua', 13],
+    [72, 'lua/collection/switch-in.lua', 37],
+    [77, 'lua/shared/collection/replace.lua', 40],
+    [81, 'lua/collection/switch-in.lua', 42],
+    [84, 'lua/shared/clock.lua', 1],
+    [90, 'lua/collection/switch-in.lua', 45],
+    [92, 'lua/shared/collection/items.lua', 4],
+    [102, 'lua/shared/collection/items.lua', 15],
+    [106, 'lua/collection/switch-in.lua', 47],
+    [113, 'lua/shared/collection/replace.lua', 1],
+    [117, 'lua/collection/switch-in.lua', 54],
+    [128, 'lua/shared/collection/replace.lua', 6],
+    [133, 'lua/collection/switch-in.lua', 65],
+    [141, 'lua/shared/next-token.lua', 1],
+    [146, 'lua/collection/switch-in.lua', 73],
+    [148, 'lua/shared/exact.lua', 1],
+    [158, 'lua/shared/collection/replace.lua', 12],
+    [181, 'lua/collection/switch-in.lua', 75],
+    [182, 'lua/shared/collection/keep.lua', 6],
+    [186, 'lua/collection/switch-in.lua', 76],
+    [187, 'lua/shared/calls.lua', 42],
+    [189, 'lua/shared/calls.lua', 8],
+    [193, 'lua/shared/calls.lua', 44],
+    [194, 'lua/shared/calls.lua', 27],
+    [201, 'lua/shared/drop-over.lua', 1],
+    [226, 'lua/shared/calls.lua', 35],
+    [232, 'lua/shared/calls.lua', 45],
+    [235, 'lua/shared/collection/replace.lua', 36],
+    [238, 'lua/collection/switch-in.lua', 77],
   ],
   encode(args) {
     return [

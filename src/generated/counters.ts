@@ -30,7 +30,7 @@ export type AckAnswer =
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'counters/ack',
-    sha1: '62b89c5231d88cd3811beb9a27adcbb21aabe4f0',
+    sha1: '5cb649cd11916580678484adb3a15b88566364f9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -51,6 +51,37 @@ local seq = tonumber(ARGV[2]) -- integer: number of the batch in it
 local batch = ARGV[3] -- text: id of the batch
 local retain_ms = tonumber(ARGV[4]) -- integer: how long a clean value stays; 0: for ever
 
+-- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
+-- which they stay. What is not clean is not in it, and so is never evicted.
+
+local function open_partition(meta, caller)
+  local stored =
+    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
+  return {
+    layout = stored[1] or '1',
+    epoch = tonumber(stored[2] or 0),
+    seq = tonumber(stored[3] or 0),
+    batch = stored[4] or '',
+    pending_ms = tonumber(stored[5] or 0),
+    rest_ms = tonumber(stored[6] or 0),
+    sealed_ms = tonumber(stored[7] or 0),
+    record = stored[8],
+  }
+end
+local partition = open_partition(meta, '')
+if partition.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. partition.layout)
+end
+if partition.epoch ~= epoch or partition.seq ~= seq or partition.batch ~= batch then
+  return { 'stale' }
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -61,44 +92,7 @@ local function exact(number)
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- What is known of a partition of counters: one hash, read once a call.
---   layout         the form of the stored data
---   epoch          of the ledger in SQL, which this life of the partition counts its batches in; 0: none yet
---   seq            number of the newest sealed batch of the epoch; 0: none yet
---   batch          id of the sealed batch; '' or not there: none is sealed
---   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
---   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
---   sealed_ms      when the oldest increment of the sealed batch came
---   ledger         where the ledger is; not there: nobody could tell
--- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
-local COUNTERS_LAYOUT = '1'
-
-local function open_partition(meta, caller)
-  local stored =
-    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
-  return {
-    layout = stored[1] or COUNTERS_LAYOUT,
-    epoch = tonumber(stored[2] or 0),
-    seq = tonumber(stored[3] or 0),
-    batch = stored[4] or '',
-    pending_ms = tonumber(stored[5] or 0),
-    rest_ms = tonumber(stored[6] or 0),
-    sealed_ms = tonumber(stored[7] or 0),
-    record = stored[8],
-  }
-end
--- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
--- which they stay. What is not clean is not in it, and so is never evicted.
-
--- Values that one call evicts at most.
-local MOST_EVICTED = 1000
-
+if retain_ms > 0 then
 -- A server without memory that refuses the entry has no room for the value either.
 local function keep_clean(values, clean, id, until_ms)
   local added = redis.pcall('ZADD', clean, exact(until_ms), id)
@@ -106,24 +100,6 @@ local function keep_clean(values, clean, id, until_ms)
     redis.call('HDEL', values, id)
   end
 end
-
--- A partition without any increment to flush vanishes by itself, when the last of its values is due.
-local function let_vanish(partition, values, clean, retain_ms)
-  if retain_ms > 0 and partition.pending_ms == 0 and partition.rest_ms == 0 and partition.batch == '' then
-    redis.call('PEXPIRE', values, exact(retain_ms))
-    redis.call('PEXPIRE', clean, exact(retain_ms))
-  end
-end
-
-local partition = open_partition(meta, '')
-if partition.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. partition.layout)
-end
-if partition.epoch ~= epoch or partition.seq ~= seq or partition.batch ~= batch then
-  return { 'stale' }
-end
-local now_ms = math.floor(clock_us() / 1000)
-if retain_ms > 0 then
   for _, id in ipairs(redis.call('HKEYS', sealed)) do
     -- What is sealed is never in \`rest\`.
     if redis.call('HEXISTS', pending, id) == 0 then
@@ -135,6 +111,13 @@ redis.call('UNLINK', sealed)
 -- Nothing of this may be refused by a server without memory: it frees.
 redis.call('HDEL', meta, 'batch', 'sealed_ms')
 partition.batch = ''
+-- A partition without any increment to flush vanishes by itself, when the last of its values is due.
+local function let_vanish(partition, values, clean, retain_ms)
+  if retain_ms > 0 and partition.pending_ms == 0 and partition.rest_ms == 0 and partition.batch == '' then
+    redis.call('PEXPIRE', values, exact(retain_ms))
+    redis.call('PEXPIRE', clean, exact(retain_ms))
+  end
+end
 let_vanish(partition, values, clean, retain_ms)
 return { 'acked', math.min(1, redis.call('EXISTS', rest, pending)) }
 `,
@@ -142,12 +125,17 @@ return { 'acked', math.min(1, redis.call('EXISTS', rest, pending)) }
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   lines: [
     [1, 'lua/counters/ack.lua', 1],
-    [19, 'lua/shared/exact.lua', 1],
-    [29, 'lua/shared/clock.lua', 1],
-    [35, 'lua/shared/counters/partition.lua', 1],
-    [61, 'lua/shared/counters/retention.lua', 1],
-    [75, 'lua/shared/counters/retention.lua', 25],
-    [83, 'lua/counters/ack.lua', 24],
+    [19, 'lua/shared/counters/retention.lua', 1],
+    [22, 'lua/shared/counters/partition.lua', 13],
+    [36, 'lua/counters/ack.lua', 24],
+    [43, 'lua/shared/clock.lua', 1],
+    [49, 'lua/counters/ack.lua', 31],
+    [50, 'lua/shared/exact.lua', 1],
+    [60, 'lua/counters/ack.lua', 32],
+    [61, 'lua/shared/counters/retention.lua', 7],
+    [68, 'lua/counters/ack.lua', 33],
+    [79, 'lua/shared/counters/retention.lua', 25],
+    [86, 'lua/counters/ack.lua', 44],
   ],
   encode(args) {
     return [
@@ -194,7 +182,7 @@ export type AgreeAnswer =
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
   script: {
     name: 'counters/agree',
-    sha1: '20493d91354f3d6eee9d8133cab4f1518884f851',
+    sha1: 'ce4edab27888f87a5b3d29aa7a80bce94dd7acaa',
     reads: false,
     bytes: false,
     source: `--[[
@@ -211,22 +199,6 @@ local meta = KEYS[1] -- hash: what is known of the partition
 local partitions = tonumber(ARGV[1]) -- integer: over how many the counters are spread
 local begin = ARGV[2] == '1' -- flag: whether a partition is about to be used: the number is known from now on
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- The number of partitions of what is spread over several units. It is kept in the unit of the name alone, whose main key has a
 -- layout that says so: whoever takes the name for one that is not spread is refused as by data of an unknown layout.
 --   layout        'in <number> partitions'
@@ -244,18 +216,32 @@ local function known_number(meta)
   local has_begun = stored[3] and struct.unpack('>d', stored[3]) > 0
   return has_begun and 0 or nil
 end
-
-local function agree_on(meta, partitions, now)
-  local layout = 'in ' .. partitions .. ' partitions'
-  redis.call('HSET', meta, 'layout', layout, 'partitions', partitions, 'agreed_us', now)
-end
-
 local known, agreed_us = known_number(meta)
 if known and known ~= partitions then
   return { 'other', known }
 end
 if begin then
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
   agreed_us = exact(clock_us())
+local function agree_on(meta, partitions, now)
+  local layout = 'in ' .. partitions .. ' partitions'
+  redis.call('HSET', meta, 'layout', layout, 'partitions', partitions, 'agreed_us', now)
+end
   agree_on(meta, partitions, agreed_us)
 elseif not known then
   return { 'unknown' }
@@ -266,10 +252,13 @@ return { 'agreed', agreed_us }
   parts: ['meta'],
   lines: [
     [1, 'lua/counters/agree.lua', 1],
-    [15, 'lua/shared/exact.lua', 1],
-    [25, 'lua/shared/clock.lua', 1],
-    [31, 'lua/shared/agreement.lua', 1],
-    [53, 'lua/counters/agree.lua', 18],
+    [15, 'lua/shared/agreement.lua', 1],
+    [32, 'lua/counters/agree.lua', 19],
+    [37, 'lua/shared/exact.lua', 1],
+    [47, 'lua/shared/clock.lua', 1],
+    [53, 'lua/counters/agree.lua', 24],
+    [54, 'lua/shared/agreement.lua', 19],
+    [58, 'lua/counters/agree.lua', 25],
   ],
   encode(args) {
     return withoutDefaults([
@@ -325,7 +314,7 @@ export type BeginAnswer =
 export const begin: Operation<BeginArguments, BeginAnswer> = {
   script: {
     name: 'counters/begin',
-    sha1: 'f83bc738daf5e2d5ca82a72015d56efa6acf2d6a',
+    sha1: '4e63ddfd63fe82004532538b1e70bf51d9622201',
     reads: false,
     bytes: false,
     source: `--[[
@@ -353,6 +342,55 @@ local batch = ARGV[3] -- text: the sealed batch that it is about; empty: none
 local keep = ARGV[4] -- text: all, pending or nothing
 local ledger = ARGV[5] -- text: where the ledger is, as all processes call it; empty: nobody can tell
 
+local function open_partition(meta, caller)
+  local stored =
+    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
+  return {
+    layout = stored[1] or '1',
+    epoch = tonumber(stored[2] or 0),
+    seq = tonumber(stored[3] or 0),
+    batch = stored[4] or '',
+    pending_ms = tonumber(stored[5] or 0),
+    rest_ms = tonumber(stored[6] or 0),
+    sealed_ms = tonumber(stored[7] or 0),
+    record = stored[8],
+  }
+end
+local partition = open_partition(meta, '')
+if partition.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. partition.layout)
+end
+if keep ~= 'all' and keep ~= 'pending' and keep ~= 'nothing' then
+  return redis.error_reply('INVALID keep: must be all, pending or nothing')
+end
+if partition.epoch ~= known or (batch ~= '' and partition.batch ~= batch) then
+  return { 'known', partition.epoch }
+end
+local stands = redis.call('HGET', meta, 'ledger') or ''
+if known ~= 0 and stands ~= '' and ledger ~= '' and stands ~= ledger then
+  return { 'elsewhere', stands }
+end
+local counted = keep == 'all' and redis.call('HGETALL', sealed) or {}
+local lost = keep == 'all' and 0 or redis.call('HLEN', sealed)
+if keep == 'nothing' then
+-- How many counters of the sealed batch are pending again.
+local function count_again(pending, sealed)
+  local ids = redis.call('HKEYS', sealed)
+  if #ids == 0 then
+    return 0
+  end
+  local count = 0
+  for _, delta in ipairs(redis.call('HMGET', pending, unpack(ids))) do
+    count = count + (delta and 1 or 0)
+  end
+  return count
+end
+  lost = lost - count_again(pending, sealed) + redis.call('HLEN', rest) + redis.call('HLEN', pending)
+  partition.pending_ms, partition.rest_ms = 0, 0
+elseif #counted > 0 then
+  partition.rest_ms = partition.sealed_ms
+end
+partition.epoch, partition.seq, partition.batch, partition.sealed_ms = epoch, 0, '', 0
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -362,32 +400,6 @@ local function exact(number)
   end
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- What is known of a partition of counters: one hash, read once a call.
---   layout         the form of the stored data
---   epoch          of the ledger in SQL, which this life of the partition counts its batches in; 0: none yet
---   seq            number of the newest sealed batch of the epoch; 0: none yet
---   batch          id of the sealed batch; '' or not there: none is sealed
---   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
---   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
---   sealed_ms      when the oldest increment of the sealed batch came
---   ledger         where the ledger is; not there: nobody could tell
--- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
-local COUNTERS_LAYOUT = '1'
-
-local function open_partition(meta, caller)
-  local stored =
-    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
-  return {
-    layout = stored[1] or COUNTERS_LAYOUT,
-    epoch = tonumber(stored[2] or 0),
-    seq = tonumber(stored[3] or 0),
-    batch = stored[4] or '',
-    pending_ms = tonumber(stored[5] or 0),
-    rest_ms = tonumber(stored[6] or 0),
-    sealed_ms = tonumber(stored[7] or 0),
-    record = stored[8],
-  }
 end
 local function save_partition(meta, partition)
   redis.call(
@@ -409,42 +421,6 @@ local function save_partition(meta, partition)
     exact(partition.sealed_ms)
   )
 end
--- How many counters of the sealed batch are pending again.
-local function count_again(pending, sealed)
-  local ids = redis.call('HKEYS', sealed)
-  if #ids == 0 then
-    return 0
-  end
-  local count = 0
-  for _, delta in ipairs(redis.call('HMGET', pending, unpack(ids))) do
-    count = count + (delta and 1 or 0)
-  end
-  return count
-end
-
-local partition = open_partition(meta, '')
-if partition.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. partition.layout)
-end
-if keep ~= 'all' and keep ~= 'pending' and keep ~= 'nothing' then
-  return redis.error_reply('INVALID keep: must be all, pending or nothing')
-end
-if partition.epoch ~= known or (batch ~= '' and partition.batch ~= batch) then
-  return { 'known', partition.epoch }
-end
-local stands = redis.call('HGET', meta, 'ledger') or ''
-if known ~= 0 and stands ~= '' and ledger ~= '' and stands ~= ledger then
-  return { 'elsewhere', stands }
-end
-local counted = keep == 'all' and redis.call('HGETALL', sealed) or {}
-local lost = keep == 'all' and 0 or redis.call('HLEN', sealed)
-if keep == 'nothing' then
-  lost = lost - count_again(pending, sealed) + redis.call('HLEN', rest) + redis.call('HLEN', pending)
-  partition.pending_ms, partition.rest_ms = 0, 0
-elseif #counted > 0 then
-  partition.rest_ms = partition.sealed_ms
-end
-partition.epoch, partition.seq, partition.batch, partition.sealed_ms = epoch, 0, '', 0
 -- First what a server without memory may refuse.
 save_partition(meta, partition)
 if ledger ~= '' then
@@ -473,11 +449,13 @@ return { 'begun', epoch, lost }
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   lines: [
     [1, 'lua/counters/begin.lua', 1],
-    [26, 'lua/shared/exact.lua', 1],
-    [36, 'lua/shared/counters/partition.lua', 1],
-    [62, 'lua/shared/counters/save.lua', 1],
-    [82, 'lua/shared/counters/again.lua', 1],
-    [94, 'lua/counters/begin.lua', 30],
+    [26, 'lua/shared/counters/partition.lua', 13],
+    [40, 'lua/counters/begin.lua', 31],
+    [57, 'lua/shared/counters/again.lua', 1],
+    [69, 'lua/counters/begin.lua', 48],
+    [75, 'lua/shared/exact.lua', 1],
+    [85, 'lua/shared/counters/save.lua', 1],
+    [105, 'lua/counters/begin.lua', 54],
   ],
   encode(args) {
     return [
@@ -715,7 +693,7 @@ function readValuesOfGetFound(part: Reply | undefined): (string | null)[] {
 export const get: Operation<GetArguments, GetAnswer> = {
   script: {
     name: 'counters/get',
-    sha1: '426c89dd8b41501a2bdb02d7ef4261665ef7c118',
+    sha1: '810014f292e69074a9746a367d6bca4b9959836c',
     reads: true,
     bytes: false,
     source: `--[[
@@ -729,23 +707,11 @@ local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
 local ids, ids_at = ARGV, 1 -- repeated (id:text): at most 1,000
 
--- What is known of a partition of counters: one hash, read once a call.
---   layout         the form of the stored data
---   epoch          of the ledger in SQL, which this life of the partition counts its batches in; 0: none yet
---   seq            number of the newest sealed batch of the epoch; 0: none yet
---   batch          id of the sealed batch; '' or not there: none is sealed
---   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
---   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
---   sealed_ms      when the oldest increment of the sealed batch came
---   ledger         where the ledger is; not there: nobody could tell
--- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
-local COUNTERS_LAYOUT = '1'
-
 local function open_partition(meta, caller)
   local stored =
     redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
   return {
-    layout = stored[1] or COUNTERS_LAYOUT,
+    layout = stored[1] or '1',
     epoch = tonumber(stored[2] or 0),
     seq = tonumber(stored[3] or 0),
     batch = stored[4] or '',
@@ -755,9 +721,8 @@ local function open_partition(meta, caller)
     record = stored[8],
   }
 end
-
 local partition = open_partition(meta, '')
-if partition.layout ~= COUNTERS_LAYOUT then
+if partition.layout ~= '1' then
   return redis.error_reply('LAYOUT ' .. partition.layout)
 end
 if #ids - ids_at >= 1000 then
@@ -769,8 +734,8 @@ return { 'found', partition.epoch, redis.call('HMGET', values, unpack(ids)) }
   parts: ['meta', 'values'],
   lines: [
     [1, 'lua/counters/get.lua', 1],
-    [12, 'lua/shared/counters/partition.lua', 1],
-    [38, 'lua/counters/get.lua', 13],
+    [12, 'lua/shared/counters/partition.lua', 13],
+    [26, 'lua/counters/get.lua', 14],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)
@@ -846,7 +811,7 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
   script: {
     name: 'counters/increment',
-    sha1: '4ffe0d9e06b983728671881fff6725e85b75c34c',
+    sha1: '14cc350b805a097e7c05df002254009de7508289',
     reads: false,
     bytes: false,
     source: `--[[
@@ -870,15 +835,39 @@ local remember_ms = tonumber(ARGV[3]) -- integer: how long idempotency keys are 
 local most_dirty = tonumber(ARGV[4]) -- integer: counters with increments that are not sealed; 0: any number
 local counters, counters_at = ARGV, 5 -- repeated (id:text delta:text key:text): without an idempotency key ''
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+-- Idempotency keys of messages: '<id> <forget_at_ms>' under the key. Those that are over are dropped by sampling whenever keys
+-- come, which needs no index and keeps them below those that are known.
+
+-- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
+-- which they stay. What is not clean is not in it, and so is never evicted.
+
+-- One increment: the value, and what has still to be flushed of it, are one step for a reader.
+
+-- Increments of different counters in a few commands for all: a command for each costs more than the sums.
+
+-- What became of each increment of a call, for the record of the call: '<at> <why> …|<at> …', refused and known ones.
+
+local function open_partition(meta, caller)
+  local stored =
+    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
+  return {
+    layout = stored[1] or '1',
+    epoch = tonumber(stored[2] or 0),
+    seq = tonumber(stored[3] or 0),
+    batch = stored[4] or '',
+    pending_ms = tonumber(stored[5] or 0),
+    rest_ms = tonumber(stored[6] or 0),
+    sealed_ms = tonumber(stored[7] or 0),
+    record = stored[8],
+  }
+end
+local partition = open_partition(meta, caller)
+if partition.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. partition.layout)
+end
+local count = (#counters - counters_at + 1) / 3
+if count > 1000 then
+  return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -886,16 +875,15 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
--- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
--- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
-local CALL_MEMORY_MS = 600000
-
--- What is remembered of a slot: number, time and answer of its last call.
-local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+local now_ms = math.floor(clock_us() / 1000)
+local ids, seen, is_plain = {}, {}, partition.rest_ms == 0
+for at = counters_at, #counters, 3 do
+  local id = counters[at]
+  is_plain = is_plain and not seen[id] and counters[at + 2] == ''
+  seen[id] = true
+  ids[#ids + 1] = id
 end
+local now = redis.call('HMGET', values, unpack(ids))
 
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
 -- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
@@ -910,7 +898,262 @@ local function recall(record, call)
   end
   return nil, tonumber(number) > tonumber(call)
 end
+local remembered, superseded = recall(partition.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+local function read_outcomes(text)
+  local refused, known = {}, {}
+  local of_refused, of_known = string.match(text, '^(.*)|(.*)$')
+  for at, why in string.gmatch(of_refused, '(%d+) (%a+)') do
+    refused[#refused + 1] = tonumber(at)
+    refused[#refused + 1] = why
+  end
+  for at in string.gmatch(of_known, '%d+') do
+    known[#known + 1] = tonumber(at)
+  end
+  return refused, known
+end
+  local refused, known = read_outcomes(remembered)
+  return { 'counted', now_ms, partition.epoch, now, refused, known }
+end
 
+-- A server without memory refuses this, before anything has changed.
+redis.call('HSET', meta, 'layout', partition.layout)
+local shown, refused, added
+-- True when none of so many counters can be one too many.
+local function are_few(pending, rest, count, most_dirty)
+  return most_dirty == 0 or redis.call('HLEN', pending) + redis.call('HLEN', rest) + count <= most_dirty
+end
+if is_plain and are_few(pending, rest, count, most_dirty) then
+-- Adds to the values that are there (\`now\`), and to what waits of them, while nothing is set aside; each counter comes once,
+-- its delta behind it in \`counters\`. Answers the new values, as text and false for those that are not there, the places of
+-- these, and whether there are others; nil when something is left to HINCRBY, and then nothing has changed. The server has
+-- not refused to grow before.
+local function add_plain(values, pending, clean, ids, now, counters, counters_at)
+  local waiting = redis.call('HMGET', pending, unpack(ids))
+  local shown, refused, sums, waits, first = {}, {}, {}, {}, {}
+  local last, format = 0, string.format
+local function are_plain(by, sum, wait)
+  return by < 1000000000
+    and by > -1000000000
+    and sum < 1000000000
+    and sum > -1000000000
+    and wait < 1000000000
+    and wait > -1000000000
+end
+  for place = 1, #ids do
+    local id = ids[place]
+    if now[place] then
+      local delta = counters[counters_at + 3 * place - 2]
+      local by = tonumber(delta) or 0
+      local sum, wait = now[place] + by, (waiting[place] or 0) + by
+      -- Of what is no whole number, or is written in another way, HINCRBY judges.
+      if not are_plain(by, sum, wait) or format('%d', by) ~= delta then
+        return nil
+      end
+      shown[place] = format('%d', sum)
+      sums[last + 1], sums[last + 2] = id, shown[place]
+      waits[last + 1], waits[last + 2] = id, format('%d', wait)
+      last = last + 2
+      if not waiting[place] then
+        first[#first + 1] = id
+      end
+    else
+      shown[place] = false
+      refused[#refused + 1] = place - 1
+      refused[#refused + 1] = 'absent'
+    end
+  end
+  if last > 0 then
+    redis.call('HSET', values, unpack(sums))
+    redis.call('HSET', pending, unpack(waits))
+  end
+  if #first > 0 then
+    -- The first ones since the last seal.
+    redis.call('ZREM', clean, unpack(first))
+  end
+  return shown, refused, last > 0
+end
+  shown, refused, added = add_plain(values, pending, clean, ids, now, counters, counters_at)
+end
+local known, keyed = {}, 0
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+if shown then
+  now = shown
+else
+  refused, added = {}, false
+-- The id of the message that was appended with this key, or nil.
+local function id_of_key(once, key, now_ms)
+  local id, forget_at_ms = string.match(redis.call('HGET', once, key) or '', '^(%d+) (%d+)$')
+  return id and tonumber(forget_at_ms) > now_ms and tonumber(id) or nil
+end
+local function remember_key(once, key, id, forget_at_ms)
+  redis.call('HSET', once, key, string.format('%.0f %.0f', id, forget_at_ms))
+end
+-- The exact text of a value.
+local function text_of(values, id, value)
+  if value > 9007199254740991 or value < -9007199254740991 then
+    return redis.call('HGET', values, id)
+  end
+  return exact(value)
+end
+local function opposite(delta)
+  if delta == '0' then
+    return delta
+  end
+  return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
+end
+-- Adds to a value that is there, and to what waits of it: where that was set aside, there, so that a counter waits once.
+-- \`is_some_aside\`: whether anything was. Answers the new value, as text, and whether it is pending now; nil when one of
+-- them would leave 64 bits, and then nothing has changed. The server has not refused to grow before.
+local function add(values, pending, rest, clean, id, delta, is_some_aside)
+  local value = redis.pcall('HINCRBY', values, id, delta)
+  if type(value) == 'table' then
+    return nil
+  end
+  local is_aside = is_some_aside and redis.call('HEXISTS', rest, id) == 1
+  local waiting
+  if is_aside then
+    waiting = redis.pcall('HINCRBY', rest, id, delta)
+  else
+    waiting = redis.pcall('HINCRBY', pending, id, delta)
+  end
+  if type(waiting) == 'table' then
+    redis.call('HINCRBY', values, id, opposite(delta))
+    return nil
+  end
+  if waiting == tonumber(delta) then
+    -- The first one since the last seal.
+    redis.call('ZREM', clean, id)
+  end
+  return text_of(values, id, value), not is_aside
+end
+-- True when the database is behind, and this counter would be one more that waits for it.
+local function is_one_too_many(pending, rest, id, most_dirty)
+  return most_dirty > 0
+    and redis.call('HLEN', pending) + redis.call('HLEN', rest) >= most_dirty
+    and redis.call('HEXISTS', pending, id) == 0
+    and redis.call('HEXISTS', rest, id) == 0
+end
+  for at = counters_at, #counters, 3 do
+    local place = (at - counters_at) / 3
+    local id, delta, key = counters[at], counters[at + 1], counters[at + 2]
+    if not now[place + 1] then
+      refused[#refused + 1] = place
+      refused[#refused + 1] = 'absent'
+    elseif key ~= '' and id_of_key(once, id .. '\\0' .. key, now_ms) then
+      known[#known + 1] = place
+      now[place + 1] = redis.call('HGET', values, id)
+    elseif is_one_too_many(pending, rest, id, most_dirty) then
+      refused[#refused + 1] = place
+      refused[#refused + 1] = 'behind'
+      now[place + 1] = redis.call('HGET', values, id)
+    else
+      local value, is_pending = add(values, pending, rest, clean, id, delta, partition.rest_ms > 0)
+      if value then
+        added = added or is_pending
+        now[place + 1] = value
+      else
+        now[place + 1] = redis.call('HGET', values, id)
+        refused[#refused + 1] = place
+        refused[#refused + 1] = 'overflow'
+      end
+      if value and key ~= '' then
+        keyed = keyed + 1
+        remember_key(once, id .. '\\0' .. key, 0, now_ms + remember_ms)
+      end
+    end
+  end
+end
+if keyed > 0 then
+-- \`added\`: how many keys came.
+local function forget_old_keys(once, added, now_ms)
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
+    end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
+  end
+end
+  drop_over(once, 2 + 2 * added, function(known)
+    return tonumber(string.match(known, ' (%d+)$')) <= now_ms
+  end)
+end
+  forget_old_keys(once, keyed, now_ms)
+-- Redis drops the keys some time after the newest is over. Others may have been told to be known for longer.
+local function keep_keys(once, remember_ms)
+  if redis.call('PTTL', once) < remember_ms then
+    redis.call('PEXPIRE', once, string.format('%.0f', remember_ms + 600000))
+  end
+end
+  keep_keys(once, remember_ms)
+end
+if added and partition.pending_ms == 0 then
+-- Before the first increment of a partition that was to vanish.
+local function let_stay(values, clean)
+  redis.call('PERSIST', values)
+  redis.call('PERSIST', clean)
+end
+  let_stay(values, clean)
+  partition.pending_ms = now_ms
+local function save_partition(meta, partition)
+  redis.call(
+    'HSET',
+    meta,
+    'layout',
+    partition.layout,
+    'epoch',
+    exact(partition.epoch),
+    'seq',
+    exact(partition.seq),
+    'batch',
+    partition.batch,
+    'pending_ms',
+    exact(partition.pending_ms),
+    'rest_ms',
+    exact(partition.rest_ms),
+    'sealed_ms',
+    exact(partition.sealed_ms)
+  )
+end
+  save_partition(meta, partition)
+end
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller ~= '' then
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+end
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
@@ -946,332 +1189,14 @@ end
   -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+    return at_ms and now_ms - at_ms > 600000
   end)
 end
-
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
     forget_old_calls(calls, call, added, now_ms)
   end
 end
--- Idempotency keys of messages: '<id> <forget_at_ms>' under the key. Those that are over are dropped by sampling whenever keys
--- come, which needs no index and keeps them below those that are known.
-
--- The id of the message that was appended with this key, or nil.
-local function id_of_key(once, key, now_ms)
-  local id, forget_at_ms = string.match(redis.call('HGET', once, key) or '', '^(%d+) (%d+)$')
-  return id and tonumber(forget_at_ms) > now_ms and tonumber(id) or nil
-end
-
-local function remember_key(once, key, id, forget_at_ms)
-  redis.call('HSET', once, key, string.format('%.0f %.0f', id, forget_at_ms))
-end
-
--- \`added\`: how many keys came.
-local function forget_old_keys(once, added, now_ms)
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
-local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.call('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
-end
-  drop_over(once, 2 + 2 * added, function(known)
-    return tonumber(string.match(known, ' (%d+)$')) <= now_ms
-  end)
-end
-
--- Redis drops the keys some time after the newest is over. Others may have been told to be known for longer.
-local function keep_keys(once, remember_ms)
-  if redis.call('PTTL', once) < remember_ms then
-    redis.call('PEXPIRE', once, string.format('%.0f', remember_ms + 600000))
-  end
-end
--- What is known of a partition of counters: one hash, read once a call.
---   layout         the form of the stored data
---   epoch          of the ledger in SQL, which this life of the partition counts its batches in; 0: none yet
---   seq            number of the newest sealed batch of the epoch; 0: none yet
---   batch          id of the sealed batch; '' or not there: none is sealed
---   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
---   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
---   sealed_ms      when the oldest increment of the sealed batch came
---   ledger         where the ledger is; not there: nobody could tell
--- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
-local COUNTERS_LAYOUT = '1'
-
-local function open_partition(meta, caller)
-  local stored =
-    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
-  return {
-    layout = stored[1] or COUNTERS_LAYOUT,
-    epoch = tonumber(stored[2] or 0),
-    seq = tonumber(stored[3] or 0),
-    batch = stored[4] or '',
-    pending_ms = tonumber(stored[5] or 0),
-    rest_ms = tonumber(stored[6] or 0),
-    sealed_ms = tonumber(stored[7] or 0),
-    record = stored[8],
-  }
-end
-local function save_partition(meta, partition)
-  redis.call(
-    'HSET',
-    meta,
-    'layout',
-    partition.layout,
-    'epoch',
-    exact(partition.epoch),
-    'seq',
-    exact(partition.seq),
-    'batch',
-    partition.batch,
-    'pending_ms',
-    exact(partition.pending_ms),
-    'rest_ms',
-    exact(partition.rest_ms),
-    'sealed_ms',
-    exact(partition.sealed_ms)
-  )
-end
--- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
--- which they stay. What is not clean is not in it, and so is never evicted.
-
--- Values that one call evicts at most.
-local MOST_EVICTED = 1000
-
--- Before the first increment of a partition that was to vanish.
-local function let_stay(values, clean)
-  redis.call('PERSIST', values)
-  redis.call('PERSIST', clean)
-end
--- One increment: the value, and what has still to be flushed of it, are one step for a reader.
-
--- Beyond these a double, which HINCRBY answers, cannot tell neighbours apart.
-local MOST_EXACT = 9007199254740991
-
--- The exact text of a value.
-local function text_of(values, id, value)
-  if value > MOST_EXACT or value < -MOST_EXACT then
-    return redis.call('HGET', values, id)
-  end
-  return exact(value)
-end
-
-local function opposite(delta)
-  if delta == '0' then
-    return delta
-  end
-  return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
-end
-
--- Adds to a value that is there, and to what waits of it: where that was set aside, there, so that a counter waits once.
--- \`is_some_aside\`: whether anything was. Answers the new value, as text, and whether it is pending now; nil when one of
--- them would leave 64 bits, and then nothing has changed. The server has not refused to grow before.
-local function add(values, pending, rest, clean, id, delta, is_some_aside)
-  local value = redis.pcall('HINCRBY', values, id, delta)
-  if type(value) == 'table' then
-    return nil
-  end
-  local is_aside = is_some_aside and redis.call('HEXISTS', rest, id) == 1
-  local waiting
-  if is_aside then
-    waiting = redis.pcall('HINCRBY', rest, id, delta)
-  else
-    waiting = redis.pcall('HINCRBY', pending, id, delta)
-  end
-  if type(waiting) == 'table' then
-    redis.call('HINCRBY', values, id, opposite(delta))
-    return nil
-  end
-  if waiting == tonumber(delta) then
-    -- The first one since the last seal.
-    redis.call('ZREM', clean, id)
-  end
-  return text_of(values, id, value), not is_aside
-end
-
--- True when the database is behind, and this counter would be one more that waits for it.
-local function is_one_too_many(pending, rest, id, most_dirty)
-  return most_dirty > 0
-    and redis.call('HLEN', pending) + redis.call('HLEN', rest) >= most_dirty
-    and redis.call('HEXISTS', pending, id) == 0
-    and redis.call('HEXISTS', rest, id) == 0
-end
-
--- True when none of so many counters can be one too many.
-local function are_few(pending, rest, count, most_dirty)
-  return most_dirty == 0 or redis.call('HLEN', pending) + redis.call('HLEN', rest) + count <= most_dirty
-end
--- Increments of different counters in a few commands for all: a command for each costs more than the sums.
-
--- What is less is written as an integer, which takes half as long as a double and may have 32 bits only.
-local MOST_PLAIN = 1000000000
-
-local function are_plain(by, sum, wait)
-  return by < MOST_PLAIN
-    and by > -MOST_PLAIN
-    and sum < MOST_PLAIN
-    and sum > -MOST_PLAIN
-    and wait < MOST_PLAIN
-    and wait > -MOST_PLAIN
-end
-
--- Adds to the values that are there (\`now\`), and to what waits of them, while nothing is set aside; each counter comes once,
--- its delta behind it in \`counters\`. Answers the new values, as text and false for those that are not there, the places of
--- these, and whether there are others; nil when something is left to HINCRBY, and then nothing has changed. The server has
--- not refused to grow before.
-local function add_plain(values, pending, clean, ids, now, counters, counters_at)
-  local waiting = redis.call('HMGET', pending, unpack(ids))
-  local shown, refused, sums, waits, first = {}, {}, {}, {}, {}
-  local last, format = 0, string.format
-  for place = 1, #ids do
-    local id = ids[place]
-    if now[place] then
-      local delta = counters[counters_at + 3 * place - 2]
-      local by = tonumber(delta) or 0
-      local sum, wait = now[place] + by, (waiting[place] or 0) + by
-      -- Of what is no whole number, or is written in another way, HINCRBY judges.
-      if not are_plain(by, sum, wait) or format('%d', by) ~= delta then
-        return nil
-      end
-      shown[place] = format('%d', sum)
-      sums[last + 1], sums[last + 2] = id, shown[place]
-      waits[last + 1], waits[last + 2] = id, format('%d', wait)
-      last = last + 2
-      if not waiting[place] then
-        first[#first + 1] = id
-      end
-    else
-      shown[place] = false
-      refused[#refused + 1] = place - 1
-      refused[#refused + 1] = 'absent'
-    end
-  end
-  if last > 0 then
-    redis.call('HSET', values, unpack(sums))
-    redis.call('HSET', pending, unpack(waits))
-  end
-  if #first > 0 then
-    -- The first ones since the last seal.
-    redis.call('ZREM', clean, unpack(first))
-  end
-  return shown, refused, last > 0
-end
--- What became of each increment of a call, for the record of the call: '<at> <why> …|<at> …', refused and known ones.
-
 local function outcomes_text(refused, known)
   return table.concat(refused, ' ') .. '|' .. table.concat(known, ' ')
-end
-
-local function read_outcomes(text)
-  local refused, known = {}, {}
-  local of_refused, of_known = string.match(text, '^(.*)|(.*)$')
-  for at, why in string.gmatch(of_refused, '(%d+) (%a+)') do
-    refused[#refused + 1] = tonumber(at)
-    refused[#refused + 1] = why
-  end
-  for at in string.gmatch(of_known, '%d+') do
-    known[#known + 1] = tonumber(at)
-  end
-  return refused, known
-end
-
-local partition = open_partition(meta, caller)
-if partition.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. partition.layout)
-end
-local count = (#counters - counters_at + 1) / 3
-if count > 1000 then
-  return redis.error_reply('INVALID counters: must be at most 1000 a call')
-end
-local now_ms = math.floor(clock_us() / 1000)
-local ids, seen, is_plain = {}, {}, partition.rest_ms == 0
-for at = counters_at, #counters, 3 do
-  local id = counters[at]
-  is_plain = is_plain and not seen[id] and counters[at + 2] == ''
-  seen[id] = true
-  ids[#ids + 1] = id
-end
-local now = redis.call('HMGET', values, unpack(ids))
-
-local remembered, superseded = recall(partition.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-  local refused, known = read_outcomes(remembered)
-  return { 'counted', now_ms, partition.epoch, now, refused, known }
-end
-
--- A server without memory refuses this, before anything has changed.
-redis.call('HSET', meta, 'layout', partition.layout)
-local shown, refused, added
-if is_plain and are_few(pending, rest, count, most_dirty) then
-  shown, refused, added = add_plain(values, pending, clean, ids, now, counters, counters_at)
-end
-local known, keyed = {}, 0
-if shown then
-  now = shown
-else
-  refused, added = {}, false
-  for at = counters_at, #counters, 3 do
-    local place = (at - counters_at) / 3
-    local id, delta, key = counters[at], counters[at + 1], counters[at + 2]
-    if not now[place + 1] then
-      refused[#refused + 1] = place
-      refused[#refused + 1] = 'absent'
-    elseif key ~= '' and id_of_key(once, id .. '\\0' .. key, now_ms) then
-      known[#known + 1] = place
-      now[place + 1] = redis.call('HGET', values, id)
-    elseif is_one_too_many(pending, rest, id, most_dirty) then
-      refused[#refused + 1] = place
-      refused[#refused + 1] = 'behind'
-      now[place + 1] = redis.call('HGET', values, id)
-    else
-      local value, is_pending = add(values, pending, rest, clean, id, delta, partition.rest_ms > 0)
-      if value then
-        added = added or is_pending
-        now[place + 1] = value
-      else
-        now[place + 1] = redis.call('HGET', values, id)
-        refused[#refused + 1] = place
-        refused[#refused + 1] = 'overflow'
-      end
-      if value and key ~= '' then
-        keyed = keyed + 1
-        remember_key(once, id .. '\\0' .. key, 0, now_ms + remember_ms)
-      end
-    end
-  end
-end
-if keyed > 0 then
-  forget_old_keys(once, keyed, now_ms)
-  keep_keys(once, remember_ms)
-end
-if added and partition.pending_ms == 0 then
-  let_stay(values, clean)
-  partition.pending_ms = now_ms
-  save_partition(meta, partition)
 end
 remember_answer(meta, caller, call, now_ms, outcomes_text(refused, known))
 return { 'counted', now_ms, partition.epoch, now, refused, known }
@@ -1280,23 +1205,53 @@ return { 'counted', now_ms, partition.epoch, now, refused, known }
   parts: ['meta', 'values', 'pending', 'rest', 'clean', 'once'],
   lines: [
     [1, 'lua/counters/increment.lua', 1],
-    [22, 'lua/shared/exact.lua', 1],
-    [32, 'lua/shared/clock.lua', 1],
-    [38, 'lua/shared/calls.lua', 1],
-    [42, 'lua/shared/calls.lua', 6],
-    [70, 'lua/shared/drop-over.lua', 1],
-    [95, 'lua/shared/calls.lua', 35],
-    [108, 'lua/shared/idempotency.lua', 1],
-    [123, 'lua/shared/drop-over.lua', 1],
-    [148, 'lua/shared/idempotency.lua', 17],
-    [159, 'lua/shared/counters/partition.lua', 1],
-    [185, 'lua/shared/counters/save.lua', 1],
-    [205, 'lua/shared/counters/retention.lua', 1],
-    [211, 'lua/shared/counters/retention.lua', 33],
-    [216, 'lua/shared/counters/add.lua', 1],
-    [274, 'lua/shared/counters/add-plain.lua', 1],
-    [329, 'lua/shared/counters/outcomes.lua', 1],
-    [347, 'lua/counters/increment.lua', 32],
+    [22, 'lua/shared/idempotency.lua', 1],
+    [25, 'lua/shared/counters/retention.lua', 1],
+    [28, 'lua/shared/counters/add.lua', 1],
+    [30, 'lua/shared/counters/add-plain.lua', 1],
+    [32, 'lua/shared/counters/outcomes.lua', 1],
+    [34, 'lua/shared/counters/partition.lua', 13],
+    [48, 'lua/counters/increment.lua', 33],
+    [56, 'lua/shared/clock.lua', 1],
+    [62, 'lua/counters/increment.lua', 41],
+    [72, 'lua/shared/calls.lua', 13],
+    [85, 'lua/counters/increment.lua', 51],
+    [90, 'lua/shared/counters/outcomes.lua', 7],
+    [102, 'lua/counters/increment.lua', 56],
+    [109, 'lua/shared/counters/add.lua', 55],
+    [113, 'lua/counters/increment.lua', 63],
+    [114, 'lua/shared/counters/add-plain.lua', 15],
+    [122, 'lua/shared/counters/add-plain.lua', 6],
+    [130, 'lua/shared/counters/add-plain.lua', 23],
+    [163, 'lua/counters/increment.lua', 64],
+    [166, 'lua/shared/exact.lua', 1],
+    [176, 'lua/counters/increment.lua', 67],
+    [180, 'lua/shared/idempotency.lua', 4],
+    [185, 'lua/shared/idempotency.lua', 10],
+    [188, 'lua/shared/counters/add.lua', 6],
+    [195, 'lua/shared/counters/add.lua', 14],
+    [201, 'lua/shared/counters/add.lua', 21],
+    [226, 'lua/shared/counters/add.lua', 47],
+    [233, 'lua/counters/increment.lua', 71],
+    [264, 'lua/shared/idempotency.lua', 14],
+    [266, 'lua/shared/drop-over.lua', 1],
+    [291, 'lua/shared/idempotency.lua', 17],
+    [295, 'lua/counters/increment.lua', 102],
+    [296, 'lua/shared/idempotency.lua', 22],
+    [302, 'lua/counters/increment.lua', 103],
+    [305, 'lua/shared/counters/retention.lua', 33],
+    [310, 'lua/counters/increment.lua', 106],
+    [312, 'lua/shared/counters/save.lua', 1],
+    [332, 'lua/counters/increment.lua', 108],
+    [334, 'lua/shared/calls.lua', 42],
+    [336, 'lua/shared/calls.lua', 8],
+    [340, 'lua/shared/calls.lua', 44],
+    [341, 'lua/shared/calls.lua', 27],
+    [348, 'lua/shared/drop-over.lua', 1],
+    [373, 'lua/shared/calls.lua', 35],
+    [379, 'lua/shared/calls.lua', 45],
+    [382, 'lua/shared/counters/outcomes.lua', 3],
+    [385, 'lua/counters/increment.lua', 110],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -1344,7 +1299,7 @@ export type InspectShownAnswer =
 export const inspectShown: Operation<InspectShownArguments, InspectShownAnswer> = {
   script: {
     name: 'counters/inspect-shown',
-    sha1: '0119273e6550b4db2c044a7892f4e3ef0d796d5e',
+    sha1: 'd845c93feacc6ec9bca9bd3b70dd3f7266fd55df',
     reads: true,
     bytes: false,
     source: `--[[
@@ -1359,29 +1314,18 @@ local board = KEYS[1] -- hash: what is known of a partition whose counts are in 
 local shown = KEYS[2] -- hash: id -> what is shown
 local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 
--- What is known of a partition whose counts are in SQL and shown here: one hash, read once a call.
---   layout         the form of the stored data
---   turn           moves on whenever notes are settled, so that nobody settles them twice; begins with the time, so that it is
---                  another one in another life of the server
---   version        of SQL that the whole partition shows
---   showing        of SQL that is being shown, page after page; 0: none is
---   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
---   place          where the counts are in SQL; not there: nobody could tell
-local BOARD_LAYOUT = '1'
-
 local function open_board(board)
   local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
   return {
-    layout = stored[1] or BOARD_LAYOUT,
+    layout = stored[1] or '1',
     turn = tonumber(stored[2] or 0),
     version = tonumber(stored[3] or 0),
     showing = tonumber(stored[4] or 0),
     newest = tonumber(stored[5] or 0),
   }
 end
-
 local state = open_board(board)
-if state.layout ~= BOARD_LAYOUT then
+if state.layout ~= '1' then
   return redis.error_reply('LAYOUT ' .. state.layout)
 end
 return { 'seen', state.version, redis.call('HLEN', shown), redis.call('HLEN', noted) }
@@ -1390,8 +1334,8 @@ return { 'seen', state.version, redis.call('HLEN', shown), redis.call('HLEN', no
   parts: ['board', 'shown', 'noted'],
   lines: [
     [1, 'lua/counters/inspect-shown.lua', 1],
-    [13, 'lua/shared/counters/board.lua', 1],
-    [33, 'lua/counters/inspect-shown.lua', 14],
+    [13, 'lua/shared/counters/board.lua', 11],
+    [23, 'lua/counters/inspect-shown.lua', 15],
   ],
   encode() {
     return []
@@ -1426,7 +1370,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'counters/inspect',
-    sha1: '5569f5f2da0db6f94f76e5f1abfa403e569b5bcc',
+    sha1: '2b1550adb9d55e7dfb205d9ac65e1c8ab2305663',
     reads: true,
     bytes: false,
     source: `--[[
@@ -1443,29 +1387,11 @@ local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside no
 local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
 local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- What is known of a partition of counters: one hash, read once a call.
---   layout         the form of the stored data
---   epoch          of the ledger in SQL, which this life of the partition counts its batches in; 0: none yet
---   seq            number of the newest sealed batch of the epoch; 0: none yet
---   batch          id of the sealed batch; '' or not there: none is sealed
---   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
---   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
---   sealed_ms      when the oldest increment of the sealed batch came
---   ledger         where the ledger is; not there: nobody could tell
--- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
-local COUNTERS_LAYOUT = '1'
-
 local function open_partition(meta, caller)
   local stored =
     redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
   return {
-    layout = stored[1] or COUNTERS_LAYOUT,
+    layout = stored[1] or '1',
     epoch = tonumber(stored[2] or 0),
     seq = tonumber(stored[3] or 0),
     batch = stored[4] or '',
@@ -1475,6 +1401,15 @@ local function open_partition(meta, caller)
     record = stored[8],
   }
 end
+local partition = open_partition(meta, '')
+if partition.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. partition.layout)
+end
+local count, count_aside, count_sealed =
+  redis.call('HLEN', pending), redis.call('HLEN', rest), redis.call('HLEN', sealed)
+-- What is set aside is neither pending nor sealed.
+local dirty = count + count_aside + count_sealed
+if count_sealed > 0 then
 -- How many counters of the sealed batch are pending again.
 local function count_again(pending, sealed)
   local ids = redis.call('HKEYS', sealed)
@@ -1487,17 +1422,13 @@ local function count_again(pending, sealed)
   end
   return count
 end
-
-local partition = open_partition(meta, '')
-if partition.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. partition.layout)
-end
-local count, count_aside, count_sealed =
-  redis.call('HLEN', pending), redis.call('HLEN', rest), redis.call('HLEN', sealed)
--- What is set aside is neither pending nor sealed.
-local dirty = count + count_aside + count_sealed
-if count_sealed > 0 then
   dirty = dirty - count_again(pending, sealed)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
 end
 return {
   'seen',
@@ -1519,10 +1450,12 @@ return {
   parts: ['meta', 'values', 'pending', 'rest', 'sealed'],
   lines: [
     [1, 'lua/counters/inspect.lua', 1],
-    [15, 'lua/shared/clock.lua', 1],
-    [21, 'lua/shared/counters/partition.lua', 1],
-    [47, 'lua/shared/counters/again.lua', 1],
-    [59, 'lua/counters/inspect.lua', 18],
+    [15, 'lua/shared/counters/partition.lua', 13],
+    [29, 'lua/counters/inspect.lua', 19],
+    [38, 'lua/shared/counters/again.lua', 1],
+    [50, 'lua/counters/inspect.lua', 28],
+    [52, 'lua/shared/clock.lua', 1],
+    [58, 'lua/counters/inspect.lua', 30],
   ],
   encode() {
     return []
@@ -1587,7 +1520,7 @@ function readValuesOfLoadLoaded(part: Reply | undefined): (string | null)[] {
 export const load: Operation<LoadArguments, LoadAnswer> = {
   script: {
     name: 'counters/load',
-    sha1: '35bfc08c28188d1e1838e7a1b89412be53afac15',
+    sha1: '80ae1f5c3de779f8725ef0cf604e2cd3c2c92c51',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1615,6 +1548,49 @@ local retain_ms = tonumber(ARGV[3]) -- integer: how long a clean value stays; 0:
 local anew = ARGV[4] == '1' -- flag: whether values that are here are put right
 local counters, counters_at = ARGV, 5 -- repeated (id:text value:text): as SQL had them
 
+-- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
+-- which they stay. What is not clean is not in it, and so is never evicted.
+
+local function open_partition(meta, caller)
+  local stored =
+    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
+  return {
+    layout = stored[1] or '1',
+    epoch = tonumber(stored[2] or 0),
+    seq = tonumber(stored[3] or 0),
+    batch = stored[4] or '',
+    pending_ms = tonumber(stored[5] or 0),
+    rest_ms = tonumber(stored[6] or 0),
+    sealed_ms = tonumber(stored[7] or 0),
+    record = stored[8],
+  }
+end
+local partition = open_partition(meta, '')
+if partition.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. partition.layout)
+end
+if (#counters - counters_at + 1) / 2 > 1000 then
+  return redis.error_reply('INVALID counters: must be at most 1000 a call')
+end
+local is_sealed = partition.batch ~= ''
+-- What was acked is in SQL.
+local acked = is_sealed and partition.seq - 1 or partition.seq
+if epoch ~= partition.epoch or epoch == 0 then
+  return { 'retry', partition.epoch, acked }
+end
+if seq > partition.seq then
+  return { 'behind', partition.epoch, partition.seq }
+end
+if seq < acked then
+  return { 'retry', partition.epoch, acked }
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -1625,44 +1601,18 @@ local function exact(number)
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+-- Evicts what is due. Answers how many those are.
+local function evict_due(values, clean, now_ms)
+  local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(1000))
+  if #due > 0 then
+    redis.call('HDEL', values, unpack(due))
+    redis.call('ZREM', clean, unpack(due))
+  end
+  return #due
 end
--- What is known of a partition of counters: one hash, read once a call.
---   layout         the form of the stored data
---   epoch          of the ledger in SQL, which this life of the partition counts its batches in; 0: none yet
---   seq            number of the newest sealed batch of the epoch; 0: none yet
---   batch          id of the sealed batch; '' or not there: none is sealed
---   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
---   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
---   sealed_ms      when the oldest increment of the sealed batch came
---   ledger         where the ledger is; not there: nobody could tell
--- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
-local COUNTERS_LAYOUT = '1'
-
-local function open_partition(meta, caller)
-  local stored =
-    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
-  return {
-    layout = stored[1] or COUNTERS_LAYOUT,
-    epoch = tonumber(stored[2] or 0),
-    seq = tonumber(stored[3] or 0),
-    batch = stored[4] or '',
-    pending_ms = tonumber(stored[5] or 0),
-    rest_ms = tonumber(stored[6] or 0),
-    sealed_ms = tonumber(stored[7] or 0),
-    record = stored[8],
-  }
-end
--- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
--- which they stay. What is not clean is not in it, and so is never evicted.
-
--- Values that one call evicts at most.
-local MOST_EVICTED = 1000
-
+-- Whoever reads more than flushes evict would fill the server.
+evict_due(values, clean, now_ms)
+local due_ms = retain_ms > 0 and now_ms + retain_ms or 0
 -- A server without memory that refuses the entry has no room for the value either.
 local function keep_clean(values, clean, id, until_ms)
   local added = redis.pcall('ZADD', clean, exact(until_ms), id)
@@ -1670,25 +1620,6 @@ local function keep_clean(values, clean, id, until_ms)
     redis.call('HDEL', values, id)
   end
 end
-
--- Evicts what is due. Answers how many those are.
-local function evict_due(values, clean, now_ms)
-  local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(MOST_EVICTED))
-  if #due > 0 then
-    redis.call('HDEL', values, unpack(due))
-    redis.call('ZREM', clean, unpack(due))
-  end
-  return #due
-end
-
--- A partition without any increment to flush vanishes by itself, when the last of its values is due.
-local function let_vanish(partition, values, clean, retain_ms)
-  if retain_ms > 0 and partition.pending_ms == 0 and partition.rest_ms == 0 and partition.batch == '' then
-    redis.call('PEXPIRE', values, exact(retain_ms))
-    redis.call('PEXPIRE', clean, exact(retain_ms))
-  end
-end
-
 -- Puts the value of a counter together: what SQL has, what is pending or set aside, and what is sealed if SQL has not got that
 -- yet. Answers it, as text; false, and shows nothing, where it leaves 64 bits. \`due_ms\`: until when it stays if it is clean;
 -- 0: for ever.
@@ -1711,30 +1642,6 @@ local function take_in(values, pending, rest, sealed, clean, id, stored, with_se
   end
   return stored
 end
-
-local partition = open_partition(meta, '')
-if partition.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. partition.layout)
-end
-if (#counters - counters_at + 1) / 2 > 1000 then
-  return redis.error_reply('INVALID counters: must be at most 1000 a call')
-end
-local is_sealed = partition.batch ~= ''
--- What was acked is in SQL.
-local acked = is_sealed and partition.seq - 1 or partition.seq
-if epoch ~= partition.epoch or epoch == 0 then
-  return { 'retry', partition.epoch, acked }
-end
-if seq > partition.seq then
-  return { 'behind', partition.epoch, partition.seq }
-end
-if seq < acked then
-  return { 'retry', partition.epoch, acked }
-end
-local now_ms = math.floor(clock_us() / 1000)
--- Whoever reads more than flushes evict would fill the server.
-evict_due(values, clean, now_ms)
-local due_ms = retain_ms > 0 and now_ms + retain_ms or 0
 local now = {}
 for at = counters_at, #counters, 2 do
   local id = counters[at]
@@ -1752,6 +1659,13 @@ for at = counters_at, #counters, 2 do
       due_ms
     )
 end
+-- A partition without any increment to flush vanishes by itself, when the last of its values is due.
+local function let_vanish(partition, values, clean, retain_ms)
+  if retain_ms > 0 and partition.pending_ms == 0 and partition.rest_ms == 0 and partition.batch == '' then
+    redis.call('PEXPIRE', values, exact(retain_ms))
+    redis.call('PEXPIRE', clean, exact(retain_ms))
+  end
+end
 let_vanish(partition, values, clean, retain_ms)
 return { 'loaded', now }
 `,
@@ -1759,12 +1673,19 @@ return { 'loaded', now }
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   lines: [
     [1, 'lua/counters/load.lua', 1],
-    [26, 'lua/shared/exact.lua', 1],
-    [36, 'lua/shared/clock.lua', 1],
-    [42, 'lua/shared/counters/partition.lua', 1],
-    [68, 'lua/shared/counters/retention.lua', 1],
-    [100, 'lua/shared/counters/take-in.lua', 1],
-    [122, 'lua/counters/load.lua', 31],
+    [26, 'lua/shared/counters/retention.lua', 1],
+    [29, 'lua/shared/counters/partition.lua', 13],
+    [43, 'lua/counters/load.lua', 32],
+    [62, 'lua/shared/clock.lua', 1],
+    [68, 'lua/counters/load.lua', 51],
+    [69, 'lua/shared/exact.lua', 1],
+    [79, 'lua/shared/counters/retention.lua', 15],
+    [88, 'lua/counters/load.lua', 52],
+    [91, 'lua/shared/counters/retention.lua', 7],
+    [98, 'lua/shared/counters/take-in.lua', 1],
+    [120, 'lua/counters/load.lua', 55],
+    [137, 'lua/shared/counters/retention.lua', 25],
+    [144, 'lua/counters/load.lua', 72],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 2)
@@ -1830,7 +1751,7 @@ function readValuesOfNoteNoted(part: Reply | undefined): (string | null)[] {
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'counters/note',
-    sha1: '90d9960f39ae04a7d58d8234e96e625a073a9651',
+    sha1: '605580d07d6fe6c73ce08a9326895cb91f2aa2cf',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1848,31 +1769,26 @@ local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when 
 local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the partition's
 local counters, counters_at = ARGV, 1 -- repeated (id:text by:text): at most 1,000
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- What is known of a partition whose counts are in SQL and shown here: one hash, read once a call.
---   layout         the form of the stored data
---   turn           moves on whenever notes are settled, so that nobody settles them twice; begins with the time, so that it is
---                  another one in another life of the server
---   version        of SQL that the whole partition shows
---   showing        of SQL that is being shown, page after page; 0: none is
---   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
---   place          where the counts are in SQL; not there: nobody could tell
-local BOARD_LAYOUT = '1'
+-- Notes what happened in SQL: \`noted\` has it until it is known that what is shown has it from SQL, 0 included. Answers what
+-- is shown, as text; nil when nothing is. What cannot be added is not shown any more, and comes from SQL again.
+-- One increment: the value, and what has still to be flushed of it, are one step for a reader.
 
 local function open_board(board)
   local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
   return {
-    layout = stored[1] or BOARD_LAYOUT,
+    layout = stored[1] or '1',
     turn = tonumber(stored[2] or 0),
     version = tonumber(stored[3] or 0),
     showing = tonumber(stored[4] or 0),
     newest = tonumber(stored[5] or 0),
   }
+end
+local state = open_board(board)
+if state.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. state.layout)
+end
+if (#counters - counters_at + 1) / 2 > 1000 then
+  return redis.error_reply('INVALID counters: must be at most 1000 a call')
 end
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -1884,6 +1800,14 @@ local function exact(number)
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
+if state.turn == 0 then
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+  state.turn = clock_us()
 local function save_board(board, state)
   redis.call(
     'HSET',
@@ -1900,22 +1824,21 @@ local function save_board(board, state)
     exact(state.newest)
   )
 end
-
--- Notes what happened in SQL: \`noted\` has it until it is known that what is shown has it from SQL, 0 included. Answers what
--- is shown, as text; nil when nothing is. What cannot be added is not shown any more, and comes from SQL again.
--- One increment: the value, and what has still to be flushed of it, are one step for a reader.
-
--- Beyond these a double, which HINCRBY answers, cannot tell neighbours apart.
-local MOST_EXACT = 9007199254740991
-
+  save_board(board, state)
+end
+if redis.call('EXISTS', noted) == 0 then
+  redis.call('PERSIST', board)
+  redis.call('PERSIST', shown)
+  redis.call('PERSIST', idle)
+  redis.call('PERSIST', ahead)
+end
 -- The exact text of a value.
 local function text_of(values, id, value)
-  if value > MOST_EXACT or value < -MOST_EXACT then
+  if value > 9007199254740991 or value < -9007199254740991 then
     return redis.call('HGET', values, id)
   end
   return exact(value)
 end
-
 local function note(shown, noted, idle, id, by)
   redis.pcall('HINCRBY', noted, id, by)
   redis.call('ZREM', idle, id)
@@ -1929,24 +1852,6 @@ local function note(shown, noted, idle, id, by)
   end
   return text_of(shown, id, value)
 end
-
-local state = open_board(board)
-if state.layout ~= BOARD_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. state.layout)
-end
-if (#counters - counters_at + 1) / 2 > 1000 then
-  return redis.error_reply('INVALID counters: must be at most 1000 a call')
-end
-if state.turn == 0 then
-  state.turn = clock_us()
-  save_board(board, state)
-end
-if redis.call('EXISTS', noted) == 0 then
-  redis.call('PERSIST', board)
-  redis.call('PERSIST', shown)
-  redis.call('PERSIST', idle)
-  redis.call('PERSIST', ahead)
-end
 local values = {}
 for at = counters_at, #counters, 2 do
   values[#values + 1] = note(shown, noted, idle, counters[at], counters[at + 1]) or false
@@ -1957,14 +1862,19 @@ return { 'noted', values }
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   lines: [
     [1, 'lua/counters/note.lua', 1],
-    [16, 'lua/shared/clock.lua', 1],
-    [22, 'lua/shared/counters/board.lua', 1],
-    [42, 'lua/shared/exact.lua', 1],
-    [52, 'lua/shared/counters/save-board.lua', 2],
-    [69, 'lua/shared/counters/note.lua', 1],
-    [71, 'lua/shared/counters/add.lua', 1],
-    [84, 'lua/shared/counters/note.lua', 4],
-    [97, 'lua/counters/note.lua', 20],
+    [16, 'lua/shared/counters/note.lua', 1],
+    [18, 'lua/shared/counters/add.lua', 1],
+    [20, 'lua/shared/counters/board.lua', 11],
+    [30, 'lua/counters/note.lua', 21],
+    [37, 'lua/shared/exact.lua', 1],
+    [47, 'lua/counters/note.lua', 28],
+    [48, 'lua/shared/clock.lua', 1],
+    [54, 'lua/counters/note.lua', 29],
+    [55, 'lua/shared/counters/save-board.lua', 2],
+    [71, 'lua/counters/note.lua', 30],
+    [79, 'lua/shared/counters/add.lua', 6],
+    [86, 'lua/shared/counters/note.lua', 4],
+    [99, 'lua/counters/note.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.counters.length * 2)
@@ -2029,7 +1939,7 @@ function readCountersOfNotedAhead(part: Reply | undefined): ({ readonly id: stri
 export const noted: Operation<NotedArguments, NotedAnswer> = {
   script: {
     name: 'counters/noted',
-    sha1: 'd09e597c8cc47210585f861202aa40d6079eee1c',
+    sha1: 'f8151be331f4bb8537c2d905d2672edea9f56282',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2053,6 +1963,41 @@ local limit = tonumber(ARGV[1]) -- integer: counters, about, 1 to 1,000
 local cursor = ARGV[2] -- text: of the page before; 0: the first
 local place = ARGV[3] -- text: where the counts are in SQL, as all processes call it; empty: nobody can tell
 
+-- Places in a scan. The order of what Redis scans comes of a number that each of its processes draws anew: to one that has started
+-- since, to a replica that has taken over, and to a node that a slot has come to, the cursor of another one means nothing, and whoever
+-- went on with it would miss items. So a place is '<cursor>.<process>'.
+
+-- What tells this process of Redis from others; empty where that cannot be asked.
+local process_read
+-- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
+-- which they stay. What is not clean is not in it, and so is never evicted.
+
+local function open_board(board)
+  local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
+  return {
+    layout = stored[1] or '1',
+    turn = tonumber(stored[2] or 0),
+    version = tonumber(stored[3] or 0),
+    showing = tonumber(stored[4] or 0),
+    newest = tonumber(stored[5] or 0),
+  }
+end
+local state = open_board(board)
+if state.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. state.layout)
+end
+if limit < 1 or limit > 1000 then
+  return redis.error_reply('INVALID limit: must be 1 to 1000')
+end
+-- Where the counts are that are shown, if that is another place than this one. Whoever cannot tell is believed.
+local function other_place(board, place)
+  local known = redis.call('HGET', board, 'place')
+  return known and place ~= '' and known ~= place and known or nil
+end
+local other = other_place(board, place)
+if other then
+  return { 'elsewhere', other }
+end
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -2069,12 +2014,16 @@ local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- Places in a scan. The order of what Redis scans comes of a number that each of its processes draws anew: to one that has started
--- since, to a replica that has taken over, and to a node that a slot has come to, the cursor of another one means nothing, and whoever
--- went on with it would miss items. So a place is '<cursor>.<process>'.
-
--- What tells this process of Redis from others; empty where that cannot be asked.
-local process_read
+-- Evicts what is due. Answers how many those are.
+local function evict_due(values, clean, now_ms)
+  local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(1000))
+  if #due > 0 then
+    redis.call('HDEL', values, unpack(due))
+    redis.call('ZREM', clean, unpack(due))
+  end
+  return #due
+end
+evict_due(shown, idle, math.floor(clock_us() / 1000))
 local function scanning_process()
   if not process_read then
     local info = redis.pcall('INFO', 'server')
@@ -2082,7 +2031,6 @@ local function scanning_process()
   end
   return process_read
 end
-
 -- Nil for what is no place, false for one of another process.
 local function cursor_of(place)
   local cursor, process = string.match(place, '^(%d+)%.?(%x*)$')
@@ -2091,67 +2039,13 @@ local function cursor_of(place)
   end
   return (process == '' or process == scanning_process()) and cursor
 end
-
+-- Behind a restart or a failover it begins anew.
+local page = redis.call('HSCAN', noted, cursor_of(cursor) or '0', 'COUNT', exact(limit))
 -- '0' is the end, as it is the beginning.
 local function place_of(cursor)
   local process = cursor ~= '0' and scanning_process() or ''
   return process == '' and cursor or cursor .. '.' .. process
 end
--- What is known of a partition whose counts are in SQL and shown here: one hash, read once a call.
---   layout         the form of the stored data
---   turn           moves on whenever notes are settled, so that nobody settles them twice; begins with the time, so that it is
---                  another one in another life of the server
---   version        of SQL that the whole partition shows
---   showing        of SQL that is being shown, page after page; 0: none is
---   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
---   place          where the counts are in SQL; not there: nobody could tell
-local BOARD_LAYOUT = '1'
-
-local function open_board(board)
-  local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
-  return {
-    layout = stored[1] or BOARD_LAYOUT,
-    turn = tonumber(stored[2] or 0),
-    version = tonumber(stored[3] or 0),
-    showing = tonumber(stored[4] or 0),
-    newest = tonumber(stored[5] or 0),
-  }
-end
--- Where the counts are that are shown, if that is another place than this one. Whoever cannot tell is believed.
-local function other_place(board, place)
-  local known = redis.call('HGET', board, 'place')
-  return known and place ~= '' and known ~= place and known or nil
-end
--- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
--- which they stay. What is not clean is not in it, and so is never evicted.
-
--- Values that one call evicts at most.
-local MOST_EVICTED = 1000
-
--- Evicts what is due. Answers how many those are.
-local function evict_due(values, clean, now_ms)
-  local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(MOST_EVICTED))
-  if #due > 0 then
-    redis.call('HDEL', values, unpack(due))
-    redis.call('ZREM', clean, unpack(due))
-  end
-  return #due
-end
-
-local state = open_board(board)
-if state.layout ~= BOARD_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. state.layout)
-end
-if limit < 1 or limit > 1000 then
-  return redis.error_reply('INVALID limit: must be 1 to 1000')
-end
-local other = other_place(board, place)
-if other then
-  return { 'elsewhere', other }
-end
-evict_due(shown, idle, math.floor(clock_us() / 1000))
--- Behind a restart or a failover it begins anew.
-local page = redis.call('HSCAN', noted, cursor_of(cursor) or '0', 'COUNT', exact(limit))
 local next_cursor = place_of(page[1])
 if state.newest > 0 then
   return { 'ahead', state.newest, state.turn, state.version, next_cursor, page[2] }
@@ -2162,14 +2056,21 @@ return { 'noted', state.turn, state.version, next_cursor, page[2] }
   parts: ['board', 'shown', 'noted', 'idle'],
   lines: [
     [1, 'lua/counters/noted.lua', 1],
-    [22, 'lua/shared/exact.lua', 1],
-    [32, 'lua/shared/clock.lua', 1],
-    [38, 'lua/shared/scan-place.lua', 1],
-    [66, 'lua/shared/counters/board.lua', 1],
-    [86, 'lua/shared/counters/place.lua', 1],
-    [91, 'lua/shared/counters/retention.lua', 1],
-    [97, 'lua/shared/counters/retention.lua', 15],
-    [107, 'lua/counters/noted.lua', 29],
+    [22, 'lua/shared/scan-place.lua', 1],
+    [28, 'lua/shared/counters/retention.lua', 1],
+    [31, 'lua/shared/counters/board.lua', 11],
+    [41, 'lua/counters/noted.lua', 29],
+    [48, 'lua/shared/counters/place.lua', 1],
+    [53, 'lua/counters/noted.lua', 36],
+    [57, 'lua/shared/exact.lua', 1],
+    [67, 'lua/shared/clock.lua', 1],
+    [73, 'lua/shared/counters/retention.lua', 15],
+    [82, 'lua/counters/noted.lua', 40],
+    [83, 'lua/shared/scan-place.lua', 7],
+    [90, 'lua/shared/scan-place.lua', 15],
+    [98, 'lua/counters/noted.lua', 41],
+    [100, 'lua/shared/scan-place.lua', 24],
+    [105, 'lua/counters/noted.lua', 43],
   ],
   encode(args) {
     return [
@@ -2238,7 +2139,7 @@ function readCountersOfSealSealed(part: Reply | undefined): ({ readonly id: stri
 export const seal: Operation<SealArguments, SealAnswer> = {
   script: {
     name: 'counters/seal',
-    sha1: '20d7d45d58fa5b104a768b8bf166acb4594b1527',
+    sha1: 'f7126aa20283b7de72184d1a3f937a817899cc8f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2260,6 +2161,37 @@ local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed i
 local batch = ARGV[1] -- text: an id for the batch, if a new one is sealed
 local limit = tonumber(ARGV[2]) -- integer: counters of a batch, 1 to 1,000
 
+-- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
+-- which they stay. What is not clean is not in it, and so is never evicted.
+
+local function open_partition(meta, caller)
+  local stored =
+    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
+  return {
+    layout = stored[1] or '1',
+    epoch = tonumber(stored[2] or 0),
+    seq = tonumber(stored[3] or 0),
+    batch = stored[4] or '',
+    pending_ms = tonumber(stored[5] or 0),
+    rest_ms = tonumber(stored[6] or 0),
+    sealed_ms = tonumber(stored[7] or 0),
+    record = stored[8],
+  }
+end
+local partition = open_partition(meta, '')
+if partition.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. partition.layout)
+end
+if limit < 1 or limit > 1000 then
+  return redis.error_reply('INVALID limit: must be 1 to 1000')
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -2270,97 +2202,15 @@ local function exact(number)
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- What is known of a partition of counters: one hash, read once a call.
---   layout         the form of the stored data
---   epoch          of the ledger in SQL, which this life of the partition counts its batches in; 0: none yet
---   seq            number of the newest sealed batch of the epoch; 0: none yet
---   batch          id of the sealed batch; '' or not there: none is sealed
---   pending_ms     when the oldest increment came that is neither sealed nor set aside; 0: all are
---   rest_ms        when the oldest increment came of those that were set aside, of which some are not sealed; 0: all are
---   sealed_ms      when the oldest increment of the sealed batch came
---   ledger         where the ledger is; not there: nobody could tell
--- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
-local COUNTERS_LAYOUT = '1'
-
-local function open_partition(meta, caller)
-  local stored =
-    redis.call('HMGET', meta, 'layout', 'epoch', 'seq', 'batch', 'pending_ms', 'rest_ms', 'sealed_ms', caller)
-  return {
-    layout = stored[1] or COUNTERS_LAYOUT,
-    epoch = tonumber(stored[2] or 0),
-    seq = tonumber(stored[3] or 0),
-    batch = stored[4] or '',
-    pending_ms = tonumber(stored[5] or 0),
-    rest_ms = tonumber(stored[6] or 0),
-    sealed_ms = tonumber(stored[7] or 0),
-    record = stored[8],
-  }
-end
-local function save_partition(meta, partition)
-  redis.call(
-    'HSET',
-    meta,
-    'layout',
-    partition.layout,
-    'epoch',
-    exact(partition.epoch),
-    'seq',
-    exact(partition.seq),
-    'batch',
-    partition.batch,
-    'pending_ms',
-    exact(partition.pending_ms),
-    'rest_ms',
-    exact(partition.rest_ms),
-    'sealed_ms',
-    exact(partition.sealed_ms)
-  )
-end
--- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
--- which they stay. What is not clean is not in it, and so is never evicted.
-
--- Values that one call evicts at most.
-local MOST_EVICTED = 1000
-
 -- Evicts what is due. Answers how many those are.
 local function evict_due(values, clean, now_ms)
-  local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(MOST_EVICTED))
+  local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(1000))
   if #due > 0 then
     redis.call('HDEL', values, unpack(due))
     redis.call('ZREM', clean, unpack(due))
   end
   return #due
 end
-
--- Moves what was set aside, all of it if it is not too much, into the sealed batch, which is empty before.
-local function fill_batch(rest, sealed, limit)
-  if redis.call('HLEN', rest) <= limit then
-    redis.call('RENAME', rest, sealed)
-    return
-  end
-  local some = redis.call('HRANDFIELD', rest, exact(limit), 'WITHVALUES')
-  local ids = {}
-  for at = 1, #some, 2 do
-    ids[#ids + 1] = some[at]
-  end
-  redis.call('HSET', sealed, unpack(some))
-  redis.call('HDEL', rest, unpack(ids))
-end
-
-local partition = open_partition(meta, '')
-if partition.layout ~= COUNTERS_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. partition.layout)
-end
-if limit < 1 or limit > 1000 then
-  return redis.error_reply('INVALID limit: must be 1 to 1000')
-end
-local now_ms = math.floor(clock_us() / 1000)
 evict_due(values, clean, now_ms)
 if partition.batch == '' then
   local waiting = redis.call('HLEN', rest)
@@ -2382,10 +2232,44 @@ if partition.batch == '' then
     partition.rest_ms = 0
   end
   -- First what a server without memory may refuse.
+local function save_partition(meta, partition)
+  redis.call(
+    'HSET',
+    meta,
+    'layout',
+    partition.layout,
+    'epoch',
+    exact(partition.epoch),
+    'seq',
+    exact(partition.seq),
+    'batch',
+    partition.batch,
+    'pending_ms',
+    exact(partition.pending_ms),
+    'rest_ms',
+    exact(partition.rest_ms),
+    'sealed_ms',
+    exact(partition.sealed_ms)
+  )
+end
   save_partition(meta, partition)
   if not is_begun then
     redis.call('RENAME', pending, rest)
   end
+-- Moves what was set aside, all of it if it is not too much, into the sealed batch, which is empty before.
+local function fill_batch(rest, sealed, limit)
+  if redis.call('HLEN', rest) <= limit then
+    redis.call('RENAME', rest, sealed)
+    return
+  end
+  local some = redis.call('HRANDFIELD', rest, exact(limit), 'WITHVALUES')
+  local ids = {}
+  for at = 1, #some, 2 do
+    ids[#ids + 1] = some[at]
+  end
+  redis.call('HSET', sealed, unpack(some))
+  redis.call('HDEL', rest, unpack(ids))
+end
   fill_batch(rest, sealed, limit)
 end
 return {
@@ -2403,14 +2287,18 @@ return {
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   lines: [
     [1, 'lua/counters/seal.lua', 1],
-    [20, 'lua/shared/exact.lua', 1],
-    [30, 'lua/shared/clock.lua', 1],
-    [36, 'lua/shared/counters/partition.lua', 1],
-    [62, 'lua/shared/counters/save.lua', 1],
-    [82, 'lua/shared/counters/retention.lua', 1],
-    [88, 'lua/shared/counters/retention.lua', 15],
-    [98, 'lua/shared/counters/fill-batch.lua', 1],
-    [112, 'lua/counters/seal.lua', 26],
+    [20, 'lua/shared/counters/retention.lua', 1],
+    [23, 'lua/shared/counters/partition.lua', 13],
+    [37, 'lua/counters/seal.lua', 27],
+    [44, 'lua/shared/clock.lua', 1],
+    [50, 'lua/counters/seal.lua', 34],
+    [51, 'lua/shared/exact.lua', 1],
+    [61, 'lua/shared/counters/retention.lua', 15],
+    [70, 'lua/counters/seal.lua', 35],
+    [91, 'lua/shared/counters/save.lua', 1],
+    [111, 'lua/counters/seal.lua', 56],
+    [115, 'lua/shared/counters/fill-batch.lua', 1],
+    [129, 'lua/counters/seal.lua', 60],
   ],
   encode(args) {
     return [
@@ -2477,7 +2365,7 @@ function readValuesOfShowAbsentShown(part: Reply | undefined): (string)[] {
 export const showAbsent: Operation<ShowAbsentArguments, ShowAbsentAnswer> = {
   script: {
     name: 'counters/show-absent',
-    sha1: '3df5dee065f683e231e75078a1fb9166d8ed8304',
+    sha1: '7bdedbb9521a57689a87dc383fe31fe7b4dc82cc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2501,37 +2389,49 @@ local retain_ms = tonumber(ARGV[3]) -- integer: how long a value without notes s
 local place = ARGV[4] -- text: where the counts are in SQL, as all processes call it; empty: nobody can tell
 local counters, counters_at = ARGV, 5 -- repeated (id:text value:text taken:text): at most 1,000
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- What is known of a partition whose counts are in SQL and shown here: one hash, read once a call.
---   layout         the form of the stored data
---   turn           moves on whenever notes are settled, so that nobody settles them twice; begins with the time, so that it is
---                  another one in another life of the server
---   version        of SQL that the whole partition shows
---   showing        of SQL that is being shown, page after page; 0: none is
---   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
---   place          where the counts are in SQL; not there: nobody could tell
-local BOARD_LAYOUT = '1'
+-- Shows what SQL has of a counter. What is noted of it is added, less what of that SQL had when it was read (\`known\`); where
+-- nobody can tell (nil), nothing is. Answers what is shown, as text. What leaves 64 bits is left out: it is read again.
+-- One increment: the value, and what has still to be flushed of it, are one step for a reader.
+
+-- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
+-- which they stay. What is not clean is not in it, and so is never evicted.
 
 local function open_board(board)
   local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
   return {
-    layout = stored[1] or BOARD_LAYOUT,
+    layout = stored[1] or '1',
     turn = tonumber(stored[2] or 0),
     version = tonumber(stored[3] or 0),
     showing = tonumber(stored[4] or 0),
     newest = tonumber(stored[5] or 0),
   }
 end
+local state = open_board(board)
+if state.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. state.layout)
+end
+if (#counters - counters_at + 1) / 3 > 1000 then
+  return redis.error_reply('INVALID counters: must be at most 1000 a call')
+end
 -- Where the counts are that are shown, if that is another place than this one. Whoever cannot tell is believed.
 local function other_place(board, place)
   local known = redis.call('HGET', board, 'place')
   return known and place ~= '' and known ~= place and known or nil
 end
+local other = other_place(board, place)
+if other then
+  return { 'elsewhere', other }
+end
+if version < state.version or version < state.showing then
+  return { 'retry', math.max(state.version, state.showing) }
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_us = clock_us()
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -2541,6 +2441,24 @@ local function exact(number)
   end
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- Evicts what is due. Answers how many those are.
+local function evict_due(values, clean, now_ms)
+  local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(1000))
+  if #due > 0 then
+    redis.call('HDEL', values, unpack(due))
+    redis.call('ZREM', clean, unpack(due))
+  end
+  return #due
+end
+-- Whoever reads more than rounds evict would fill the server; and where there are no rounds, what is shown has to be read again.
+evict_due(shown, idle, math.floor(now_us / 1000))
+local knows = turn == state.turn
+if state.turn == 0 then
+  state.turn = now_us
+end
+if version > state.version then
+  state.newest = math.max(state.newest, version)
 end
 local function save_board(board, state)
   redis.call(
@@ -2558,37 +2476,18 @@ local function save_board(board, state)
     exact(state.newest)
   )
 end
-
--- A partition of which all is settled vanishes by itself, when the last of its values is due.
-local function let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
-  if retain_ms > 0 and redis.call('EXISTS', noted) == 0 then
-    local ms = exact(retain_ms)
-    redis.call('PEXPIRE', shown, ms)
-    redis.call('PEXPIRE', idle, ms)
-    redis.call('PEXPIRE', ahead, ms)
-    redis.call('PEXPIRE', board, ms)
-  end
+-- First what a server without memory may refuse.
+save_board(board, state)
+if place ~= '' then
+  redis.call('HSET', board, 'place', place)
 end
--- Shows what SQL has of a counter. What is noted of it is added, less what of that SQL had when it was read (\`known\`); where
--- nobody can tell (nil), nothing is. Answers what is shown, as text. What leaves 64 bits is left out: it is read again.
--- One increment: the value, and what has still to be flushed of it, are one step for a reader.
-
--- Beyond these a double, which HINCRBY answers, cannot tell neighbours apart.
-local MOST_EXACT = 9007199254740991
-
+local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
 local function opposite(delta)
   if delta == '0' then
     return delta
   end
   return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
 end
-
--- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
--- which they stay. What is not clean is not in it, and so is never evicted.
-
--- Values that one call evicts at most.
-local MOST_EVICTED = 1000
-
 -- A server without memory that refuses the entry has no room for the value either.
 local function keep_clean(values, clean, id, until_ms)
   local added = redis.pcall('ZADD', clean, exact(until_ms), id)
@@ -2596,17 +2495,6 @@ local function keep_clean(values, clean, id, until_ms)
     redis.call('HDEL', values, id)
   end
 end
-
--- Evicts what is due. Answers how many those are.
-local function evict_due(values, clean, now_ms)
-  local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(MOST_EVICTED))
-  if #due > 0 then
-    redis.call('HDEL', values, unpack(due))
-    redis.call('ZREM', clean, unpack(due))
-  end
-  return #due
-end
-
 local function put(shown, noted, idle, id, stored, known, due_ms)
   local waiting = redis.call('HGET', noted, id)
   redis.call('HSET', shown, id, stored)
@@ -2623,37 +2511,6 @@ local function put(shown, noted, idle, id, stored, known, due_ms)
   redis.pcall('HINCRBY', shown, id, opposite(known))
   return redis.call('HGET', shown, id)
 end
-
-local state = open_board(board)
-if state.layout ~= BOARD_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. state.layout)
-end
-if (#counters - counters_at + 1) / 3 > 1000 then
-  return redis.error_reply('INVALID counters: must be at most 1000 a call')
-end
-local other = other_place(board, place)
-if other then
-  return { 'elsewhere', other }
-end
-if version < state.version or version < state.showing then
-  return { 'retry', math.max(state.version, state.showing) }
-end
-local now_us = clock_us()
--- Whoever reads more than rounds evict would fill the server; and where there are no rounds, what is shown has to be read again.
-evict_due(shown, idle, math.floor(now_us / 1000))
-local knows = turn == state.turn
-if state.turn == 0 then
-  state.turn = now_us
-end
-if version > state.version then
-  state.newest = math.max(state.newest, version)
-end
--- First what a server without memory may refuse.
-save_board(board, state)
-if place ~= '' then
-  redis.call('HSET', board, 'place', place)
-end
-local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
 local values = {}
 for at = counters_at, #counters, 3 do
   local id, value, taken = counters[at], counters[at + 1], counters[at + 2]
@@ -2666,6 +2523,16 @@ for at = counters_at, #counters, 3 do
   end
   values[#values + 1] = known
 end
+-- A partition of which all is settled vanishes by itself, when the last of its values is due.
+local function let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
+  if retain_ms > 0 and redis.call('EXISTS', noted) == 0 then
+    local ms = exact(retain_ms)
+    redis.call('PEXPIRE', shown, ms)
+    redis.call('PEXPIRE', idle, ms)
+    redis.call('PEXPIRE', ahead, ms)
+    redis.call('PEXPIRE', board, ms)
+  end
+end
 let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
 return { 'shown', values }
 `,
@@ -2673,17 +2540,26 @@ return { 'shown', values }
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   lines: [
     [1, 'lua/counters/show-absent.lua', 1],
-    [22, 'lua/shared/clock.lua', 1],
-    [28, 'lua/shared/counters/board.lua', 1],
-    [48, 'lua/shared/counters/place.lua', 1],
-    [53, 'lua/shared/exact.lua', 1],
-    [63, 'lua/shared/counters/save-board.lua', 2],
-    [90, 'lua/shared/counters/put.lua', 1],
-    [92, 'lua/shared/counters/add.lua', 1],
-    [97, 'lua/shared/counters/add.lua', 14],
-    [104, 'lua/shared/counters/retention.lua', 1],
+    [22, 'lua/shared/counters/put.lua', 1],
+    [24, 'lua/shared/counters/add.lua', 1],
+    [26, 'lua/shared/counters/retention.lua', 1],
+    [29, 'lua/shared/counters/board.lua', 11],
+    [39, 'lua/counters/show-absent.lua', 28],
+    [46, 'lua/shared/counters/place.lua', 1],
+    [51, 'lua/counters/show-absent.lua', 35],
+    [58, 'lua/shared/clock.lua', 1],
+    [64, 'lua/counters/show-absent.lua', 42],
+    [65, 'lua/shared/exact.lua', 1],
+    [75, 'lua/shared/counters/retention.lua', 15],
+    [84, 'lua/counters/show-absent.lua', 43],
+    [93, 'lua/shared/counters/save-board.lua', 2],
+    [109, 'lua/counters/show-absent.lua', 52],
+    [115, 'lua/shared/counters/add.lua', 14],
+    [121, 'lua/shared/counters/retention.lua', 7],
     [128, 'lua/shared/counters/put.lua', 5],
-    [144, 'lua/counters/show-absent.lua', 27],
+    [144, 'lua/counters/show-absent.lua', 58],
+    [156, 'lua/shared/counters/save-board.lua', 19],
+    [166, 'lua/counters/show-absent.lua', 70],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -2754,7 +2630,7 @@ export type ShowAnswer =
 export const show: Operation<ShowArguments, ShowAnswer> = {
   script: {
     name: 'counters/show',
-    sha1: 'd8bef740d83d4fc353602f4e92eac65dcc29e924',
+    sha1: 'eeeaf7deb196925b0ffc95d49ee1a7df51468043',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2785,32 +2661,54 @@ local last = ARGV[5] == '1' -- flag: whether this is the last page
 local retain_ms = tonumber(ARGV[6]) -- integer: how long a value without notes stays; 0: for ever
 local counters, counters_at = ARGV, 7 -- repeated (id:text value:text taken:text): at most 1,000
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- What is known of a partition whose counts are in SQL and shown here: one hash, read once a call.
---   layout         the form of the stored data
---   turn           moves on whenever notes are settled, so that nobody settles them twice; begins with the time, so that it is
---                  another one in another life of the server
---   version        of SQL that the whole partition shows
---   showing        of SQL that is being shown, page after page; 0: none is
---   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
---   place          where the counts are in SQL; not there: nobody could tell
-local BOARD_LAYOUT = '1'
+-- Shows what SQL has of a counter. What is noted of it is added, less what of that SQL had when it was read (\`known\`); where
+-- nobody can tell (nil), nothing is. Answers what is shown, as text. What leaves 64 bits is left out: it is read again.
+-- One increment: the value, and what has still to be flushed of it, are one step for a reader.
+
+-- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
+-- which they stay. What is not clean is not in it, and so is never evicted.
 
 local function open_board(board)
   local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
   return {
-    layout = stored[1] or BOARD_LAYOUT,
+    layout = stored[1] or '1',
     turn = tonumber(stored[2] or 0),
     version = tonumber(stored[3] or 0),
     showing = tonumber(stored[4] or 0),
     newest = tonumber(stored[5] or 0),
   }
 end
+local state = open_board(board)
+if state.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. state.layout)
+end
+if (#counters - counters_at + 1) / 3 > 1000 then
+  return redis.error_reply('INVALID counters: must be at most 1000 a call')
+end
+if state.version == seen then
+  redis.call('UNLINK', shown, idle, ahead)
+  state.version, state.newest = since, 0
+elseif version <= state.version then
+  return { 'stale', state.version }
+elseif since ~= state.version then
+  if redis.call('EXISTS', shown) == 1 then
+    return { 'gap', state.version }
+  end
+  state.version = since
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_us = clock_us()
+if state.turn == 0 then
+  state.turn = now_us
+end
+local settles = turn == state.turn
+local settled = false
+state.showing = not last and version or 0
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -2837,37 +2735,15 @@ local function save_board(board, state)
     exact(state.newest)
   )
 end
-
--- A partition of which all is settled vanishes by itself, when the last of its values is due.
-local function let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
-  if retain_ms > 0 and redis.call('EXISTS', noted) == 0 then
-    local ms = exact(retain_ms)
-    redis.call('PEXPIRE', shown, ms)
-    redis.call('PEXPIRE', idle, ms)
-    redis.call('PEXPIRE', ahead, ms)
-    redis.call('PEXPIRE', board, ms)
-  end
-end
--- Shows what SQL has of a counter. What is noted of it is added, less what of that SQL had when it was read (\`known\`); where
--- nobody can tell (nil), nothing is. Answers what is shown, as text. What leaves 64 bits is left out: it is read again.
--- One increment: the value, and what has still to be flushed of it, are one step for a reader.
-
--- Beyond these a double, which HINCRBY answers, cannot tell neighbours apart.
-local MOST_EXACT = 9007199254740991
-
+-- First what a server without memory may refuse.
+save_board(board, state)
+local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
 local function opposite(delta)
   if delta == '0' then
     return delta
   end
   return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
 end
-
--- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
--- which they stay. What is not clean is not in it, and so is never evicted.
-
--- Values that one call evicts at most.
-local MOST_EVICTED = 1000
-
 -- A server without memory that refuses the entry has no room for the value either.
 local function keep_clean(values, clean, id, until_ms)
   local added = redis.pcall('ZADD', clean, exact(until_ms), id)
@@ -2875,7 +2751,6 @@ local function keep_clean(values, clean, id, until_ms)
     redis.call('HDEL', values, id)
   end
 end
-
 local function put(shown, noted, idle, id, stored, known, due_ms)
   local waiting = redis.call('HGET', noted, id)
   redis.call('HSET', shown, id, stored)
@@ -2892,35 +2767,6 @@ local function put(shown, noted, idle, id, stored, known, due_ms)
   redis.pcall('HINCRBY', shown, id, opposite(known))
   return redis.call('HGET', shown, id)
 end
-
-local state = open_board(board)
-if state.layout ~= BOARD_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. state.layout)
-end
-if (#counters - counters_at + 1) / 3 > 1000 then
-  return redis.error_reply('INVALID counters: must be at most 1000 a call')
-end
-if state.version == seen then
-  redis.call('UNLINK', shown, idle, ahead)
-  state.version, state.newest = since, 0
-elseif version <= state.version then
-  return { 'stale', state.version }
-elseif since ~= state.version then
-  if redis.call('EXISTS', shown) == 1 then
-    return { 'gap', state.version }
-  end
-  state.version = since
-end
-local now_us = clock_us()
-if state.turn == 0 then
-  state.turn = now_us
-end
-local settles = turn == state.turn
-local settled = false
-state.showing = not last and version or 0
--- First what a server without memory may refuse.
-save_board(board, state)
-local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
 for at = counters_at, #counters, 3 do
   local id, value, taken = counters[at], counters[at + 1], counters[at + 2]
   local own = state.newest > 0 and tonumber(redis.call('HGET', ahead, id) or 0) or 0
@@ -2952,6 +2798,16 @@ if settled then
   state.turn = state.turn + 1
 end
 save_board(board, state)
+-- A partition of which all is settled vanishes by itself, when the last of its values is due.
+local function let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
+  if retain_ms > 0 and redis.call('EXISTS', noted) == 0 then
+    local ms = exact(retain_ms)
+    redis.call('PEXPIRE', shown, ms)
+    redis.call('PEXPIRE', idle, ms)
+    redis.call('PEXPIRE', ahead, ms)
+    redis.call('PEXPIRE', board, ms)
+  end
+end
 let_board_vanish(board, shown, noted, ahead, idle, retain_ms)
 return { 'shown', state.turn }
 `,
@@ -2959,16 +2815,22 @@ return { 'shown', state.turn }
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   lines: [
     [1, 'lua/counters/show.lua', 1],
-    [29, 'lua/shared/clock.lua', 1],
-    [35, 'lua/shared/counters/board.lua', 1],
-    [55, 'lua/shared/exact.lua', 1],
-    [65, 'lua/shared/counters/save-board.lua', 2],
-    [92, 'lua/shared/counters/put.lua', 1],
-    [94, 'lua/shared/counters/add.lua', 1],
-    [99, 'lua/shared/counters/add.lua', 14],
-    [106, 'lua/shared/counters/retention.lua', 1],
-    [120, 'lua/shared/counters/put.lua', 5],
-    [136, 'lua/counters/show.lua', 33],
+    [29, 'lua/shared/counters/put.lua', 1],
+    [31, 'lua/shared/counters/add.lua', 1],
+    [33, 'lua/shared/counters/retention.lua', 1],
+    [36, 'lua/shared/counters/board.lua', 11],
+    [46, 'lua/counters/show.lua', 34],
+    [64, 'lua/shared/clock.lua', 1],
+    [70, 'lua/counters/show.lua', 52],
+    [77, 'lua/shared/exact.lua', 1],
+    [87, 'lua/shared/counters/save-board.lua', 2],
+    [103, 'lua/counters/show.lua', 59],
+    [106, 'lua/shared/counters/add.lua', 14],
+    [112, 'lua/shared/counters/retention.lua', 7],
+    [119, 'lua/shared/counters/put.lua', 5],
+    [135, 'lua/counters/show.lua', 62],
+    [166, 'lua/shared/counters/save-board.lua', 19],
+    [176, 'lua/counters/show.lua', 93],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.counters.length * 3)
@@ -3044,7 +2906,7 @@ function readNotedOfShownTold(part: Reply | undefined): (string | null)[] {
 export const shown: Operation<ShownArguments, ShownAnswer> = {
   script: {
     name: 'counters/shown',
-    sha1: 'bdabc576a2255e7aad0707a83f613d0d9f881658',
+    sha1: 'cf1b6b3f1258dd28d9bc88240ce493950a947ff5',
     reads: true,
     bytes: false,
     source: `--[[
@@ -3059,29 +2921,18 @@ local shown = KEYS[2] -- hash: id -> what is shown
 local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 local ids, ids_at = ARGV, 1 -- repeated (id:text): at most 1,000
 
--- What is known of a partition whose counts are in SQL and shown here: one hash, read once a call.
---   layout         the form of the stored data
---   turn           moves on whenever notes are settled, so that nobody settles them twice; begins with the time, so that it is
---                  another one in another life of the server
---   version        of SQL that the whole partition shows
---   showing        of SQL that is being shown, page after page; 0: none is
---   newest         of SQL that a single value is of, because it was read later than the version; 0: none is
---   place          where the counts are in SQL; not there: nobody could tell
-local BOARD_LAYOUT = '1'
-
 local function open_board(board)
   local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
   return {
-    layout = stored[1] or BOARD_LAYOUT,
+    layout = stored[1] or '1',
     turn = tonumber(stored[2] or 0),
     version = tonumber(stored[3] or 0),
     showing = tonumber(stored[4] or 0),
     newest = tonumber(stored[5] or 0),
   }
 end
-
 local state = open_board(board)
-if state.layout ~= BOARD_LAYOUT then
+if state.layout ~= '1' then
   return redis.error_reply('LAYOUT ' .. state.layout)
 end
 if #ids - ids_at >= 1000 then
@@ -3099,8 +2950,8 @@ return { 'told', state.turn, values, {} }
   parts: ['board', 'shown', 'noted'],
   lines: [
     [1, 'lua/counters/shown.lua', 1],
-    [13, 'lua/shared/counters/board.lua', 1],
-    [33, 'lua/counters/shown.lua', 14],
+    [13, 'lua/shared/counters/board.lua', 11],
+    [23, 'lua/counters/shown.lua', 15],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)

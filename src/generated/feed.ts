@@ -38,7 +38,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'feed/ack',
-    sha1: 'cfb5d4171d8f1a13c8b147fc05888e1f3c3489e6',
+    sha1: '2e76fe9bc0db8661d828940c59df5fb3cdb08eef',
     reads: false,
     bytes: false,
     source: `--[[
@@ -66,92 +66,6 @@ local call = ARGV[2] -- text: number of the call in that slot
 local token = ARGV[3] -- text: token of the claim
 local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages that are done; none: all of the claim
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
--- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
--- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
-local CALL_MEMORY_MS = 600000
-
--- What is remembered of a slot: number, time and answer of its last call.
-local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
-end
-
--- The answer that this very call got before, or nil, from the record of its slot. The second value is
--- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
--- must not run again.
-local function recall(record, call)
-  if not record then
-    return nil, false
-  end
-  local number = string.match(record, '^%d+')
-  if number == call then
-    return string.match(record, '^%d+ %d+ (.*)$'), false
-  end
-  return nil, tonumber(number) > tonumber(call)
-end
-
--- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
--- few are no burden. Callers that stay drop by and by what was left.
-local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
-  if not is_one_more and call % 16 ~= 0 then
-    return
-  end
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
-local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.call('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
-end
-  -- Two records, and up to three other fields.
-  drop_over(calls, 5, function(record)
-    local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
-  end)
-end
-
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, added, now_ms)
-  end
-end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
 --                    apart or that is in \`early\`, which those who know only 1 would not find
@@ -174,24 +88,35 @@ end
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local STATE_BYTES = 13 * 8
+-- Changes to the main key of a feed; see shared/feed/meta for its fields.
+
+-- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
+-- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
+--   <place>        '<claims> <bytes> <expires_at_ms> <id>'
+--   lease:<token>  milliseconds of the lease
+
+-- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
+-- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
+-- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
+
+-- From ids to places: a message that was delayed has a place other than its id.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
   local is_apart = layout == APART_LAYOUT
   if is_apart then
     layout = FEED_LAYOUT
   end
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
   local large, moved = 0, 0
-  if #readable > STATE_BYTES then
+  if #readable > (13 * 8) then
     large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
@@ -219,51 +144,51 @@ local function open_feed(meta, codec, caller)
     moved = moved,
   }
 end
--- Changes to the main key of a feed; see shared/feed/meta for its fields.
-
-local function packed_state(feed)
-  local packed = struct.pack(
-    '>ddddddddddddd',
-    feed.epoch,
-    feed.last,
-    feed.front,
-    feed.token,
-    feed.trimmed,
-    feed.bytes,
-    feed.lane_ms,
-    feed.lane_swept,
-    feed.lane_last,
-    feed.due_at,
-    feed.visible_at_us,
-    feed.lives_until,
-    feed.kept_until
-  )
-  if feed.large == 0 and feed.moved == 0 then
-    return packed
+local feed = open_feed(meta, '', caller)
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+-- The answer that this very call got before, or nil, from the record of its slot. The second value is
+-- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
+-- must not run again.
+local function recall(record, call)
+  if not record then
+    return nil, false
   end
-  return packed .. struct.pack('>dd', feed.large, feed.moved)
+  local number = string.match(record, '^%d+')
+  if number == call then
+    return string.match(record, '^%d+ %d+ (.*)$'), false
+  end
+  return nil, tonumber(number) > tonumber(call)
+end
+local remembered, superseded = recall(feed.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  local refused = {}
+  for id, reason in string.gmatch(remembered, '(%d+):(%a+)') do
+    refused[#refused + 1] = tonumber(id)
+    refused[#refused + 1] = reason
+  end
+  return { 'acked', tonumber(string.match(remembered, '^%d+')), refused }
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
+local function is_live(leases, token, now_ms)
+  local ends_at_ms = redis.call('ZSCORE', leases, token)
+  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+end
+if not is_live(leases, token, now_ms) then
+  return { 'lost' }
 end
 
--- From now on something of the feed is where only those look who know this layout.
-local function stand_apart(meta, feed)
-  if not feed.is_apart then
-    feed.is_apart = true
-    redis.call('HSET', meta, 'layout', APART_LAYOUT)
-  end
-end
-
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-  end
-end
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
-
+local done, others, refused, told = {}, {}, {}, ''
 local function parse_work(text)
   local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
   return {
@@ -273,7 +198,7 @@ local function parse_work(text)
     id = tonumber(id),
   }
 end
-
+if #ids < ids_at then
 -- What a claim holds, as entries without bodies, oldest first.
 local function work_of(claimed, work, token)
   local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
@@ -286,81 +211,8 @@ local function work_of(claimed, work, token)
   end
   return entries
 end
--- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
--- A call reads or answers no more payloads behind the one with which they reach this.
-local CALL_BYTES = 4194304
-
--- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
--- of each, and can tell before it reads how many are too many.
-local INLINE_BYTES = 16384
-
--- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
-local function delete_entries(feed, keys, places)
-  if feed.moved == 0 then
-    redis.call('XDEL', keys.log, unpack(places))
-    return
-  end
-  local early, late = {}, {}
-  for _, place in ipairs(places) do
-    local among = tonumber(place) <= feed.moved and early or late
-    among[#among + 1] = place
-  end
-  if #early > 0 then
-    redis.call('XDEL', keys.early, unpack(early))
-  end
-  if #late > 0 then
-    redis.call('XDEL', keys.log, unpack(late))
-  end
+  done = work_of(claimed, work, token)
 end
-
-local function remove_entries(feed, keys, entries)
-  if #entries == 0 then
-    return
-  end
-  local places, moved, large = {}, {}, {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-    feed.bytes = feed.bytes - entry.bytes
-    local id = exact(entry.id)
-    if id ~= entry.place then
-      moved[#moved + 1] = id
-    end
-    if entry.bytes > INLINE_BYTES then
-      large[#large + 1] = id
-      feed.large = math.max(0, feed.large - entry.bytes)
-    end
-  end
-  delete_entries(feed, keys, places)
-  -- About once for each thousand messages; see shared/feed/compact.
-  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
-  redis.call('ZREM', keys.expiry, unpack(places))
-  if redis.call('EXISTS', keys.work) == 1 then
-    redis.call('ZREM', keys.claimed, unpack(places))
-    redis.call('ZREM', keys.returned, unpack(places))
-    redis.call('HDEL', keys.work, unpack(places))
-  end
-  if #moved > 0 then
-    redis.call('HDEL', keys.parked, unpack(moved))
-  end
-  if #large > 0 then
-    redis.call('HDEL', keys.bodies, unpack(large))
-  end
-end
--- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
--- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
--- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
-
-local function lease_field(token)
-  return 'lease:' .. token
-end
-
-local function is_live(leases, token, now_ms)
-  local ends_at_ms = redis.call('ZSCORE', leases, token)
-  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
-end
-
--- From ids to places: a message that was delayed has a place other than its id.
-
 -- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
 -- or not something is there) or, for a message that is still delayed, what is \`parked\`.
 local function look_up(parked, ids, ids_at)
@@ -385,11 +237,17 @@ local function look_up(parked, ids, ids_at)
   end
   return found
 end
--- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
-local function may_rest(feed)
-  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
+for _, found in ipairs(look_up(parked, ids, ids_at)) do
+  local holder = found.place and redis.call('ZSCORE', claimed, found.place)
+  if holder == token then
+    local entry = parse_work(redis.call('HGET', work, found.place))
+    entry.place = found.place
+    done[#done + 1] = entry
+  else
+    found.holder = holder
+    others[#others + 1] = found
+  end
 end
-
 local keys = {
   meta = meta,
   log = KEYS[2],
@@ -403,43 +261,6 @@ local keys = {
   parked = parked,
   subscribers = KEYS[11],
 }
-
-local feed = open_feed(meta, '', caller)
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-local remembered, superseded = recall(feed.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-  local refused = {}
-  for id, reason in string.gmatch(remembered, '(%d+):(%a+)') do
-    refused[#refused + 1] = tonumber(id)
-    refused[#refused + 1] = reason
-  end
-  return { 'acked', tonumber(string.match(remembered, '^%d+')), refused }
-end
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(leases, token, now_ms) then
-  return { 'lost' }
-end
-
-local done, others, refused, told = {}, {}, {}, ''
-if #ids < ids_at then
-  done = work_of(claimed, work, token)
-end
-for _, found in ipairs(look_up(parked, ids, ids_at)) do
-  local holder = found.place and redis.call('ZSCORE', claimed, found.place)
-  if holder == token then
-    local entry = parse_work(redis.call('HGET', work, found.place))
-    entry.place = found.place
-    done[#done + 1] = entry
-  else
-    found.holder = holder
-    others[#others + 1] = found
-  end
-end
 if #others > 0 then
 -- One message in the log: a stream entry \`<position>-0\` with the fields
 --   t  milliseconds it lives, counted from its position; 0: it stays
@@ -526,9 +347,73 @@ end
 end
 
 if #done > 0 then
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+local function remove_entries(feed, keys, entries)
+  if #entries == 0 then
+    return
+  end
+  local places, moved, large = {}, {}, {}
+  for at, entry in ipairs(entries) do
+    places[at] = entry.place
+    feed.bytes = feed.bytes - entry.bytes
+    local id = exact(entry.id)
+    if id ~= entry.place then
+      moved[#moved + 1] = id
+    end
+    if entry.bytes > 16384 then
+      large[#large + 1] = id
+      feed.large = math.max(0, feed.large - entry.bytes)
+    end
+  end
+-- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
+local function delete_entries(feed, keys, places)
+  if feed.moved == 0 then
+    redis.call('XDEL', keys.log, unpack(places))
+    return
+  end
+  local early, late = {}, {}
+  for _, place in ipairs(places) do
+    local among = tonumber(place) <= feed.moved and early or late
+    among[#among + 1] = place
+  end
+  if #early > 0 then
+    redis.call('XDEL', keys.early, unpack(early))
+  end
+  if #late > 0 then
+    redis.call('XDEL', keys.log, unpack(late))
+  end
+end
+  delete_entries(feed, keys, places)
+  -- About once for each thousand messages; see shared/feed/compact.
+  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
+  redis.call('ZREM', keys.expiry, unpack(places))
+  if redis.call('EXISTS', keys.work) == 1 then
+    redis.call('ZREM', keys.claimed, unpack(places))
+    redis.call('ZREM', keys.returned, unpack(places))
+    redis.call('HDEL', keys.work, unpack(places))
+  end
+  if #moved > 0 then
+    redis.call('HDEL', keys.parked, unpack(moved))
+  end
+  if #large > 0 then
+    redis.call('HDEL', keys.bodies, unpack(large))
+  end
+end
   remove_entries(feed, keys, done)
   if redis.call('ZCOUNT', claimed, token, token) == 0 then
     redis.call('ZREM', leases, token)
+local function lease_field(token)
+  return 'lease:' .. token
+end
     redis.call('HDEL', work, lease_field(token))
   end
   if feed.look or feed.moved ~= 0 then
@@ -543,7 +428,7 @@ if #done > 0 then
 
 -- \`more_bytes\`: of what a call adds, where it removes as much.
 local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
+  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
 
 -- Whether one more may be taken.
@@ -558,16 +443,12 @@ end
 
 -- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
 local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / INLINE_BYTES)))
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
 end
--- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
--- The slack makes moving that time rare, and is never shorter than a call is remembered.
-local IDLE_SLACK_MS = 1200000
-
 -- Lets a key that this call may have created go when the feed goes.
 local function keep_with_feed(feed, key, now_ms)
   if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
   end
 end
 
@@ -619,6 +500,13 @@ local function compact(feed, keys, now_ms, done)
     end
     -- Who cleared the feed may not have known of it.
     redis.call('UNLINK', keys.early)
+-- From now on something of the feed is where only those look who know this layout.
+local function stand_apart(meta, feed)
+  if not feed.is_apart then
+    feed.is_apart = true
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
+end
     stand_apart(keys.meta, feed)
   end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
@@ -631,6 +519,10 @@ local function compact(feed, keys, now_ms, done)
 end
     compact(feed, keys, now_ms, #done)
   end
+-- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
+local function may_rest(feed)
+  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
+end
   if may_rest(feed) then
 -- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
 -- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
@@ -640,14 +532,10 @@ local function log_length(feed, keys)
   local length = redis.call('XLEN', keys.log)
   return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
 end
--- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
--- The slack makes moving that time rare, and is never shorter than a call is remembered.
-local IDLE_SLACK_MS = 1200000
-
 -- Lets a key that this call may have created go when the feed goes.
 local function keep_with_feed(feed, key, now_ms)
   if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
   end
 end
 
@@ -664,7 +552,7 @@ local function rest_when_empty(feed, keys, now_ms)
   -- A claim may be live though its messages were removed.
   local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
   feed.lives_until = tonumber(last_lease or 0)
-  feed.kept_until = math.max(now_ms, feed.lives_until) + IDLE_SLACK_MS
+  feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
   keep_with_feed(feed, keys.meta, now_ms)
   if last_lease then
     keep_with_feed(feed, keys.leases, now_ms)
@@ -673,7 +561,84 @@ local function rest_when_empty(feed, keys, now_ms)
 end
     rest_when_empty(feed, keys, now_ms)
   end
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller ~= '' then
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+end
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
+    return
+  end
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
+    end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
+  end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > 600000
+  end)
+end
+    forget_old_calls(calls, call, added, now_ms)
+  end
+end
   remember_answer(meta, caller, call, now_ms, #done .. ' ' .. told)
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+local function packed_state(feed)
+  local packed = struct.pack(
+    '>ddddddddddddd',
+    feed.epoch,
+    feed.last,
+    feed.front,
+    feed.token,
+    feed.trimmed,
+    feed.bytes,
+    feed.lane_ms,
+    feed.lane_swept,
+    feed.lane_last,
+    feed.due_at,
+    feed.visible_at_us,
+    feed.lives_until,
+    feed.kept_until
+  )
+  if feed.large == 0 and feed.moved == 0 then
+    return packed
+  end
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
+  local packed = packed_state(feed)
+  if packed ~= feed.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
   save_feed(meta, feed)
 end
 return { 'acked', #done, refused }
@@ -682,40 +647,66 @@ return { 'acked', #done, refused }
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers'],
   lines: [
     [1, 'lua/feed/ack.lua', 1],
-    [26, 'lua/shared/exact.lua', 1],
-    [36, 'lua/shared/clock.lua', 1],
-    [42, 'lua/shared/calls.lua', 1],
-    [46, 'lua/shared/calls.lua', 6],
-    [74, 'lua/shared/drop-over.lua', 1],
-    [99, 'lua/shared/calls.lua', 35],
-    [112, 'lua/shared/feed/meta.lua', 1],
-    [179, 'lua/shared/feed/save.lua', 1],
-    [181, 'lua/shared/feed/save.lua', 17],
-    [219, 'lua/shared/feed/work.lua', 1],
-    [234, 'lua/shared/feed/work.lua', 38],
-    [246, 'lua/shared/feed/remove.lua', 1],
-    [247, 'lua/shared/bytes.lua', 1],
-    [253, 'lua/shared/feed/remove.lua', 4],
-    [306, 'lua/shared/feed/leases.lua', 1],
-    [319, 'lua/shared/feed/places.lua', 1],
-    [345, 'lua/shared/feed/may-rest.lua', 1],
-    [349, 'lua/feed/ack.lua', 36],
-    [401, 'lua/shared/feed/entry.lua', 1],
-    [407, 'lua/shared/feed/entry.lua', 8],
-    [456, 'lua/shared/feed/entry.lua', 79],
-    [466, 'lua/shared/feed/refuse.lua', 4],
-    [482, 'lua/feed/ack.lua', 89],
-    [492, 'lua/shared/feed/compact.lua', 1],
-    [497, 'lua/shared/budget.lua', 1],
-    [500, 'lua/shared/budget.lua', 5],
-    [520, 'lua/shared/feed/keep-alive.lua', 1],
-    [531, 'lua/shared/feed/compact.lua', 10],
-    [589, 'lua/feed/ack.lua', 100],
-    [592, 'lua/shared/feed/rest.lua', 1],
-    [595, 'lua/shared/feed/log-length.lua', 1],
-    [600, 'lua/shared/feed/keep-alive.lua', 1],
-    [611, 'lua/shared/feed/rest.lua', 7],
-    [631, 'lua/feed/ack.lua', 104],
+    [26, 'lua/shared/feed/meta.lua', 1],
+    [48, 'lua/shared/feed/save.lua', 1],
+    [50, 'lua/shared/feed/work.lua', 1],
+    [55, 'lua/shared/feed/leases.lua', 1],
+    [59, 'lua/shared/feed/places.lua', 1],
+    [61, 'lua/shared/feed/meta.lua', 25],
+    [104, 'lua/feed/ack.lua', 51],
+    [108, 'lua/shared/calls.lua', 13],
+    [121, 'lua/feed/ack.lua', 55],
+    [133, 'lua/shared/clock.lua', 1],
+    [139, 'lua/feed/ack.lua', 67],
+    [140, 'lua/shared/feed/leases.lua', 9],
+    [144, 'lua/feed/ack.lua', 68],
+    [149, 'lua/shared/feed/work.lua', 6],
+    [158, 'lua/feed/ack.lua', 73],
+    [159, 'lua/shared/feed/work.lua', 38],
+    [171, 'lua/feed/ack.lua', 74],
+    [173, 'lua/shared/feed/places.lua', 3],
+    [197, 'lua/feed/ack.lua', 76],
+    [208, 'lua/feed/ack.lua', 37],
+    [221, 'lua/feed/ack.lua', 87],
+    [222, 'lua/shared/feed/entry.lua', 1],
+    [228, 'lua/shared/feed/entry.lua', 8],
+    [277, 'lua/shared/feed/entry.lua', 79],
+    [287, 'lua/shared/feed/refuse.lua', 4],
+    [303, 'lua/feed/ack.lua', 89],
+    [307, 'lua/shared/exact.lua', 1],
+    [317, 'lua/shared/feed/remove.lua', 24],
+    [334, 'lua/shared/feed/remove.lua', 5],
+    [352, 'lua/shared/feed/remove.lua', 41],
+    [368, 'lua/feed/ack.lua', 93],
+    [371, 'lua/shared/feed/leases.lua', 5],
+    [374, 'lua/feed/ack.lua', 96],
+    [377, 'lua/shared/feed/compact.lua', 1],
+    [382, 'lua/shared/budget.lua', 1],
+    [385, 'lua/shared/budget.lua', 5],
+    [405, 'lua/shared/feed/keep-alive.lua', 5],
+    [412, 'lua/shared/feed/compact.lua', 10],
+    [460, 'lua/shared/feed/save.lua', 40],
+    [467, 'lua/shared/feed/compact.lua', 58],
+    [477, 'lua/feed/ack.lua', 100],
+    [479, 'lua/shared/feed/may-rest.lua', 1],
+    [483, 'lua/feed/ack.lua', 102],
+    [484, 'lua/shared/feed/rest.lua', 1],
+    [487, 'lua/shared/feed/log-length.lua', 1],
+    [492, 'lua/shared/feed/keep-alive.lua', 5],
+    [499, 'lua/shared/feed/rest.lua', 7],
+    [519, 'lua/feed/ack.lua', 104],
+    [521, 'lua/shared/calls.lua', 42],
+    [523, 'lua/shared/calls.lua', 8],
+    [527, 'lua/shared/calls.lua', 44],
+    [528, 'lua/shared/calls.lua', 27],
+    [535, 'lua/shared/drop-over.lua', 1],
+    [560, 'lua/shared/calls.lua', 35],
+    [566, 'lua/shared/calls.lua', 45],
+    [569, 'lua/feed/ack.lua', 106],
+    [570, 'lua/shared/feed/save.lua', 48],
+    [572, 'lua/shared/feed/save.lua', 17],
+    [594, 'lua/shared/feed/save.lua', 50],
+    [599, 'lua/feed/ack.lua', 107],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -767,7 +758,7 @@ export type AdvanceAnswer =
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'feed/advance',
-    sha1: '3f0faa6dcc7395955e731d8061c2f2ad49c67ada',
+    sha1: '1a82f7d599813880affd55ba47faff50d962a5ac',
     reads: false,
     bytes: false,
     source: `--[[
@@ -785,16 +776,6 @@ local name = ARGV[1] -- text: the subscriber
 local to = ARGV[2] -- text: the marker
 local rewind = ARGV[3] == '1' -- flag: whether it may move back
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
 --                    apart or that is in \`early\`, which those who know only 1 would not find
@@ -817,24 +798,25 @@ end
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local STATE_BYTES = 13 * 8
+-- A marker is '<epoch>-<position>', both server microseconds: every message up to that position is
+-- behind the reader. One that pages through delayed messages adds '-<visible_at_us>-<id>'.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
   local is_apart = layout == APART_LAYOUT
   if is_apart then
     layout = FEED_LAYOUT
   end
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
   local large, moved = 0, 0
-  if #readable > STATE_BYTES then
+  if #readable > (13 * 8) then
     large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
@@ -862,13 +844,10 @@ local function open_feed(meta, codec, caller)
     moved = moved,
   }
 end
--- A marker is '<epoch>-<position>', both server microseconds: every message up to that position is
--- behind the reader. One that pages through delayed messages adds '-<visible_at_us>-<id>'.
-
-local function format_marker(epoch, position)
-  return string.format('%.0f-%.0f', epoch, position)
+local feed = open_feed(meta, '')
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
 end
-
 -- nil when the text is no marker.
 local function parse_marker(text)
   local epoch, position, rest = string.match(text, '^(%d+)%-(%d+)(.*)$')
@@ -884,11 +863,6 @@ local function parse_marker(text)
     suffix = rest,
   }
 end
-
-local feed = open_feed(meta, '')
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
 local marker = parse_marker(to)
 if not marker then
   return redis.error_reply('INVALID to: not a marker')
@@ -901,9 +875,22 @@ local position = marker.epoch == 0 and 0 or math.min(marker.position, feed.last)
 if not rewind then
   position = math.max(position, known)
 end
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
 redis.call('ZADD', subscribers, exact(position), name)
 if redis.call('ZSCORE', guards, name) then
   redis.call('ZADD', guards, exact(position), name)
+end
+local function format_marker(epoch, position)
+  return string.format('%.0f-%.0f', epoch, position)
 end
 return { 'advanced', format_marker(feed.epoch, position) }
 `,
@@ -911,10 +898,16 @@ return { 'advanced', format_marker(feed.epoch, position) }
   parts: ['meta', 'subscribers', 'guards'],
   lines: [
     [1, 'lua/feed/advance.lua', 1],
-    [16, 'lua/shared/exact.lua', 1],
-    [26, 'lua/shared/feed/meta.lua', 1],
-    [93, 'lua/shared/feed/marker.lua', 1],
-    [115, 'lua/feed/advance.lua', 19],
+    [16, 'lua/shared/feed/meta.lua', 1],
+    [38, 'lua/shared/feed/marker.lua', 1],
+    [41, 'lua/shared/feed/meta.lua', 25],
+    [84, 'lua/feed/advance.lua', 20],
+    [88, 'lua/shared/feed/marker.lua', 8],
+    [103, 'lua/feed/advance.lua', 24],
+    [115, 'lua/shared/exact.lua', 1],
+    [125, 'lua/feed/advance.lua', 36],
+    [129, 'lua/shared/feed/marker.lua', 4],
+    [132, 'lua/feed/advance.lua', 40],
   ],
   encode(args) {
     return withoutDefaults([
@@ -960,7 +953,7 @@ export type AgreeAnswer =
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
   script: {
     name: 'feed/agree',
-    sha1: 'e3cc8b7065f34e9b8f475e42fab4b7ce59f383e1',
+    sha1: '1ffd45453e12e9fd185ce740beb8359ff6865314',
     reads: false,
     bytes: false,
     source: `--[[
@@ -977,22 +970,6 @@ local meta = KEYS[1] -- hash: the feed's state
 local partitions = tonumber(ARGV[1]) -- integer: over how many the feed is spread
 local begin = ARGV[2] == '1' -- flag: whether a partition is about to be used: the number is known from now on
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- The number of partitions of what is spread over several units. It is kept in the unit of the name alone, whose main key has a
 -- layout that says so: whoever takes the name for one that is not spread is refused as by data of an unknown layout.
 --   layout        'in <number> partitions'
@@ -1010,18 +987,32 @@ local function known_number(meta)
   local has_begun = stored[3] and struct.unpack('>d', stored[3]) > 0
   return has_begun and 0 or nil
 end
-
-local function agree_on(meta, partitions, now)
-  local layout = 'in ' .. partitions .. ' partitions'
-  redis.call('HSET', meta, 'layout', layout, 'partitions', partitions, 'agreed_us', now)
-end
-
 local known, agreed_us = known_number(meta)
 if known and known ~= partitions then
   return { 'other', known }
 end
 if begin then
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
   agreed_us = exact(clock_us())
+local function agree_on(meta, partitions, now)
+  local layout = 'in ' .. partitions .. ' partitions'
+  redis.call('HSET', meta, 'layout', layout, 'partitions', partitions, 'agreed_us', now)
+end
   agree_on(meta, partitions, agreed_us)
 elseif not known then
   return { 'unknown' }
@@ -1032,10 +1023,13 @@ return { 'agreed', agreed_us }
   parts: ['meta'],
   lines: [
     [1, 'lua/feed/agree.lua', 1],
-    [15, 'lua/shared/exact.lua', 1],
-    [25, 'lua/shared/clock.lua', 1],
-    [31, 'lua/shared/agreement.lua', 1],
-    [53, 'lua/feed/agree.lua', 18],
+    [15, 'lua/shared/agreement.lua', 1],
+    [32, 'lua/feed/agree.lua', 19],
+    [37, 'lua/shared/exact.lua', 1],
+    [47, 'lua/shared/clock.lua', 1],
+    [53, 'lua/feed/agree.lua', 24],
+    [54, 'lua/shared/agreement.lua', 19],
+    [58, 'lua/feed/agree.lua', 25],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1098,7 +1092,7 @@ export type AppendAlikeAnswer =
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
   script: {
     name: 'feed/append-alike',
-    sha1: 'a18616a74853b0f38dd15aa61abf738b4c6393be',
+    sha1: '7319636555b35a43da1794772c311fef2421b94f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1122,43 +1116,80 @@ local expire_ms = tonumber(ARGV[7]) -- integer: how long the messages live; 0: t
 local origin = ARGV[8] -- text: who appends, without spaces or '#'; may be empty
 local bodies, bodies_at = ARGV, 9 -- repeated (body:bytes): the messages
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- As \`exact\`, for all numbers from \`first\` to \`last\`: how to write them, and what to subtract before.
--- Their upper digits are the same nearly always, and writing a double of sixteen digits costs twice as
--- much as writing the lower six.
-local function exact_range(first, last)
-  local base = first - first % 1000000
-  if last - base >= 1000000 then
-    return '%.0f', 0
-  end
-  return exact(base / 1000000) .. '%06d', base
-end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
--- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
--- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
-local CALL_MEMORY_MS = 600000
+-- A feed's main key: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
+--                    apart or that is in \`early\`, which those who know only 1 would not find
+--   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
+--   <caller>         the record of a slot; see shared/calls
+--   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
+--                    of reading as many fields
+--     epoch          server microseconds at which this life of the feed began
+--     last           the newest position; positions are server microseconds and always rise
+--     front          claims have looked at every message up to this position
+--     token          the newest claim token
+--     trimmed        the newest position that retention removed before its time
+--     bytes          of all bodies in the log
+--     lane_ms …      see shared/feed/expiry
+--     due_at         no message expires before this time; 0: none expires
+--     visible_at_us  no delayed message is due before this time; 0: none is delayed
+--     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
+--     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+--     and, where one of them is not 0:
+--     large          of \`bytes\` those of large bodies; see shared/feed/body
+--     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+local FEED_LAYOUT, APART_LAYOUT = '1', '2'
+-- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
--- What is remembered of a slot: number, time and answer of its last call.
-local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+-- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
+-- yet has epoch 0 and takes the caller's codec.
+local function open_feed(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = FEED_LAYOUT
+  end
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
+  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
+    struct.unpack('>ddddddd', readable, rest)
+  local large, moved = 0, 0
+  if #readable > (13 * 8) then
+    large, moved = struct.unpack('>dd', readable, tail)
+  end
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    is_apart = is_apart,
+    codec = stored[2] or codec,
+    packed = packed,
+    record = stored[4],
+    partitions = tonumber(stored[5] or 0),
+    epoch = epoch,
+    last = last,
+    front = front,
+    token = token,
+    trimmed = trimmed,
+    bytes = bytes,
+    lane_ms = lane_ms,
+    lane_swept = lane_swept,
+    lane_last = lane_last,
+    due_at = due_at,
+    visible_at_us = visible_at_us,
+    lives_until = lives_until,
+    kept_until = kept_until,
+    large = large,
+    moved = moved,
+  }
 end
-
+local feed = open_feed(meta, codec, caller)
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.codec ~= codec then
+  return redis.error_reply('CODEC ' .. feed.codec)
+end
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
 -- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
 -- must not run again.
@@ -1172,7 +1203,147 @@ local function recall(record, call)
   end
   return nil, tonumber(number) > tonumber(call)
 end
+local remembered, superseded = recall(feed.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  return { 'appended', feed.epoch, tonumber(string.match(remembered, '^%d+')) }
+end
 
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_us = clock_us()
+local first = math.max(feed.last + 1, now_us)
+local last = first + #bodies - bodies_at
+-- When messages can be appended without a look at anything but the log: nothing is due, all of them
+-- belong to the lane or stay, and the feed is kept long enough already.
+local function is_quick(feed, last, ttl_ms, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  if feed.epoch == 0 or (feed.due_at ~= 0 and feed.due_at <= now_ms) then
+    return false
+  elseif feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
+    return false
+  elseif ttl_ms == 0 then
+    -- A feed that has been emptied, and rests, has one key; see shared/feed/rest.
+    return feed.kept_until == -1 or feed.lives_until == 0
+  end
+  local lane_is_free = feed.lane_swept >= feed.lane_last
+  if lane_is_free or ttl_ms ~= feed.lane_ms then
+    return false
+  end
+  local expires_at_ms = math.floor(last / 1000) + ttl_ms
+  return feed.kept_until == -1 or (feed.bytes > 0 and expires_at_ms + 1200000 / 2 <= feed.kept_until)
+end
+if feed.partitions ~= partitions or not is_quick(feed, last, expire_ms, now_us) then
+  return { 'declined' }
+end
+for at = bodies_at, #bodies, 1 do
+  if #bodies[at] > 16384 then
+    return { 'declined' }
+  end
+end
+
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+local ttl_ms, bytes = exact(expire_ms), feed.bytes
+-- As \`exact\`, for all numbers from \`first\` to \`last\`: how to write them, and what to subtract before.
+-- Their upper digits are the same nearly always, and writing a double of sixteen digits costs twice as
+-- much as writing the lower six.
+local function exact_range(first, last)
+  local base = first - first % 1000000
+  if last - base >= 1000000 then
+    return '%.0f', 0
+  end
+  return exact(base / 1000000) .. '%06d', base
+end
+local form, base = exact_range(first, last)
+-- Stores a message in the log; see shared/feed/entry for the fields.
+local function add_entry(log, place, ttl_ms, extra, body)
+  if ttl_ms == '0' and extra == '' then
+    redis.call('XADD', log, place, 'b', body)
+  else
+    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+  end
+end
+for at = bodies_at, #bodies, 1 do
+  local body = bodies[at]
+  add_entry(log, string.format(form, first - base + at - bodies_at), ttl_ms, origin, body)
+  bytes = bytes + #body
+end
+-- Counts the messages from \`first\` to \`last\` into the state of the feed.
+local function note_quick(feed, first, last, ttl_ms, meta)
+  if ttl_ms == 0 then
+    if feed.kept_until ~= -1 then
+      redis.call('PERSIST', meta)
+    end
+    feed.lives_until, feed.kept_until = -1, -1
+    return
+  end
+  feed.lane_last = last
+  -- Nothing may be due although the lane has members: others may have removed them all.
+  local first_expires_at_ms = math.floor(first / 1000) + ttl_ms
+  if feed.due_at == 0 or first_expires_at_ms < feed.due_at then
+    feed.due_at = first_expires_at_ms
+  end
+  if feed.lives_until ~= -1 then
+    feed.lives_until = math.max(feed.lives_until, math.floor(last / 1000) + ttl_ms)
+  end
+end
+note_quick(feed, first, last, expire_ms, meta)
+feed.last, feed.bytes = last, bytes
+-- Saves the feed and remembers the call, in one write.
+local function save_feed_and_call(meta, feed, caller, call, now_ms, answer)
+local function packed_state(feed)
+  local packed = struct.pack(
+    '>ddddddddddddd',
+    feed.epoch,
+    feed.last,
+    feed.front,
+    feed.token,
+    feed.trimmed,
+    feed.bytes,
+    feed.lane_ms,
+    feed.lane_swept,
+    feed.lane_last,
+    feed.due_at,
+    feed.visible_at_us,
+    feed.lives_until,
+    feed.kept_until
+  )
+  if feed.large == 0 and feed.moved == 0 then
+    return packed
+  end
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
+  if caller == '' then
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = packed_state(feed)
+  if packed ~= feed.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+    return save_feed(meta, feed)
+  end
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+end
+  local record = call_record(call, now_ms, answer)
+  local added = redis.call('HSET', meta, 'state', packed_state(feed), caller, record)
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
@@ -1208,10 +1379,12 @@ end
   -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+    return at_ms and now_ms - at_ms > 600000
   end)
 end
-
+  forget_old_calls(meta, call, added, now_ms)
+end
+save_feed_and_call(meta, feed, caller, call, math.floor(now_us / 1000), exact(first) .. ' 0')
 -- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
 -- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
@@ -1225,209 +1398,6 @@ local function wake(channel, sharded, reason)
     redis.pcall('PUBLISH', channel, reason)
   end
 end
--- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
---                    apart or that is in \`early\`, which those who know only 1 would not find
---   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
---   <caller>         the record of a slot; see shared/calls
---   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
---                    of reading as many fields
---     epoch          server microseconds at which this life of the feed began
---     last           the newest position; positions are server microseconds and always rise
---     front          claims have looked at every message up to this position
---     token          the newest claim token
---     trimmed        the newest position that retention removed before its time
---     bytes          of all bodies in the log
---     lane_ms …      see shared/feed/expiry
---     due_at         no message expires before this time; 0: none expires
---     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
---     kept_until     Redis drops the keys then; 0: not set yet; -1: never
---     and, where one of them is not 0:
---     large          of \`bytes\` those of large bodies; see shared/feed/body
---     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
-local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local STATE_BYTES = 13 * 8
-
--- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
--- yet has epoch 0 and takes the caller's codec.
-local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
-  local is_apart = layout == APART_LAYOUT
-  if is_apart then
-    layout = FEED_LAYOUT
-  end
-  -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
-  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-    struct.unpack('>ddddddd', readable, rest)
-  local large, moved = 0, 0
-  if #readable > STATE_BYTES then
-    large, moved = struct.unpack('>dd', readable, tail)
-  end
-  -- One constructor: a table that grows field by field is copied again and again.
-  return {
-    layout = layout,
-    is_apart = is_apart,
-    codec = stored[2] or codec,
-    packed = packed,
-    record = stored[4],
-    partitions = tonumber(stored[5] or 0),
-    epoch = epoch,
-    last = last,
-    front = front,
-    token = token,
-    trimmed = trimmed,
-    bytes = bytes,
-    lane_ms = lane_ms,
-    lane_swept = lane_swept,
-    lane_last = lane_last,
-    due_at = due_at,
-    visible_at_us = visible_at_us,
-    lives_until = lives_until,
-    kept_until = kept_until,
-    large = large,
-    moved = moved,
-  }
-end
--- Changes to the main key of a feed; see shared/feed/meta for its fields.
-
-local function packed_state(feed)
-  local packed = struct.pack(
-    '>ddddddddddddd',
-    feed.epoch,
-    feed.last,
-    feed.front,
-    feed.token,
-    feed.trimmed,
-    feed.bytes,
-    feed.lane_ms,
-    feed.lane_swept,
-    feed.lane_last,
-    feed.due_at,
-    feed.visible_at_us,
-    feed.lives_until,
-    feed.kept_until
-  )
-  if feed.large == 0 and feed.moved == 0 then
-    return packed
-  end
-  return packed .. struct.pack('>dd', feed.large, feed.moved)
-end
-
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-  end
-end
--- Saves the feed and remembers the call, in one write.
-local function save_feed_and_call(meta, feed, caller, call, now_ms, answer)
-  if caller == '' then
-    return save_feed(meta, feed)
-  end
-  local record = call_record(call, now_ms, answer)
-  local added = redis.call('HSET', meta, 'state', packed_state(feed), caller, record)
-  forget_old_calls(meta, call, added, now_ms)
-end
--- A call reads or answers no more payloads behind the one with which they reach this.
-local CALL_BYTES = 4194304
-
--- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
--- of each, and can tell before it reads how many are too many.
-local INLINE_BYTES = 16384
--- Stores a message in the log; see shared/feed/entry for the fields.
-local function add_entry(log, place, ttl_ms, extra, body)
-  if ttl_ms == '0' and extra == '' then
-    redis.call('XADD', log, place, 'b', body)
-  else
-    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
-  end
-end
--- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
--- The slack makes moving that time rare, and is never shorter than a call is remembered.
-local IDLE_SLACK_MS = 1200000
-
--- When messages can be appended without a look at anything but the log: nothing is due, all of them
--- belong to the lane or stay, and the feed is kept long enough already.
-local function is_quick(feed, last, ttl_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  if feed.epoch == 0 or (feed.due_at ~= 0 and feed.due_at <= now_ms) then
-    return false
-  elseif feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
-    return false
-  elseif ttl_ms == 0 then
-    -- A feed that has been emptied, and rests, has one key; see shared/feed/rest.
-    return feed.kept_until == -1 or feed.lives_until == 0
-  end
-  local lane_is_free = feed.lane_swept >= feed.lane_last
-  if lane_is_free or ttl_ms ~= feed.lane_ms then
-    return false
-  end
-  local expires_at_ms = math.floor(last / 1000) + ttl_ms
-  return feed.kept_until == -1 or (feed.bytes > 0 and expires_at_ms + IDLE_SLACK_MS / 2 <= feed.kept_until)
-end
-
--- Counts the messages from \`first\` to \`last\` into the state of the feed.
-local function note_quick(feed, first, last, ttl_ms, meta)
-  if ttl_ms == 0 then
-    if feed.kept_until ~= -1 then
-      redis.call('PERSIST', meta)
-    end
-    feed.lives_until, feed.kept_until = -1, -1
-    return
-  end
-  feed.lane_last = last
-  -- Nothing may be due although the lane has members: others may have removed them all.
-  local first_expires_at_ms = math.floor(first / 1000) + ttl_ms
-  if feed.due_at == 0 or first_expires_at_ms < feed.due_at then
-    feed.due_at = first_expires_at_ms
-  end
-  if feed.lives_until ~= -1 then
-    feed.lives_until = math.max(feed.lives_until, math.floor(last / 1000) + ttl_ms)
-  end
-end
-
-local feed = open_feed(meta, codec, caller)
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
-end
-local remembered, superseded = recall(feed.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-  return { 'appended', feed.epoch, tonumber(string.match(remembered, '^%d+')) }
-end
-
-local now_us = clock_us()
-local first = math.max(feed.last + 1, now_us)
-local last = first + #bodies - bodies_at
-if feed.partitions ~= partitions or not is_quick(feed, last, expire_ms, now_us) then
-  return { 'declined' }
-end
-for at = bodies_at, #bodies, 1 do
-  if #bodies[at] > INLINE_BYTES then
-    return { 'declined' }
-  end
-end
-
-local ttl_ms, bytes = exact(expire_ms), feed.bytes
-local form, base = exact_range(first, last)
-for at = bodies_at, #bodies, 1 do
-  local body = bodies[at]
-  add_entry(log, string.format(form, first - base + at - bodies_at), ttl_ms, origin, body)
-  bytes = bytes + #body
-end
-note_quick(feed, first, last, expire_ms, meta)
-feed.last, feed.bytes = last, bytes
-save_feed_and_call(meta, feed, caller, call, math.floor(now_us / 1000), exact(first) .. ' 0')
 wake(channel, sharded, 'appended')
 return { 'appended', feed.epoch, first }
 `,
@@ -1435,25 +1405,39 @@ return { 'appended', feed.epoch, first }
   parts: ['meta', 'log'],
   lines: [
     [1, 'lua/feed/append-alike.lua', 1],
-    [22, 'lua/shared/exact.lua', 1],
-    [32, 'lua/shared/exact-range.lua', 1],
-    [35, 'lua/shared/exact-range.lua', 5],
-    [42, 'lua/shared/clock.lua', 1],
-    [48, 'lua/shared/calls.lua', 1],
-    [52, 'lua/shared/calls.lua', 6],
-    [80, 'lua/shared/drop-over.lua', 1],
-    [105, 'lua/shared/calls.lua', 35],
-    [112, 'lua/shared/wake.lua', 1],
-    [125, 'lua/shared/feed/meta.lua', 1],
-    [192, 'lua/shared/feed/save.lua', 1],
-    [194, 'lua/shared/feed/save.lua', 17],
-    [217, 'lua/shared/feed/save.lua', 48],
-    [224, 'lua/shared/feed/save-call.lua', 1],
-    [233, 'lua/shared/bytes.lua', 1],
-    [239, 'lua/shared/feed/add-entry.lua', 1],
-    [247, 'lua/shared/feed/keep-alive.lua', 1],
-    [251, 'lua/shared/feed/quick.lua', 1],
-    [290, 'lua/feed/append-alike.lua', 34],
+    [22, 'lua/shared/feed/meta.lua', 1],
+    [44, 'lua/shared/feed/save.lua', 1],
+    [46, 'lua/shared/feed/meta.lua', 25],
+    [89, 'lua/feed/append-alike.lua', 35],
+    [96, 'lua/shared/calls.lua', 13],
+    [109, 'lua/feed/append-alike.lua', 42],
+    [117, 'lua/shared/clock.lua', 1],
+    [123, 'lua/feed/append-alike.lua', 50],
+    [126, 'lua/shared/feed/quick.lua', 1],
+    [145, 'lua/feed/append-alike.lua', 53],
+    [154, 'lua/shared/exact.lua', 1],
+    [164, 'lua/feed/append-alike.lua', 62],
+    [165, 'lua/shared/exact-range.lua', 1],
+    [168, 'lua/shared/exact-range.lua', 5],
+    [175, 'lua/feed/append-alike.lua', 63],
+    [176, 'lua/shared/feed/add-entry.lua', 1],
+    [184, 'lua/feed/append-alike.lua', 64],
+    [189, 'lua/shared/feed/quick.lua', 21],
+    [208, 'lua/feed/append-alike.lua', 69],
+    [210, 'lua/shared/feed/save-call.lua', 1],
+    [212, 'lua/shared/feed/save.lua', 17],
+    [234, 'lua/shared/feed/save-call.lua', 3],
+    [235, 'lua/shared/feed/save.lua', 48],
+    [242, 'lua/shared/feed/save-call.lua', 4],
+    [244, 'lua/shared/calls.lua', 8],
+    [248, 'lua/shared/feed/save-call.lua', 6],
+    [250, 'lua/shared/calls.lua', 27],
+    [257, 'lua/shared/drop-over.lua', 1],
+    [282, 'lua/shared/calls.lua', 35],
+    [288, 'lua/shared/feed/save-call.lua', 8],
+    [290, 'lua/feed/append-alike.lua', 71],
+    [291, 'lua/shared/wake.lua', 1],
+    [304, 'lua/feed/append-alike.lua', 72],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.bodies.length)
@@ -1536,7 +1520,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: '768753c588071bc19d07337670b847fb4a1ef5c3',
+    sha1: '3dfcec2ff1c22a237e7a8cfc17a19cee10f2906d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1579,109 +1563,6 @@ local keep_bytes = tonumber(ARGV[10]) -- integer: bytes of bodies to keep; 0: al
 local remember_ms = tonumber(ARGV[11]) -- integer: how long idempotency keys are known
 local messages, messages_at = ARGV, 12 -- repeated (body:bytes expire_ms:integer delay_ms:integer key:text origin:text): 0: it stays, is visible at once; '': no key, no origin (without spaces or '#')
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- As \`exact\`, for all numbers from \`first\` to \`last\`: how to write them, and what to subtract before.
--- Their upper digits are the same nearly always, and writing a double of sixteen digits costs twice as
--- much as writing the lower six.
-local function exact_range(first, last)
-  local base = first - first % 1000000
-  if last - base >= 1000000 then
-    return '%.0f', 0
-  end
-  return exact(base / 1000000) .. '%06d', base
-end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
--- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
--- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
-local CALL_MEMORY_MS = 600000
-
--- What is remembered of a slot: number, time and answer of its last call.
-local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
-end
-
--- The answer that this very call got before, or nil, from the record of its slot. The second value is
--- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
--- must not run again.
-local function recall(record, call)
-  if not record then
-    return nil, false
-  end
-  local number = string.match(record, '^%d+')
-  if number == call then
-    return string.match(record, '^%d+ %d+ (.*)$'), false
-  end
-  return nil, tonumber(number) > tonumber(call)
-end
-
--- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
--- few are no burden. Callers that stay drop by and by what was left.
-local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
-  if not is_one_more and call % 16 ~= 0 then
-    return
-  end
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
-local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.call('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
-end
-  -- Two records, and up to three other fields.
-  drop_over(calls, 5, function(record)
-    local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
-  end)
-end
-
--- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
--- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-local function wake(channel, sharded, reason)
-  if channel == '' then
-    return
-  end
-  if sharded then
-    redis.pcall('SPUBLISH', channel, reason)
-  else
-    redis.pcall('PUBLISH', channel, reason)
-  end
-end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
 --                    apart or that is in \`early\`, which those who know only 1 would not find
@@ -1704,24 +1585,34 @@ end
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local STATE_BYTES = 13 * 8
+-- Changes to the main key of a feed; see shared/feed/meta for its fields.
+
+-- Expiry without a pass over the messages. Most feeds give most messages the same life, and those
+-- expire in the order of their positions: they form the lane (\`lane_ms\`), which needs no index.
+-- Everything up to \`lane_swept\` has been looked at; \`lane_last\` is the newest member. Messages with
+-- another life, and those that a claim prolonged, stand in the sorted set \`expiry\`. What has expired goes with shared/feed/reap.
+
+-- Puts a delayed message aside; see shared/feed/parked.
+
+-- Idempotency keys of messages: '<id> <forget_at_ms>' under the key. Those that are over are dropped by sampling whenever keys
+-- come, which needs no index and keeps them below those that are known.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
   local is_apart = layout == APART_LAYOUT
   if is_apart then
     layout = FEED_LAYOUT
   end
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
   local large, moved = 0, 0
-  if #readable > STATE_BYTES then
+  if #readable > (13 * 8) then
     large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
@@ -1749,276 +1640,6 @@ local function open_feed(meta, codec, caller)
     moved = moved,
   }
 end
--- Changes to the main key of a feed; see shared/feed/meta for its fields.
-
--- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
--- was new.
-local function begin_feed(meta, feed, now_us)
-  if feed.epoch ~= 0 then
-    return false
-  end
-  feed.epoch = now_us
-  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
-  if feed.partitions > 0 then
-    redis.call('HSET', meta, 'partitions', feed.partitions)
-  end
-  return true
-end
-
-local function packed_state(feed)
-  local packed = struct.pack(
-    '>ddddddddddddd',
-    feed.epoch,
-    feed.last,
-    feed.front,
-    feed.token,
-    feed.trimmed,
-    feed.bytes,
-    feed.lane_ms,
-    feed.lane_swept,
-    feed.lane_last,
-    feed.due_at,
-    feed.visible_at_us,
-    feed.lives_until,
-    feed.kept_until
-  )
-  if feed.large == 0 and feed.moved == 0 then
-    return packed
-  end
-  return packed .. struct.pack('>dd', feed.large, feed.moved)
-end
-
--- From now on something of the feed is where only those look who know this layout.
-local function stand_apart(meta, feed)
-  if not feed.is_apart then
-    feed.is_apart = true
-    redis.call('HSET', meta, 'layout', APART_LAYOUT)
-  end
-end
-
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-  end
-end
--- Saves the feed and remembers the call, in one write.
-local function save_feed_and_call(meta, feed, caller, call, now_ms, answer)
-  if caller == '' then
-    return save_feed(meta, feed)
-  end
-  local record = call_record(call, now_ms, answer)
-  local added = redis.call('HSET', meta, 'state', packed_state(feed), caller, record)
-  forget_old_calls(meta, call, added, now_ms)
-end
--- Stores a message of any size in the log.
--- Stores a message in the log; see shared/feed/entry for the fields.
-local function add_entry(log, place, ttl_ms, extra, body)
-  if ttl_ms == '0' and extra == '' then
-    redis.call('XADD', log, place, 'b', body)
-  else
-    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
-  end
-end
--- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
--- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
--- messages reads INLINE_BYTES of each at most.
--- A call reads or answers no more payloads behind the one with which they reach this.
-local CALL_BYTES = 4194304
-
--- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
--- of each, and can tell before it reads how many are too many.
-local INLINE_BYTES = 16384
-
-local function is_large(bytes)
-  return bytes > INLINE_BYTES
-end
-
--- How much of an entry was read with it.
-local function read_of(entry)
-  return entry.body and entry.bytes or 0
-end
-
--- Stores one whose body is large and stands apart already.
-local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
-  stand_apart(keys.meta, feed)
-  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
-  feed.large = feed.large + bytes
-end
-
--- Stores one whose place is its id.
-local function add_message(feed, keys, place, ttl_ms, origin, body)
-  if is_large(#body) then
-    redis.call('HSET', keys.bodies, place, body)
-    add_large_entry(feed, keys, place, ttl_ms, origin, #body)
-  else
-    add_entry(keys.log, place, ttl_ms, origin, body)
-  end
-end
--- Expiry without a pass over the messages. Most feeds give most messages the same life, and those
--- expire in the order of their positions: they form the lane (\`lane_ms\`), which needs no index.
--- Everything up to \`lane_swept\` has been looked at; \`lane_last\` is the newest member. Messages with
--- another life, and those that a claim prolonged, stand in the sorted set \`expiry\`. What has expired goes with shared/feed/reap.
-
-local function note_expiry(feed, expires_at_ms)
-  if feed.due_at == 0 or expires_at_ms < feed.due_at then
-    feed.due_at = expires_at_ms
-  end
-  if feed.lives_until ~= -1 then
-    feed.lives_until = math.max(feed.lives_until, expires_at_ms)
-  end
-end
-
--- Takes a new message that expires into the lane, or adds its score and member to \`indexed\`.
-local function plan_expiry(feed, position, ttl_ms, indexed)
-  local expires_at_ms = math.floor(position / 1000) + ttl_ms
-  if feed.lane_swept >= feed.lane_last then
-    feed.lane_ms = ttl_ms
-    feed.lane_swept = position - 1
-  end
-  if ttl_ms == feed.lane_ms then
-    feed.lane_last = position
-  else
-    indexed[#indexed + 1] = expires_at_ms
-    indexed[#indexed + 1] = exact(position)
-  end
-  note_expiry(feed, expires_at_ms)
-end
-
-local function index_expiry(expiry, indexed)
-  if #indexed > 0 then
-    redis.call('ZADD', expiry, unpack(indexed))
-  end
-end
--- Puts a delayed message aside; see shared/feed/parked.
-
-local function park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
-  if is_large(#body) then
-    redis.call('HSET', keys.bodies, exact(id), body)
-    stand_apart(keys.meta, feed)
-    redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s %d\\n', ttl_ms, origin, #body))
-  else
-    redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s\\n', ttl_ms, origin) .. body)
-  end
-  redis.call('ZADD', keys.delayed, exact(visible_at_us), exact(id))
-end
-
--- Counts a message that was just parked into the state of the feed.
-local function note_parked(feed, id, visible_at_us, ttl_ms)
-  if feed.visible_at_us == 0 or visible_at_us < feed.visible_at_us then
-    feed.visible_at_us = visible_at_us
-  end
-  if ttl_ms == 0 then
-    feed.lives_until = -1
-  elseif feed.lives_until ~= -1 then
-    feed.lives_until = math.max(feed.lives_until, math.floor(id / 1000) + ttl_ms)
-  end
-end
--- Idempotency keys of messages: '<id> <forget_at_ms>' under the key. Those that are over are dropped by sampling whenever keys
--- come, which needs no index and keeps them below those that are known.
-
--- The id of the message that was appended with this key, or nil.
-local function id_of_key(once, key, now_ms)
-  local id, forget_at_ms = string.match(redis.call('HGET', once, key) or '', '^(%d+) (%d+)$')
-  return id and tonumber(forget_at_ms) > now_ms and tonumber(id) or nil
-end
-
-local function remember_key(once, key, id, forget_at_ms)
-  redis.call('HSET', once, key, string.format('%.0f %.0f', id, forget_at_ms))
-end
-
--- \`added\`: how many keys came.
-local function forget_old_keys(once, added, now_ms)
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
-local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.call('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
-end
-  drop_over(once, 2 + 2 * added, function(known)
-    return tonumber(string.match(known, ' (%d+)$')) <= now_ms
-  end)
-end
-
--- Redis drops the keys some time after the newest is over. Others may have been told to be known for longer.
-local function keep_keys(once, remember_ms)
-  if redis.call('PTTL', once) < remember_ms then
-    redis.call('PEXPIRE', once, string.format('%.0f', remember_ms + 600000))
-  end
-end
--- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
--- The slack makes moving that time rare, and is never shorter than a call is remembered.
-local IDLE_SLACK_MS = 1200000
-
--- Lets a key that this call may have created go when the feed goes.
-local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
-  end
-end
-
--- Whether the time has to move for all keys, because the content lives longer than it, or stays.
--- Moves it in the state of the feed.
-local function must_move(feed, now_ms)
-  if feed.lives_until == -1 then
-    local moves = feed.kept_until > 0
-    feed.kept_until = -1
-    return moves
-  end
-  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
-    return false
-  end
-  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
-  return true
-end
-
--- Tells Redis the time that \`must_move\` has set.
-local function move_keys(feed, keys, now_ms)
-  for _, key in ipairs(keys) do
-    if feed.kept_until == -1 then
-      redis.call('PERSIST', key)
-    else
-      keep_with_feed(feed, key, now_ms)
-    end
-  end
-end
-
-local keys = {
-  meta = meta,
-  log = log,
-  early = KEYS[3],
-  bodies = bodies,
-  claimed = KEYS[9],
-  leases = KEYS[10],
-  returned = KEYS[11],
-  work = KEYS[12],
-  expiry = expiry,
-  delayed = delayed,
-  parked = parked,
-  subscribers = KEYS[13],
-  guards = KEYS[14],
-}
-
 local feed = open_feed(meta, codec, caller)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
@@ -2050,15 +1671,38 @@ end
     return { 'unagreed' }
   end
 end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local count = (#messages - messages_at + 1) / 5
-local duplicates = {}
-
+-- The answer that this very call got before, or nil, from the record of its slot. The second value is
+-- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
+-- must not run again.
+local function recall(record, call)
+  if not record then
+    return nil, false
+  end
+  local number = string.match(record, '^%d+')
+  if number == call then
+    return string.match(record, '^%d+ %d+ (.*)$'), false
+  end
+  return nil, tonumber(number) > tonumber(call)
+end
 local remembered, superseded = recall(feed.record, call)
 if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
+-- The id of the message that was appended with this key, or nil.
+local function id_of_key(once, key, now_ms)
+  local id, forget_at_ms = string.match(redis.call('HGET', once, key) or '', '^(%d+) (%d+)$')
+  return id and tonumber(forget_at_ms) > now_ms and tonumber(id) or nil
+end
+local duplicates = {}
 if remembered then
   local first, created = string.match(remembered, '^(%d+) (%d)$')
   for at = messages_at, #messages, 5 do
@@ -2072,8 +1716,83 @@ if remembered then
   return { 'appended', feed.epoch, tonumber(first), tonumber(created), duplicates }
 end
 
+-- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
+-- was new.
+local function begin_feed(meta, feed, now_us)
+  if feed.epoch ~= 0 then
+    return false
+  end
+  feed.epoch = now_us
+  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
+  if feed.partitions > 0 then
+    redis.call('HSET', meta, 'partitions', feed.partitions)
+  end
+  return true
+end
 local created = begin_feed(meta, feed, now_us) and 1 or 0
 local log_may_begin, large_before, late = feed.bytes == 0, feed.large, 0
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- From now on something of the feed is where only those look who know this layout.
+local function stand_apart(meta, feed)
+  if not feed.is_apart then
+    feed.is_apart = true
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
+end
+-- Stores a message of any size in the log.
+-- Stores a message in the log; see shared/feed/entry for the fields.
+local function add_entry(log, place, ttl_ms, extra, body)
+  if ttl_ms == '0' and extra == '' then
+    redis.call('XADD', log, place, 'b', body)
+  else
+    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+  end
+end
+local function is_large(bytes)
+  return bytes > 16384
+end
+-- How much of an entry was read with it.
+local function read_of(entry)
+  return entry.body and entry.bytes or 0
+end
+-- Stores one whose body is large and stands apart already.
+local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
+  stand_apart(keys.meta, feed)
+  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
+  feed.large = feed.large + bytes
+end
+local function note_expiry(feed, expires_at_ms)
+  if feed.due_at == 0 or expires_at_ms < feed.due_at then
+    feed.due_at = expires_at_ms
+  end
+  if feed.lives_until ~= -1 then
+    feed.lives_until = math.max(feed.lives_until, expires_at_ms)
+  end
+end
+local keys = {
+  meta = meta,
+  log = log,
+  early = KEYS[3],
+  bodies = bodies,
+  claimed = KEYS[9],
+  leases = KEYS[10],
+  returned = KEYS[11],
+  work = KEYS[12],
+  expiry = expiry,
+  delayed = delayed,
+  parked = parked,
+  subscribers = KEYS[13],
+  guards = KEYS[14],
+}
 if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
 -- Delayed messages become visible. To be asked for from \`visible_at_us\` on.
 -- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
@@ -2082,7 +1801,7 @@ if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
 
 -- \`more_bytes\`: of what a call adds, where it removes as much.
 local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
+  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
 
 -- Whether one more may be taken.
@@ -2180,11 +1899,69 @@ end
   late = show_due(feed, keys, now_us, 100 + count)
 end
 local first = math.max(feed.last + 1, now_us)
+-- As \`exact\`, for all numbers from \`first\` to \`last\`: how to write them, and what to subtract before.
+-- Their upper digits are the same nearly always, and writing a double of sixteen digits costs twice as
+-- much as writing the lower six.
+local function exact_range(first, last)
+  local base = first - first % 1000000
+  if last - base >= 1000000 then
+    return '%.0f', 0
+  end
+  return exact(base / 1000000) .. '%06d', base
+end
 local form, base = exact_range(first, first + count)
-local indexed = {}
 local aside = late > 0
 local keyed = 0
 local id, bytes = first - 1, 0
+-- Stores one whose place is its id.
+local function add_message(feed, keys, place, ttl_ms, origin, body)
+  if is_large(#body) then
+    redis.call('HSET', keys.bodies, place, body)
+    add_large_entry(feed, keys, place, ttl_ms, origin, #body)
+  else
+    add_entry(keys.log, place, ttl_ms, origin, body)
+  end
+end
+-- Takes a new message that expires into the lane, or adds its score and member to \`indexed\`.
+local function plan_expiry(feed, position, ttl_ms, indexed)
+  local expires_at_ms = math.floor(position / 1000) + ttl_ms
+  if feed.lane_swept >= feed.lane_last then
+    feed.lane_ms = ttl_ms
+    feed.lane_swept = position - 1
+  end
+  if ttl_ms == feed.lane_ms then
+    feed.lane_last = position
+  else
+    indexed[#indexed + 1] = expires_at_ms
+    indexed[#indexed + 1] = exact(position)
+  end
+  note_expiry(feed, expires_at_ms)
+end
+local function park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
+  if is_large(#body) then
+    redis.call('HSET', keys.bodies, exact(id), body)
+    stand_apart(keys.meta, feed)
+    redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s %d\\n', ttl_ms, origin, #body))
+  else
+    redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s\\n', ttl_ms, origin) .. body)
+  end
+  redis.call('ZADD', keys.delayed, exact(visible_at_us), exact(id))
+end
+-- Counts a message that was just parked into the state of the feed.
+local function note_parked(feed, id, visible_at_us, ttl_ms)
+  if feed.visible_at_us == 0 or visible_at_us < feed.visible_at_us then
+    feed.visible_at_us = visible_at_us
+  end
+  if ttl_ms == 0 then
+    feed.lives_until = -1
+  elseif feed.lives_until ~= -1 then
+    feed.lives_until = math.max(feed.lives_until, math.floor(id / 1000) + ttl_ms)
+  end
+end
+local function remember_key(once, key, id, forget_at_ms)
+  redis.call('HSET', once, key, string.format('%.0f %.0f', id, forget_at_ms))
+end
+local indexed = {}
 for at = messages_at, #messages, 5 do
   id = id + 1
   local body, ttl_ms, delay_ms = messages[at], messages[at + 1], messages[at + 2]
@@ -2215,6 +1992,11 @@ for at = messages_at, #messages, 5 do
 end
 feed.last, feed.bytes = id, feed.bytes + bytes
 
+local function index_expiry(expiry, indexed)
+  if #indexed > 0 then
+    redis.call('ZADD', expiry, unpack(indexed))
+  end
+end
 index_expiry(expiry, indexed)
 if feed.due_at ~= 0 and feed.due_at <= now_ms then
 -- What has expired goes; see shared/feed/expiry for how it is found. To be asked for from \`due_at\` on.
@@ -2224,7 +2006,7 @@ if feed.due_at ~= 0 and feed.due_at <= now_ms then
 
 -- \`more_bytes\`: of what a call adds, where it removes as much.
 local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
+  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
 
 -- Whether one more may be taken.
@@ -2239,7 +2021,7 @@ end
 
 -- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
 local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / INLINE_BYTES)))
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
 end
 -- One message in the log: a stream entry \`<position>-0\` with the fields
 --   t  milliseconds it lives, counted from its position; 0: it stays
@@ -2361,7 +2143,7 @@ local function remove_entries(feed, keys, entries)
     if id ~= entry.place then
       moved[#moved + 1] = id
     end
-    if entry.bytes > INLINE_BYTES then
+    if entry.bytes > 16384 then
       large[#large + 1] = id
       feed.large = math.max(0, feed.large - entry.bytes)
     end
@@ -2449,7 +2231,7 @@ if keep_count + keep_ms + keep_bytes > 0 then
 
 -- \`more_bytes\`: of what a call adds, where it removes as much.
 local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
+  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
 
 -- Whether one more may be taken.
@@ -2464,7 +2246,7 @@ end
 
 -- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
 local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / INLINE_BYTES)))
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
 end
 -- One message in the log: a stream entry \`<position>-0\` with the fields
 --   t  milliseconds it lives, counted from its position; 0: it stays
@@ -2617,7 +2399,7 @@ local function remove_entries(feed, keys, entries)
     if id ~= entry.place then
       moved[#moved + 1] = id
     end
-    if entry.bytes > INLINE_BYTES then
+    if entry.bytes > 16384 then
       large[#large + 1] = id
       feed.large = math.max(0, feed.large - entry.bytes)
     end
@@ -2702,6 +2484,12 @@ end
   local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
   apply_retention(feed, keys, keep, now_us, 100 + count, bytes)
 end
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+  end
+end
 if feed.look or feed.moved ~= 0 then
 -- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
 -- stays behind keeps the bytes of its neighbours, up to 4 KiB. Where so much is held that way, the messages are written anew, a
@@ -2714,7 +2502,7 @@ if feed.look or feed.moved ~= 0 then
 
 -- \`more_bytes\`: of what a call adds, where it removes as much.
 local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
+  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
 
 -- Whether one more may be taken.
@@ -2729,7 +2517,7 @@ end
 
 -- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
 local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / INLINE_BYTES)))
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
 end
 
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
@@ -2793,11 +2581,62 @@ end
   compact(feed, keys, now_ms, count)
 end
 if keyed > 0 then
+-- \`added\`: how many keys came.
+local function forget_old_keys(once, added, now_ms)
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
+    end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
+  end
+end
+  drop_over(once, 2 + 2 * added, function(known)
+    return tonumber(string.match(known, ' (%d+)$')) <= now_ms
+  end)
+end
   forget_old_keys(once, keyed, now_ms)
+-- Redis drops the keys some time after the newest is over. Others may have been told to be known for longer.
+local function keep_keys(once, remember_ms)
+  if redis.call('PTTL', once) < remember_ms then
+    redis.call('PEXPIRE', once, string.format('%.0f', remember_ms + 600000))
+  end
+end
   keep_keys(once, remember_ms)
   if feed.lives_until ~= -1 then
     feed.lives_until = math.max(feed.lives_until, now_ms + remember_ms)
   end
+end
+-- Whether the time has to move for all keys, because the content lives longer than it, or stays.
+-- Moves it in the state of the feed.
+local function must_move(feed, now_ms)
+  if feed.lives_until == -1 then
+    local moves = feed.kept_until > 0
+    feed.kept_until = -1
+    return moves
+  end
+  if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
+    return false
+  end
+  feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
+  return true
 end
 if must_move(feed, now_ms) then
 
@@ -2818,6 +2657,16 @@ local function move_all(feed, keys, now_ms)
     keys.subscribers,
     keys.guards,
   }
+-- Tells Redis the time that \`must_move\` has set.
+local function move_keys(feed, keys, now_ms)
+  for _, key in ipairs(keys) do
+    if feed.kept_until == -1 then
+      redis.call('PERSIST', key)
+    else
+      keep_with_feed(feed, key, now_ms)
+    end
+  end
+end
   move_keys(feed, moving, now_ms)
 end
   move_all(feed, keys, now_ms)
@@ -2828,7 +2677,100 @@ if log_may_begin or aside or #indexed > 0 or feed.large > large_before then
     keep_with_feed(feed, key, now_ms)
   end
 end
+-- Saves the feed and remembers the call, in one write.
+local function save_feed_and_call(meta, feed, caller, call, now_ms, answer)
+local function packed_state(feed)
+  local packed = struct.pack(
+    '>ddddddddddddd',
+    feed.epoch,
+    feed.last,
+    feed.front,
+    feed.token,
+    feed.trimmed,
+    feed.bytes,
+    feed.lane_ms,
+    feed.lane_swept,
+    feed.lane_last,
+    feed.due_at,
+    feed.visible_at_us,
+    feed.lives_until,
+    feed.kept_until
+  )
+  if feed.large == 0 and feed.moved == 0 then
+    return packed
+  end
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
+  if caller == '' then
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = packed_state(feed)
+  if packed ~= feed.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+    return save_feed(meta, feed)
+  end
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+end
+  local record = call_record(call, now_ms, answer)
+  local added = redis.call('HSET', meta, 'state', packed_state(feed), caller, record)
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
+    return
+  end
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
+    end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
+  end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > 600000
+  end)
+end
+  forget_old_calls(meta, call, added, now_ms)
+end
 save_feed_and_call(meta, feed, caller, call, now_ms, exact(first) .. ' ' .. created)
+-- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
+-- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+local function wake(channel, sharded, reason)
+  if channel == '' then
+    return
+  end
+  if sharded then
+    redis.pcall('SPUBLISH', channel, reason)
+  else
+    redis.pcall('PUBLISH', channel, reason)
+  end
+end
 wake(channel, sharded, 'appended')
 return { 'appended', feed.epoch, first, created, duplicates }
 `,
@@ -2836,73 +2778,112 @@ return { 'appended', feed.epoch, first, created, duplicates }
   parts: ['meta', 'log', 'early', 'bodies', 'expiry', 'delayed', 'parked', 'once', 'claimed', 'leases', 'returned', 'work', 'subscribers', 'guards'],
   lines: [
     [1, 'lua/feed/append.lua', 1],
-    [41, 'lua/shared/exact.lua', 1],
-    [51, 'lua/shared/exact-range.lua', 1],
-    [54, 'lua/shared/exact-range.lua', 5],
-    [61, 'lua/shared/clock.lua', 1],
-    [67, 'lua/shared/calls.lua', 1],
-    [71, 'lua/shared/calls.lua', 6],
-    [99, 'lua/shared/drop-over.lua', 1],
-    [124, 'lua/shared/calls.lua', 35],
-    [131, 'lua/shared/wake.lua', 1],
-    [144, 'lua/shared/feed/meta.lua', 1],
-    [211, 'lua/shared/feed/save.lua', 1],
-    [265, 'lua/shared/feed/save-call.lua', 1],
-    [274, 'lua/shared/feed/add-message.lua', 1],
-    [275, 'lua/shared/feed/add-entry.lua', 1],
-    [283, 'lua/shared/feed/body.lua', 1],
-    [286, 'lua/shared/bytes.lua', 1],
-    [292, 'lua/shared/feed/body.lua', 6],
-    [297, 'lua/shared/feed/body.lua', 16],
-    [301, 'lua/shared/feed/add-message.lua', 5],
-    [318, 'lua/shared/feed/expiry.lua', 1],
-    [353, 'lua/shared/feed/park.lua', 1],
-    [354, 'lua/shared/feed/park.lua', 4],
-    [377, 'lua/shared/idempotency.lua', 1],
-    [392, 'lua/shared/drop-over.lua', 1],
-    [417, 'lua/shared/idempotency.lua', 17],
-    [428, 'lua/shared/feed/keep-alive.lua', 1],
-    [464, 'lua/feed/append.lua', 54],
-    [493, 'lua/shared/take-up.lua', 1],
-    [508, 'lua/feed/append.lua', 84],
-    [537, 'lua/shared/feed/show-due.lua', 1],
-    [538, 'lua/shared/budget.lua', 1],
-    [541, 'lua/shared/budget.lua', 5],
-    [557, 'lua/shared/feed/expired.lua', 1],
-    [560, 'lua/shared/feed/parked.lua', 1],
-    [580, 'lua/shared/feed/unpark.lua', 1],
-    [588, 'lua/shared/feed/store-late.lua', 3],
-    [616, 'lua/shared/feed/show-due.lua', 8],
-    [639, 'lua/feed/append.lua', 114],
-    [679, 'lua/shared/feed/reap.lua', 1],
-    [680, 'lua/shared/budget.lua', 1],
-    [683, 'lua/shared/budget.lua', 5],
-    [703, 'lua/shared/feed/entry.lua', 1],
-    [709, 'lua/shared/feed/entry.lua', 8],
-    [790, 'lua/shared/feed/remove.lua', 1],
-    [791, 'lua/shared/feed/remove.lua', 4],
-    [844, 'lua/shared/feed/reap.lua', 6],
-    [900, 'lua/feed/append.lua', 155],
-    [903, 'lua/shared/feed/retention.lua', 1],
-    [905, 'lua/shared/budget.lua', 1],
-    [908, 'lua/shared/budget.lua', 5],
-    [928, 'lua/shared/feed/entry.lua', 1],
-    [934, 'lua/shared/feed/entry.lua', 8],
-    [1005, 'lua/shared/feed/expired.lua', 1],
-    [1008, 'lua/shared/feed/log-length.lua', 1],
-    [1013, 'lua/shared/feed/work.lua', 1],
-    [1028, 'lua/shared/feed/work.lua', 20],
-    [1046, 'lua/shared/feed/remove.lua', 1],
-    [1047, 'lua/shared/feed/remove.lua', 4],
-    [1100, 'lua/shared/feed/retention.lua', 10],
-    [1161, 'lua/feed/append.lua', 159],
-    [1165, 'lua/shared/feed/compact.lua', 1],
-    [1170, 'lua/shared/budget.lua', 1],
-    [1173, 'lua/shared/budget.lua', 5],
-    [1193, 'lua/shared/feed/compact.lua', 9],
-    [1252, 'lua/feed/append.lua', 164],
-    [1262, 'lua/shared/feed/move-all.lua', 2],
-    [1282, 'lua/feed/append.lua', 175],
+    [41, 'lua/shared/feed/meta.lua', 1],
+    [63, 'lua/shared/feed/save.lua', 1],
+    [65, 'lua/shared/feed/expiry.lua', 1],
+    [70, 'lua/shared/feed/park.lua', 1],
+    [71, 'lua/shared/feed/park.lua', 4],
+    [72, 'lua/shared/idempotency.lua', 1],
+    [75, 'lua/shared/feed/meta.lua', 25],
+    [118, 'lua/feed/append.lua', 71],
+    [130, 'lua/shared/take-up.lua', 1],
+    [145, 'lua/feed/append.lua', 84],
+    [149, 'lua/shared/clock.lua', 1],
+    [155, 'lua/feed/append.lua', 88],
+    [158, 'lua/shared/calls.lua', 13],
+    [171, 'lua/feed/append.lua', 93],
+    [175, 'lua/shared/idempotency.lua', 4],
+    [180, 'lua/feed/append.lua', 91],
+    [181, 'lua/feed/append.lua', 97],
+    [194, 'lua/shared/feed/save.lua', 3],
+    [207, 'lua/feed/append.lua', 110],
+    [209, 'lua/shared/exact.lua', 1],
+    [219, 'lua/shared/feed/save.lua', 40],
+    [226, 'lua/shared/feed/add-message.lua', 1],
+    [227, 'lua/shared/feed/add-entry.lua', 1],
+    [235, 'lua/shared/feed/body.lua', 7],
+    [238, 'lua/shared/feed/body.lua', 16],
+    [242, 'lua/shared/feed/add-message.lua', 6],
+    [248, 'lua/shared/feed/expiry.lua', 6],
+    [256, 'lua/feed/append.lua', 55],
+    [271, 'lua/feed/append.lua', 112],
+    [272, 'lua/shared/feed/show-due.lua', 1],
+    [273, 'lua/shared/budget.lua', 1],
+    [276, 'lua/shared/budget.lua', 5],
+    [292, 'lua/shared/feed/expired.lua', 1],
+    [295, 'lua/shared/feed/parked.lua', 1],
+    [315, 'lua/shared/feed/unpark.lua', 1],
+    [323, 'lua/shared/feed/store-late.lua', 3],
+    [351, 'lua/shared/feed/show-due.lua', 8],
+    [374, 'lua/feed/append.lua', 114],
+    [377, 'lua/shared/exact-range.lua', 1],
+    [380, 'lua/shared/exact-range.lua', 5],
+    [387, 'lua/feed/append.lua', 117],
+    [388, 'lua/feed/append.lua', 119],
+    [391, 'lua/shared/feed/add-message.lua', 13],
+    [400, 'lua/shared/feed/expiry.lua', 15],
+    [415, 'lua/shared/feed/park.lua', 5],
+    [425, 'lua/shared/feed/park.lua', 16],
+    [436, 'lua/shared/idempotency.lua', 10],
+    [439, 'lua/feed/append.lua', 118],
+    [440, 'lua/feed/append.lua', 122],
+    [470, 'lua/shared/feed/expiry.lua', 31],
+    [475, 'lua/feed/append.lua', 152],
+    [477, 'lua/shared/feed/reap.lua', 1],
+    [478, 'lua/shared/budget.lua', 1],
+    [481, 'lua/shared/budget.lua', 5],
+    [501, 'lua/shared/feed/entry.lua', 1],
+    [507, 'lua/shared/feed/entry.lua', 8],
+    [588, 'lua/shared/feed/remove.lua', 1],
+    [589, 'lua/shared/feed/remove.lua', 4],
+    [642, 'lua/shared/feed/reap.lua', 6],
+    [698, 'lua/feed/append.lua', 155],
+    [701, 'lua/shared/feed/retention.lua', 1],
+    [703, 'lua/shared/budget.lua', 1],
+    [706, 'lua/shared/budget.lua', 5],
+    [726, 'lua/shared/feed/entry.lua', 1],
+    [732, 'lua/shared/feed/entry.lua', 8],
+    [803, 'lua/shared/feed/expired.lua', 1],
+    [806, 'lua/shared/feed/log-length.lua', 1],
+    [811, 'lua/shared/feed/work.lua', 1],
+    [826, 'lua/shared/feed/work.lua', 20],
+    [844, 'lua/shared/feed/remove.lua', 1],
+    [845, 'lua/shared/feed/remove.lua', 4],
+    [898, 'lua/shared/feed/retention.lua', 10],
+    [959, 'lua/feed/append.lua', 159],
+    [962, 'lua/shared/feed/keep-alive.lua', 5],
+    [968, 'lua/feed/append.lua', 162],
+    [969, 'lua/shared/feed/compact.lua', 1],
+    [974, 'lua/shared/budget.lua', 1],
+    [977, 'lua/shared/budget.lua', 5],
+    [997, 'lua/shared/feed/compact.lua', 9],
+    [1056, 'lua/feed/append.lua', 164],
+    [1059, 'lua/shared/idempotency.lua', 14],
+    [1061, 'lua/shared/drop-over.lua', 1],
+    [1086, 'lua/shared/idempotency.lua', 17],
+    [1090, 'lua/feed/append.lua', 167],
+    [1091, 'lua/shared/idempotency.lua', 22],
+    [1097, 'lua/feed/append.lua', 168],
+    [1102, 'lua/shared/feed/keep-alive.lua', 12],
+    [1116, 'lua/feed/append.lua', 173],
+    [1117, 'lua/shared/feed/move-all.lua', 2],
+    [1135, 'lua/shared/feed/keep-alive.lua', 27],
+    [1145, 'lua/shared/feed/move-all.lua', 20],
+    [1147, 'lua/feed/append.lua', 175],
+    [1155, 'lua/shared/feed/save-call.lua', 1],
+    [1157, 'lua/shared/feed/save.lua', 17],
+    [1179, 'lua/shared/feed/save-call.lua', 3],
+    [1180, 'lua/shared/feed/save.lua', 48],
+    [1187, 'lua/shared/feed/save-call.lua', 4],
+    [1189, 'lua/shared/calls.lua', 8],
+    [1193, 'lua/shared/feed/save-call.lua', 6],
+    [1195, 'lua/shared/calls.lua', 27],
+    [1202, 'lua/shared/drop-over.lua', 1],
+    [1227, 'lua/shared/calls.lua', 35],
+    [1233, 'lua/shared/feed/save-call.lua', 8],
+    [1235, 'lua/feed/append.lua', 183],
+    [1236, 'lua/shared/wake.lua', 1],
+    [1249, 'lua/feed/append.lua', 184],
   ],
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
@@ -2978,7 +2959,7 @@ export type BuryAnswer =
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'feed/bury',
-    sha1: 'f44fd748660dfa5ab74838cabc0e51a70e8107c6',
+    sha1: '2e5c9b3b1d2926a8ed4052cc6b933e154323e2ee',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3020,33 +3001,120 @@ local dead_channel = ARGV[6] -- text: where those wait who read dead letters
 local sharded = ARGV[7] == '1' -- flag: whether that is a sharded channel
 local ids, ids_at = ARGV, 8 -- repeated (id:integer): messages of the claim
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
+-- A feed's main key: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
+--                    apart or that is in \`early\`, which those who know only 1 would not find
+--   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
+--   <caller>         the record of a slot; see shared/calls
+--   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
+--                    of reading as many fields
+--     epoch          server microseconds at which this life of the feed began
+--     last           the newest position; positions are server microseconds and always rise
+--     front          claims have looked at every message up to this position
+--     token          the newest claim token
+--     trimmed        the newest position that retention removed before its time
+--     bytes          of all bodies in the log
+--     lane_ms …      see shared/feed/expiry
+--     due_at         no message expires before this time; 0: none expires
+--     visible_at_us  no delayed message is due before this time; 0: none is delayed
+--     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
+--     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+--     and, where one of them is not 0:
+--     large          of \`bytes\` those of large bodies; see shared/feed/body
+--     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+local FEED_LAYOUT, APART_LAYOUT = '1', '2'
+-- Changes to the main key of a feed; see shared/feed/meta for its fields.
+
+-- One message in the log: a stream entry \`<position>-0\` with the fields
+--   t  milliseconds it lives, counted from its position; 0: it stays
+--   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
+--   b  the body; or s, the size of one that is stored apart (shared/feed/body)
+-- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
+-- stores the names of equal fields once a node.
+
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
+
+-- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
+-- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
+--   <place>        '<claims> <bytes> <expires_at_ms> <id>'
+--   lease:<token>  milliseconds of the lease
+
+-- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
+-- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
+-- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
+
+-- From ids to places: a message that was delayed has a place other than its id.
+
+-- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
+-- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
+-- messages reads INLINE_BYTES of each at most.
+
+-- Expiry without a pass over the messages. Most feeds give most messages the same life, and those
+-- expire in the order of their positions: they form the lane (\`lane_ms\`), which needs no index.
+-- Everything up to \`lane_swept\` has been looked at; \`lane_last\` is the newest member. Messages with
+-- another life, and those that a claim prolonged, stand in the sorted set \`expiry\`. What has expired goes with shared/feed/reap.
+
+-- What has expired goes; see shared/feed/expiry for how it is found. To be asked for from \`due_at\` on.
+-- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
+-- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
+-- one at least, which is progress, and on no more than CALL_BYTES and one element.
+
+-- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
+-- yet has epoch 0 and takes the caller's codec.
+local function open_feed(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = FEED_LAYOUT
   end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
+  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
+    struct.unpack('>ddddddd', readable, rest)
+  local large, moved = 0, 0
+  if #readable > (13 * 8) then
+    large, moved = struct.unpack('>dd', readable, tail)
+  end
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    is_apart = is_apart,
+    codec = stored[2] or codec,
+    packed = packed,
+    record = stored[4],
+    partitions = tonumber(stored[5] or 0),
+    epoch = epoch,
+    last = last,
+    front = front,
+    token = token,
+    trimmed = trimmed,
+    bytes = bytes,
+    lane_ms = lane_ms,
+    lane_swept = lane_swept,
+    lane_last = lane_last,
+    due_at = due_at,
+    visible_at_us = visible_at_us,
+    lives_until = lives_until,
+    kept_until = kept_until,
+    large = large,
+    moved = moved,
+  }
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local feed = open_feed(meta, codec, caller)
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
 end
--- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
--- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
--- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
-local CALL_MEMORY_MS = 600000
-
--- What is remembered of a slot: number, time and answer of its last call.
-local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+if feed.codec ~= codec then
+  return redis.error_reply('CODEC ' .. feed.codec)
 end
-
+local dead = open_feed(dead_meta, codec)
+if dead.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. dead.layout)
+end
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
 -- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
 -- must not run again.
@@ -3060,7 +3128,620 @@ local function recall(record, call)
   end
   return nil, tonumber(number) > tonumber(call)
 end
+local remembered, superseded = recall(feed.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  return { 'buried', tonumber(remembered) }
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local function is_live(leases, token, now_ms)
+  local ends_at_ms = redis.call('ZSCORE', leases, token)
+  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+end
+if not is_live(leases, token, now_ms) then
+  return { 'lost' }
+end
 
+-- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
+-- the message stays. A body that is stored apart is nil, and its size follows.
+local function read_entry(raw)
+  local place, fields = string.sub(raw[1], 1, -3), raw[2]
+  local position = tonumber(place)
+  if fields[1] ~= 't' then
+    return place, position, position, 0, '', fields[2]
+  end
+  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+  if not ttl_ms then
+    ttl_ms = tonumber(fields[2])
+    lives_read[fields[2]] = ttl_ms
+  end
+  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+  if not plain_extras[extra] then
+    local mark = string.find(extra, '#', 1, true)
+    if mark then
+      id = tonumber(string.sub(extra, mark + 1))
+      extra = string.sub(extra, 1, mark - 1)
+    else
+      plain_extras[extra] = true
+    end
+  end
+  if fields[5] == 's' then
+    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+  end
+  return place, position, id, expires_at_ms, extra, fields[6]
+end
+local function parse_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+  -- No more than eight: a table of nine takes the room of sixteen.
+  return {
+    place = place,
+    position = position,
+    id = id,
+    expires_at_ms = expires_at_ms,
+    origin = origin,
+    bytes = size or #body,
+    body = body,
+    claims = 0,
+  }
+end
+local function entry_at(feed, keys, place)
+  local raws
+  if feed.moved == 0 or tonumber(place) > feed.moved then
+    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
+  else
+    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
+  end
+  return raws[1] and parse_entry(raws[1])
+end
+-- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
+-- or not something is there) or, for a message that is still delayed, what is \`parked\`.
+local function look_up(parked, ids, ids_at)
+  local asked, ats, found, seen = {}, {}, {}, {}
+  for at = ids_at, #ids, 1 do
+    if not seen[ids[at]] then
+      asked[#asked + 1] = ids[at]
+      seen[ids[at]] = true
+    end
+    ats[#asked] = at - ids_at + 1
+  end
+  if #asked == 0 then
+    return found
+  end
+  for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
+    local moved_to = string.match(known or '', '^@(%d+)$')
+    if known and not moved_to then
+      found[at] = { id = asked[at], at = ats[at], parked = known }
+    else
+      found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
+    end
+  end
+  return found
+end
+local keys = {
+  meta = meta,
+  log = KEYS[2],
+  early = KEYS[3],
+  bodies = bodies,
+  claimed = claimed,
+  leases = leases,
+  returned = KEYS[7],
+  work = work,
+  expiry = KEYS[9],
+  parked = parked,
+  subscribers = KEYS[11],
+}
+local entries = {}
+for _, found in ipairs(look_up(parked, ids, ids_at)) do
+  local entry = found.place
+    and redis.call('ZSCORE', claimed, found.place) == token
+    and entry_at(feed, keys, found.place)
+  entries[#entries + 1] = entry or nil
+end
+-- Adds to each entry what \`work\` knows of it.
+local function complete_entries(work, entries)
+  if #entries == 0 or redis.call('EXISTS', work) == 0 then
+    return
+  end
+  local places = {}
+  for at, entry in ipairs(entries) do
+    places[at] = entry.place
+  end
+local function parse_work(text)
+  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+  return {
+    claims = tonumber(claims),
+    bytes = tonumber(bytes),
+    expires_at_ms = tonumber(expires_at_ms),
+    id = tonumber(id),
+  }
+end
+  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+    if known then
+      local record = parse_work(known)
+      entries[at].claims = record.claims
+      entries[at].expires_at_ms = record.expires_at_ms
+    end
+  end
+end
+complete_entries(work, entries)
+if #entries > 0 then
+  -- It is used as soon as this partition is.
+  dead.partitions = feed.partitions
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+local function packed_state(feed)
+  local packed = struct.pack(
+    '>ddddddddddddd',
+    feed.epoch,
+    feed.last,
+    feed.front,
+    feed.token,
+    feed.trimmed,
+    feed.bytes,
+    feed.lane_ms,
+    feed.lane_swept,
+    feed.lane_last,
+    feed.due_at,
+    feed.visible_at_us,
+    feed.lives_until,
+    feed.kept_until
+  )
+  if feed.large == 0 and feed.moved == 0 then
+    return packed
+  end
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
+-- From now on something of the feed is where only those look who know this layout.
+local function stand_apart(meta, feed)
+  if not feed.is_apart then
+    feed.is_apart = true
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
+end
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = packed_state(feed)
+  if packed ~= feed.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
+local function delete_entries(feed, keys, places)
+  if feed.moved == 0 then
+    redis.call('XDEL', keys.log, unpack(places))
+    return
+  end
+  local early, late = {}, {}
+  for _, place in ipairs(places) do
+    local among = tonumber(place) <= feed.moved and early or late
+    among[#among + 1] = place
+  end
+  if #early > 0 then
+    redis.call('XDEL', keys.early, unpack(early))
+  end
+  if #late > 0 then
+    redis.call('XDEL', keys.log, unpack(late))
+  end
+end
+local function remove_entries(feed, keys, entries)
+  if #entries == 0 then
+    return
+  end
+  local places, moved, large = {}, {}, {}
+  for at, entry in ipairs(entries) do
+    places[at] = entry.place
+    feed.bytes = feed.bytes - entry.bytes
+    local id = exact(entry.id)
+    if id ~= entry.place then
+      moved[#moved + 1] = id
+    end
+    if entry.bytes > 16384 then
+      large[#large + 1] = id
+      feed.large = math.max(0, feed.large - entry.bytes)
+    end
+  end
+  delete_entries(feed, keys, places)
+  -- About once for each thousand messages; see shared/feed/compact.
+  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
+  redis.call('ZREM', keys.expiry, unpack(places))
+  if redis.call('EXISTS', keys.work) == 1 then
+    redis.call('ZREM', keys.claimed, unpack(places))
+    redis.call('ZREM', keys.returned, unpack(places))
+    redis.call('HDEL', keys.work, unpack(places))
+  end
+  if #moved > 0 then
+    redis.call('HDEL', keys.parked, unpack(moved))
+  end
+  if #large > 0 then
+    redis.call('HDEL', keys.bodies, unpack(large))
+  end
+end
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+end
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+-- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
+local function at_once(budget)
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+end
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+  end
+end
+-- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+local function is_sparse(feed, log)
+  local length = redis.call('XLEN', log)
+  if length == 0 then
+    return false
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+  for at = 1, #info, 2 do
+    if info[at] == 'radix-tree-keys' then
+      nodes = info[at + 1]
+    end
+  end
+  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
+  local bytes = feed.bytes - feed.large + 40 * length
+  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+-- Moves the oldest messages of the log; answers whether that has emptied it.
+local function move_oldest(feed, keys, budget)
+  repeat
+    local wanted, moved = at_once(budget), {}
+    for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
+      redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
+      moved[at] = raw[1]
+      -- The last field is the body, or the size of one that stands apart.
+      spend(budget, 1, #raw[2][#raw[2]])
+    end
+    if #moved > 0 then
+      redis.call('XDEL', keys.log, unpack(moved))
+      feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
+    end
+    if #moved < wanted then
+      return true
+    end
+  until not is_left(budget)
+  return false
+end
+-- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
+-- as many, so that the end is reached whoever appends meanwhile.
+local function compact(feed, keys, now_ms, done)
+  if feed.moved == 0 then
+    if not is_sparse(feed, keys.log) then
+      return
+    end
+    -- Who cleared the feed may not have known of it.
+    redis.call('UNLINK', keys.early)
+    stand_apart(keys.meta, feed)
+  end
+  if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
+    redis.call('RENAME', keys.early, keys.log)
+    feed.moved = 0
+    keep_with_feed(feed, keys.log, now_ms)
+  else
+    keep_with_feed(feed, keys.early, now_ms)
+  end
+end
+-- Does so, removes as many that have expired there, and closes holes.
+local function bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
+  local now_ms = math.floor(now_us / 1000)
+-- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
+-- was new.
+local function begin_feed(meta, feed, now_us)
+  if feed.epoch ~= 0 then
+    return false
+  end
+  feed.epoch = now_us
+  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
+  if feed.partitions > 0 then
+    redis.call('HSET', meta, 'partitions', feed.partitions)
+  end
+  return true
+end
+  begin_feed(dead_keys.meta, dead, now_us)
+-- Stores messages that had their last chance in the dead-letter feed, under their old ids. \`bodies\`: where theirs are.
+local function store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
+  dead.last = math.max(dead.last, now_us - 1)
+-- Stores a message of any size in the log.
+-- Stores a message in the log; see shared/feed/entry for the fields.
+local function add_entry(log, place, ttl_ms, extra, body)
+  if ttl_ms == '0' and extra == '' then
+    redis.call('XADD', log, place, 'b', body)
+  else
+    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+  end
+end
+local function is_large(bytes)
+  return bytes > 16384
+end
+-- The body of an entry.
+local function body_of(bodies, entry)
+  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+end
+-- Stores one whose body is large and stands apart already.
+local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
+  stand_apart(keys.meta, feed)
+  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
+  feed.large = feed.large + bytes
+end
+local function note_expiry(feed, expires_at_ms)
+  if feed.due_at == 0 or expires_at_ms < feed.due_at then
+    feed.due_at = expires_at_ms
+  end
+  if feed.lives_until ~= -1 then
+    feed.lives_until = math.max(feed.lives_until, expires_at_ms)
+  end
+end
+-- Stores a message that has its id already at the next position of a log. Its life counts from its
+-- id, an entry's from its position. A large body that comes with it, from another feed or as it was parked before such bodies
+-- stood apart, is stored apart; else it is already.
+local function store_late(feed, keys, entry)
+  feed.last = feed.last + 1
+  local place, id = exact(feed.last), exact(entry.id)
+  local extra, ttl_ms = entry.origin .. '#' .. id, '0'
+  if entry.expires_at_ms ~= 0 then
+    ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
+  end
+  if is_large(entry.bytes) then
+    if entry.body then
+      redis.call('HSET', keys.bodies, id, entry.body)
+    end
+    add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
+  else
+    add_entry(keys.log, place, ttl_ms, extra, entry.body)
+  end
+  redis.call('HSET', keys.parked, id, '@' .. place)
+  feed.bytes = feed.bytes + entry.bytes
+  if ttl_ms == '0' then
+    feed.lives_until = -1
+  else
+    local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
+    redis.call('ZADD', keys.expiry, expires_at_ms, place)
+    note_expiry(feed, expires_at_ms)
+  end
+end
+  for _, entry in ipairs(entries) do
+    if dead_ms > 0 then
+      entry.expires_at_ms = math.floor(now_us / 1000) + dead_ms
+    end
+    entry.body = body_of(bodies, entry)
+    store_late(dead, dead_keys, entry)
+  end
+end
+  store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
+  if dead.due_at ~= 0 and dead.due_at <= now_ms then
+-- Removes at most 2 x \`most\` expired messages. \`added_bytes\`: what the call has added.
+local function reap_expired(feed, keys, now_ms, most, added_bytes)
+-- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
+local function raws_between(feed, log, early, from, to, count)
+  if from > feed.moved then
+    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
+  end
+  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+  if #raws < count then
+    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+      raws[#raws + 1] = raw
+    end
+  end
+  return raws
+end
+local function entries_between(feed, keys, from, to, count)
+  local entries = raws_between(feed, keys.log, keys.early, from, to, count)
+  for at = 1, #entries do
+    entries[at] = parse_entry(entries[at])
+  end
+  return entries
+end
+-- How much of an entry was read with it.
+local function read_of(entry)
+  return entry.body and entry.bytes or 0
+end
+-- Removes members of the lane that have expired; moves \`lane_swept\` over what was looked at.
+local function sweep_lane(feed, keys, now_ms, budget)
+  local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
+  while feed.lane_swept < upto and is_left(budget) do
+    local most, expired = at_once(budget), {}
+    local entries = entries_between(feed, keys, feed.lane_swept + 1, exact(upto), most)
+    for _, entry in ipairs(entries) do
+      spend(budget, 1, read_of(entry))
+      local is_member = entry.expires_at_ms == math.floor(entry.position / 1000) + feed.lane_ms
+      if is_member and not redis.call('ZSCORE', keys.expiry, entry.place) then
+        expired[#expired + 1] = entry
+      end
+    end
+    feed.lane_swept = #entries < most and upto or entries[#entries].position
+    remove_entries(feed, keys, expired)
+  end
+end
+  sweep_lane(feed, keys, now_ms, budget_of(most, added_bytes))
+-- Removes entries whose time in the index has come.
+local function sweep_index(feed, keys, now_ms, budget)
+  repeat
+    local most, expired = at_once(budget), {}
+    local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', now_ms, 'LIMIT', '0', most)
+    for _, place in ipairs(places) do
+      local entry = entry_at(feed, keys, place)
+      if entry then
+        spend(budget, 1, read_of(entry))
+        expired[#expired + 1] = entry
+      else
+        spend(budget, 1, 0)
+        redis.call('ZREM', keys.expiry, place)
+      end
+    end
+    remove_entries(feed, keys, expired)
+  until #places < most or not is_left(budget)
+end
+  sweep_index(feed, keys, now_ms, budget_of(most, added_bytes))
+-- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
+local function next_due(feed, keys)
+  local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
+  local due_at = tonumber(soonest[2] or 0)
+  local next_entry = entries_between(feed, keys, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
+  if next_entry then
+    local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
+    due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
+  end
+  return due_at
+end
+  feed.due_at = next_due(feed, keys)
+end
+    reap_expired(dead, dead_keys, now_ms, 50 + #entries)
+  end
+  if dead.look or dead.moved ~= 0 then
+    compact(dead, dead_keys, now_ms, #entries)
+  end
+-- Whether the time has to move for all keys, because the content lives longer than it, or stays.
+-- Moves it in the state of the feed.
+local function must_move(feed, now_ms)
+  if feed.lives_until == -1 then
+    local moves = feed.kept_until > 0
+    feed.kept_until = -1
+    return moves
+  end
+  if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
+    return false
+  end
+  feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
+  return true
+end
+  if must_move(dead, now_ms) or dead.kept_until > 0 then
+    local moving = {
+      dead_keys.meta,
+      dead_keys.log,
+      dead_keys.early,
+      dead_keys.bodies,
+      dead_keys.claimed,
+      dead_keys.leases,
+      dead_keys.returned,
+      dead_keys.work,
+      dead_keys.expiry,
+      dead_keys.parked,
+    }
+-- Tells Redis the time that \`must_move\` has set.
+local function move_keys(feed, keys, now_ms)
+  for _, key in ipairs(keys) do
+    if feed.kept_until == -1 then
+      redis.call('PERSIST', key)
+    else
+      keep_with_feed(feed, key, now_ms)
+    end
+  end
+end
+    move_keys(dead, moving, now_ms)
+  end
+  save_feed(dead_keys.meta, dead)
+end
+local dead_keys = {
+  meta = dead_meta,
+  log = KEYS[13],
+  early = KEYS[14],
+  bodies = KEYS[15],
+  claimed = KEYS[16],
+  leases = KEYS[17],
+  returned = KEYS[18],
+  work = KEYS[19],
+  expiry = KEYS[20],
+  parked = KEYS[21],
+}
+  bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
+-- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
+-- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+local function wake(channel, sharded, reason)
+  if channel == '' then
+    return
+  end
+  if sharded then
+    redis.pcall('SPUBLISH', channel, reason)
+  else
+    redis.pcall('PUBLISH', channel, reason)
+  end
+end
+  wake(dead_channel, sharded, 'appended')
+  remove_entries(feed, keys, entries)
+  if redis.call('ZCOUNT', claimed, token, token) == 0 then
+    redis.call('ZREM', leases, token)
+local function lease_field(token)
+  return 'lease:' .. token
+end
+    redis.call('HDEL', work, lease_field(token))
+  end
+  if feed.look or feed.moved ~= 0 then
+    compact(feed, keys, now_ms, #entries)
+  end
+-- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
+local function may_rest(feed)
+  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
+end
+  if may_rest(feed) then
+-- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
+-- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
+-- subscribers. A message that comes meanwhile finds it as it was.
+-- How many messages are visible.
+local function log_length(feed, keys)
+  local length = redis.call('XLEN', keys.log)
+  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+end
+
+-- To be asked for where the feed \`may_rest\`.
+local function rest_when_empty(feed, keys, now_ms)
+  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
+    return
+  end
+  redis.call('UNLINK', keys.log)
+  if feed.moved ~= 0 then
+    redis.call('UNLINK', keys.early)
+    feed.moved = 0
+  end
+  -- A claim may be live though its messages were removed.
+  local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+  feed.lives_until = tonumber(last_lease or 0)
+  feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
+  keep_with_feed(feed, keys.meta, now_ms)
+  if last_lease then
+    keep_with_feed(feed, keys.leases, now_ms)
+    keep_with_feed(feed, keys.work, now_ms)
+  end
+end
+    rest_when_empty(feed, keys, now_ms)
+  end
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller ~= '' then
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+end
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
@@ -3096,774 +3777,12 @@ end
   -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+    return at_ms and now_ms - at_ms > 600000
   end)
 end
-
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
     forget_old_calls(calls, call, added, now_ms)
   end
 end
--- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
--- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-local function wake(channel, sharded, reason)
-  if channel == '' then
-    return
-  end
-  if sharded then
-    redis.pcall('SPUBLISH', channel, reason)
-  else
-    redis.pcall('PUBLISH', channel, reason)
-  end
-end
--- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
---                    apart or that is in \`early\`, which those who know only 1 would not find
---   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
---   <caller>         the record of a slot; see shared/calls
---   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
---                    of reading as many fields
---     epoch          server microseconds at which this life of the feed began
---     last           the newest position; positions are server microseconds and always rise
---     front          claims have looked at every message up to this position
---     token          the newest claim token
---     trimmed        the newest position that retention removed before its time
---     bytes          of all bodies in the log
---     lane_ms …      see shared/feed/expiry
---     due_at         no message expires before this time; 0: none expires
---     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
---     kept_until     Redis drops the keys then; 0: not set yet; -1: never
---     and, where one of them is not 0:
---     large          of \`bytes\` those of large bodies; see shared/feed/body
---     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
-local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local STATE_BYTES = 13 * 8
-
--- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
--- yet has epoch 0 and takes the caller's codec.
-local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
-  local is_apart = layout == APART_LAYOUT
-  if is_apart then
-    layout = FEED_LAYOUT
-  end
-  -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
-  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-    struct.unpack('>ddddddd', readable, rest)
-  local large, moved = 0, 0
-  if #readable > STATE_BYTES then
-    large, moved = struct.unpack('>dd', readable, tail)
-  end
-  -- One constructor: a table that grows field by field is copied again and again.
-  return {
-    layout = layout,
-    is_apart = is_apart,
-    codec = stored[2] or codec,
-    packed = packed,
-    record = stored[4],
-    partitions = tonumber(stored[5] or 0),
-    epoch = epoch,
-    last = last,
-    front = front,
-    token = token,
-    trimmed = trimmed,
-    bytes = bytes,
-    lane_ms = lane_ms,
-    lane_swept = lane_swept,
-    lane_last = lane_last,
-    due_at = due_at,
-    visible_at_us = visible_at_us,
-    lives_until = lives_until,
-    kept_until = kept_until,
-    large = large,
-    moved = moved,
-  }
-end
--- Changes to the main key of a feed; see shared/feed/meta for its fields.
-
--- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
--- was new.
-local function begin_feed(meta, feed, now_us)
-  if feed.epoch ~= 0 then
-    return false
-  end
-  feed.epoch = now_us
-  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
-  if feed.partitions > 0 then
-    redis.call('HSET', meta, 'partitions', feed.partitions)
-  end
-  return true
-end
-
-local function packed_state(feed)
-  local packed = struct.pack(
-    '>ddddddddddddd',
-    feed.epoch,
-    feed.last,
-    feed.front,
-    feed.token,
-    feed.trimmed,
-    feed.bytes,
-    feed.lane_ms,
-    feed.lane_swept,
-    feed.lane_last,
-    feed.due_at,
-    feed.visible_at_us,
-    feed.lives_until,
-    feed.kept_until
-  )
-  if feed.large == 0 and feed.moved == 0 then
-    return packed
-  end
-  return packed .. struct.pack('>dd', feed.large, feed.moved)
-end
-
--- From now on something of the feed is where only those look who know this layout.
-local function stand_apart(meta, feed)
-  if not feed.is_apart then
-    feed.is_apart = true
-    redis.call('HSET', meta, 'layout', APART_LAYOUT)
-  end
-end
-
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-  end
-end
--- One message in the log: a stream entry \`<position>-0\` with the fields
---   t  milliseconds it lives, counted from its position; 0: it stays
---   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body; or s, the size of one that is stored apart (shared/feed/body)
--- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
--- stores the names of equal fields once a node.
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
-local lives_read, plain_extras = {}, {}
-
--- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays. A body that is stored apart is nil, and its size follows.
-local function read_entry(raw)
-  local place, fields = string.sub(raw[1], 1, -3), raw[2]
-  local position = tonumber(place)
-  if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2]
-  end
-  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-  if not ttl_ms then
-    ttl_ms = tonumber(fields[2])
-    lives_read[fields[2]] = ttl_ms
-  end
-  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-  if not plain_extras[extra] then
-    local mark = string.find(extra, '#', 1, true)
-    if mark then
-      id = tonumber(string.sub(extra, mark + 1))
-      extra = string.sub(extra, 1, mark - 1)
-    else
-      plain_extras[extra] = true
-    end
-  end
-  if fields[5] == 's' then
-    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-  end
-  return place, position, id, expires_at_ms, extra, fields[6]
-end
-
-local function parse_entry(raw)
-  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-  -- No more than eight: a table of nine takes the room of sixteen.
-  return {
-    place = place,
-    position = position,
-    id = id,
-    expires_at_ms = expires_at_ms,
-    origin = origin,
-    bytes = size or #body,
-    body = body,
-    claims = 0,
-  }
-end
-
--- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
-local function raws_between(feed, log, early, from, to, count)
-  if from > feed.moved then
-    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
-  end
-  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
-  if #raws < count then
-    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
-      raws[#raws + 1] = raw
-    end
-  end
-  return raws
-end
-
-local function entries_between(feed, keys, from, to, count)
-  local entries = raws_between(feed, keys.log, keys.early, from, to, count)
-  for at = 1, #entries do
-    entries[at] = parse_entry(entries[at])
-  end
-  return entries
-end
-
-local function entry_at(feed, keys, place)
-  local raws
-  if feed.moved == 0 or tonumber(place) > feed.moved then
-    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
-  else
-    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
-  end
-  return raws[1] and parse_entry(raws[1])
-end
-
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
-
-local function parse_work(text)
-  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  return {
-    claims = tonumber(claims),
-    bytes = tonumber(bytes),
-    expires_at_ms = tonumber(expires_at_ms),
-    id = tonumber(id),
-  }
-end
-
--- Adds to each entry what \`work\` knows of it.
-local function complete_entries(work, entries)
-  if #entries == 0 or redis.call('EXISTS', work) == 0 then
-    return
-  end
-  local places = {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-  end
-  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-    if known then
-      local record = parse_work(known)
-      entries[at].claims = record.claims
-      entries[at].expires_at_ms = record.expires_at_ms
-    end
-  end
-end
-
--- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
--- A call reads or answers no more payloads behind the one with which they reach this.
-local CALL_BYTES = 4194304
-
--- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
--- of each, and can tell before it reads how many are too many.
-local INLINE_BYTES = 16384
-
--- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
-local function delete_entries(feed, keys, places)
-  if feed.moved == 0 then
-    redis.call('XDEL', keys.log, unpack(places))
-    return
-  end
-  local early, late = {}, {}
-  for _, place in ipairs(places) do
-    local among = tonumber(place) <= feed.moved and early or late
-    among[#among + 1] = place
-  end
-  if #early > 0 then
-    redis.call('XDEL', keys.early, unpack(early))
-  end
-  if #late > 0 then
-    redis.call('XDEL', keys.log, unpack(late))
-  end
-end
-
-local function remove_entries(feed, keys, entries)
-  if #entries == 0 then
-    return
-  end
-  local places, moved, large = {}, {}, {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-    feed.bytes = feed.bytes - entry.bytes
-    local id = exact(entry.id)
-    if id ~= entry.place then
-      moved[#moved + 1] = id
-    end
-    if entry.bytes > INLINE_BYTES then
-      large[#large + 1] = id
-      feed.large = math.max(0, feed.large - entry.bytes)
-    end
-  end
-  delete_entries(feed, keys, places)
-  -- About once for each thousand messages; see shared/feed/compact.
-  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
-  redis.call('ZREM', keys.expiry, unpack(places))
-  if redis.call('EXISTS', keys.work) == 1 then
-    redis.call('ZREM', keys.claimed, unpack(places))
-    redis.call('ZREM', keys.returned, unpack(places))
-    redis.call('HDEL', keys.work, unpack(places))
-  end
-  if #moved > 0 then
-    redis.call('HDEL', keys.parked, unpack(moved))
-  end
-  if #large > 0 then
-    redis.call('HDEL', keys.bodies, unpack(large))
-  end
-end
--- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
--- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
--- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
-
-local function lease_field(token)
-  return 'lease:' .. token
-end
-
-local function is_live(leases, token, now_ms)
-  local ends_at_ms = redis.call('ZSCORE', leases, token)
-  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
-end
-
--- From ids to places: a message that was delayed has a place other than its id.
-
--- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
--- or not something is there) or, for a message that is still delayed, what is \`parked\`.
-local function look_up(parked, ids, ids_at)
-  local asked, ats, found, seen = {}, {}, {}, {}
-  for at = ids_at, #ids, 1 do
-    if not seen[ids[at]] then
-      asked[#asked + 1] = ids[at]
-      seen[ids[at]] = true
-    end
-    ats[#asked] = at - ids_at + 1
-  end
-  if #asked == 0 then
-    return found
-  end
-  for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
-    local moved_to = string.match(known or '', '^@(%d+)$')
-    if known and not moved_to then
-      found[at] = { id = asked[at], at = ats[at], parked = known }
-    else
-      found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
-    end
-  end
-  return found
-end
--- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
-local function may_rest(feed)
-  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
-end
--- Stores a message of any size in the log.
--- Stores a message in the log; see shared/feed/entry for the fields.
-local function add_entry(log, place, ttl_ms, extra, body)
-  if ttl_ms == '0' and extra == '' then
-    redis.call('XADD', log, place, 'b', body)
-  else
-    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
-  end
-end
--- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
--- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
--- messages reads INLINE_BYTES of each at most.
-
-local function is_large(bytes)
-  return bytes > INLINE_BYTES
-end
-
--- The body of an entry.
-local function body_of(bodies, entry)
-  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
-end
-
--- How much of an entry was read with it.
-local function read_of(entry)
-  return entry.body and entry.bytes or 0
-end
-
--- Stores one whose body is large and stands apart already.
-local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
-  stand_apart(keys.meta, feed)
-  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
-  feed.large = feed.large + bytes
-end
-
--- Expiry without a pass over the messages. Most feeds give most messages the same life, and those
--- expire in the order of their positions: they form the lane (\`lane_ms\`), which needs no index.
--- Everything up to \`lane_swept\` has been looked at; \`lane_last\` is the newest member. Messages with
--- another life, and those that a claim prolonged, stand in the sorted set \`expiry\`. What has expired goes with shared/feed/reap.
-
-local function note_expiry(feed, expires_at_ms)
-  if feed.due_at == 0 or expires_at_ms < feed.due_at then
-    feed.due_at = expires_at_ms
-  end
-  if feed.lives_until ~= -1 then
-    feed.lives_until = math.max(feed.lives_until, expires_at_ms)
-  end
-end
-
--- Stores a message that has its id already at the next position of a log. Its life counts from its
--- id, an entry's from its position. A large body that comes with it, from another feed or as it was parked before such bodies
--- stood apart, is stored apart; else it is already.
-local function store_late(feed, keys, entry)
-  feed.last = feed.last + 1
-  local place, id = exact(feed.last), exact(entry.id)
-  local extra, ttl_ms = entry.origin .. '#' .. id, '0'
-  if entry.expires_at_ms ~= 0 then
-    ttl_ms = exact(math.max(1, entry.expires_at_ms - math.floor(feed.last / 1000)))
-  end
-  if is_large(entry.bytes) then
-    if entry.body then
-      redis.call('HSET', keys.bodies, id, entry.body)
-    end
-    add_large_entry(feed, keys, place, ttl_ms, extra, entry.bytes)
-  else
-    add_entry(keys.log, place, ttl_ms, extra, entry.body)
-  end
-  redis.call('HSET', keys.parked, id, '@' .. place)
-  feed.bytes = feed.bytes + entry.bytes
-  if ttl_ms == '0' then
-    feed.lives_until = -1
-  else
-    local expires_at_ms = math.floor(feed.last / 1000) + ttl_ms
-    redis.call('ZADD', keys.expiry, expires_at_ms, place)
-    note_expiry(feed, expires_at_ms)
-  end
-end
--- What has expired goes; see shared/feed/expiry for how it is found. To be asked for from \`due_at\` on.
--- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
--- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
--- one at least, which is progress, and on no more than CALL_BYTES and one element.
-
--- \`more_bytes\`: of what a call adds, where it removes as much.
-local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
-end
-
--- Whether one more may be taken.
-local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
-end
-
-local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
-end
-
--- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
-local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / INLINE_BYTES)))
-end
-
--- Removes members of the lane that have expired; moves \`lane_swept\` over what was looked at.
-local function sweep_lane(feed, keys, now_ms, budget)
-  local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
-  while feed.lane_swept < upto and is_left(budget) do
-    local most, expired = at_once(budget), {}
-    local entries = entries_between(feed, keys, feed.lane_swept + 1, exact(upto), most)
-    for _, entry in ipairs(entries) do
-      spend(budget, 1, read_of(entry))
-      local is_member = entry.expires_at_ms == math.floor(entry.position / 1000) + feed.lane_ms
-      if is_member and not redis.call('ZSCORE', keys.expiry, entry.place) then
-        expired[#expired + 1] = entry
-      end
-    end
-    feed.lane_swept = #entries < most and upto or entries[#entries].position
-    remove_entries(feed, keys, expired)
-  end
-end
-
--- Removes entries whose time in the index has come.
-local function sweep_index(feed, keys, now_ms, budget)
-  repeat
-    local most, expired = at_once(budget), {}
-    local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', now_ms, 'LIMIT', '0', most)
-    for _, place in ipairs(places) do
-      local entry = entry_at(feed, keys, place)
-      if entry then
-        spend(budget, 1, read_of(entry))
-        expired[#expired + 1] = entry
-      else
-        spend(budget, 1, 0)
-        redis.call('ZREM', keys.expiry, place)
-      end
-    end
-    remove_entries(feed, keys, expired)
-  until #places < most or not is_left(budget)
-end
-
--- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
-local function next_due(feed, keys)
-  local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
-  local due_at = tonumber(soonest[2] or 0)
-  local next_entry = entries_between(feed, keys, feed.lane_swept + 1, exact(feed.lane_last), 1)[1]
-  if next_entry then
-    local lane_due = math.floor(next_entry.position / 1000) + feed.lane_ms
-    due_at = due_at == 0 and lane_due or math.min(due_at, lane_due)
-  end
-  return due_at
-end
-
--- Removes at most 2 x \`most\` expired messages. \`added_bytes\`: what the call has added.
-local function reap_expired(feed, keys, now_ms, most, added_bytes)
-  sweep_lane(feed, keys, now_ms, budget_of(most, added_bytes))
-  sweep_index(feed, keys, now_ms, budget_of(most, added_bytes))
-  feed.due_at = next_due(feed, keys)
-end
--- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
--- stays behind keeps the bytes of its neighbours, up to 4 KiB. Where so much is held that way, the messages are written anew, a
--- few a call: they go from the front of \`log\` to the end of \`early\`, another stream, which ends at \`moved\`, and nobody sees a
--- difference. When the log has been emptied so, \`early\` takes its place. To be asked for where \`feed.look\` or \`feed.moved\` is set,
--- behind what frees memory.
--- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
--- The slack makes moving that time rare, and is never shorter than a call is remembered.
-local IDLE_SLACK_MS = 1200000
-
--- Lets a key that this call may have created go when the feed goes.
-local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
-  end
-end
-
--- Whether the time has to move for all keys, because the content lives longer than it, or stays.
--- Moves it in the state of the feed.
-local function must_move(feed, now_ms)
-  if feed.lives_until == -1 then
-    local moves = feed.kept_until > 0
-    feed.kept_until = -1
-    return moves
-  end
-  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
-    return false
-  end
-  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
-  return true
-end
-
--- Tells Redis the time that \`must_move\` has set.
-local function move_keys(feed, keys, now_ms)
-  for _, key in ipairs(keys) do
-    if feed.kept_until == -1 then
-      redis.call('PERSIST', key)
-    else
-      keep_with_feed(feed, key, now_ms)
-    end
-  end
-end
-
--- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
-local function is_sparse(feed, log)
-  local length = redis.call('XLEN', log)
-  if length == 0 then
-    return false
-  end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-  for at = 1, #info, 2 do
-    if info[at] == 'radix-tree-keys' then
-      nodes = info[at + 1]
-    end
-  end
-  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
-  local bytes = feed.bytes - feed.large + 40 * length
-  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
-end
-
--- Moves the oldest messages of the log; answers whether that has emptied it.
-local function move_oldest(feed, keys, budget)
-  repeat
-    local wanted, moved = at_once(budget), {}
-    for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
-      redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
-      moved[at] = raw[1]
-      -- The last field is the body, or the size of one that stands apart.
-      spend(budget, 1, #raw[2][#raw[2]])
-    end
-    if #moved > 0 then
-      redis.call('XDEL', keys.log, unpack(moved))
-      feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
-    end
-    if #moved < wanted then
-      return true
-    end
-  until not is_left(budget)
-  return false
-end
-
--- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
--- as many, so that the end is reached whoever appends meanwhile.
-local function compact(feed, keys, now_ms, done)
-  if feed.moved == 0 then
-    if not is_sparse(feed, keys.log) then
-      return
-    end
-    -- Who cleared the feed may not have known of it.
-    redis.call('UNLINK', keys.early)
-    stand_apart(keys.meta, feed)
-  end
-  if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
-    redis.call('RENAME', keys.early, keys.log)
-    feed.moved = 0
-    keep_with_feed(feed, keys.log, now_ms)
-  else
-    keep_with_feed(feed, keys.early, now_ms)
-  end
-end
-
--- Stores messages that had their last chance in the dead-letter feed, under their old ids. \`bodies\`: where theirs are.
-local function store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
-  dead.last = math.max(dead.last, now_us - 1)
-  for _, entry in ipairs(entries) do
-    if dead_ms > 0 then
-      entry.expires_at_ms = math.floor(now_us / 1000) + dead_ms
-    end
-    entry.body = body_of(bodies, entry)
-    store_late(dead, dead_keys, entry)
-  end
-end
-
--- Does so, removes as many that have expired there, and closes holes.
-local function bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  begin_feed(dead_keys.meta, dead, now_us)
-  store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
-  if dead.due_at ~= 0 and dead.due_at <= now_ms then
-    reap_expired(dead, dead_keys, now_ms, 50 + #entries)
-  end
-  if dead.look or dead.moved ~= 0 then
-    compact(dead, dead_keys, now_ms, #entries)
-  end
-  if must_move(dead, now_ms) or dead.kept_until > 0 then
-    local moving = {
-      dead_keys.meta,
-      dead_keys.log,
-      dead_keys.early,
-      dead_keys.bodies,
-      dead_keys.claimed,
-      dead_keys.leases,
-      dead_keys.returned,
-      dead_keys.work,
-      dead_keys.expiry,
-      dead_keys.parked,
-    }
-    move_keys(dead, moving, now_ms)
-  end
-  save_feed(dead_keys.meta, dead)
-end
-
-local keys = {
-  meta = meta,
-  log = KEYS[2],
-  early = KEYS[3],
-  bodies = bodies,
-  claimed = claimed,
-  leases = leases,
-  returned = KEYS[7],
-  work = work,
-  expiry = KEYS[9],
-  parked = parked,
-  subscribers = KEYS[11],
-}
-local dead_keys = {
-  meta = dead_meta,
-  log = KEYS[13],
-  early = KEYS[14],
-  bodies = KEYS[15],
-  claimed = KEYS[16],
-  leases = KEYS[17],
-  returned = KEYS[18],
-  work = KEYS[19],
-  expiry = KEYS[20],
-  parked = KEYS[21],
-}
-
-local feed = open_feed(meta, codec, caller)
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
-end
-local dead = open_feed(dead_meta, codec)
-if dead.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. dead.layout)
-end
-local remembered, superseded = recall(feed.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-  return { 'buried', tonumber(remembered) }
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-if not is_live(leases, token, now_ms) then
-  return { 'lost' }
-end
-
-local entries = {}
-for _, found in ipairs(look_up(parked, ids, ids_at)) do
-  local entry = found.place
-    and redis.call('ZSCORE', claimed, found.place) == token
-    and entry_at(feed, keys, found.place)
-  entries[#entries + 1] = entry or nil
-end
-complete_entries(work, entries)
-if #entries > 0 then
-  -- It is used as soon as this partition is.
-  dead.partitions = feed.partitions
-  bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
-  wake(dead_channel, sharded, 'appended')
-  remove_entries(feed, keys, entries)
-  if redis.call('ZCOUNT', claimed, token, token) == 0 then
-    redis.call('ZREM', leases, token)
-    redis.call('HDEL', work, lease_field(token))
-  end
-  if feed.look or feed.moved ~= 0 then
-    compact(feed, keys, now_ms, #entries)
-  end
-  if may_rest(feed) then
--- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
--- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
--- subscribers. A message that comes meanwhile finds it as it was.
--- How many messages are visible.
-local function log_length(feed, keys)
-  local length = redis.call('XLEN', keys.log)
-  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
-end
-
--- To be asked for where the feed \`may_rest\`.
-local function rest_when_empty(feed, keys, now_ms)
-  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
-    return
-  end
-  redis.call('UNLINK', keys.log)
-  if feed.moved ~= 0 then
-    redis.call('UNLINK', keys.early)
-    feed.moved = 0
-  end
-  -- A claim may be live though its messages were removed.
-  local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
-  feed.lives_until = tonumber(last_lease or 0)
-  feed.kept_until = math.max(now_ms, feed.lives_until) + IDLE_SLACK_MS
-  keep_with_feed(feed, keys.meta, now_ms)
-  if last_lease then
-    keep_with_feed(feed, keys.leases, now_ms)
-    keep_with_feed(feed, keys.work, now_ms)
-  end
-end
-    rest_when_empty(feed, keys, now_ms)
-  end
   remember_answer(meta, caller, call, now_ms, exact(#entries))
   save_feed(meta, feed)
 end
@@ -3873,45 +3792,99 @@ return { 'buried', #entries }
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'parked', 'subscribers', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
   lines: [
     [1, 'lua/feed/bury.lua', 1],
-    [40, 'lua/shared/exact.lua', 1],
-    [50, 'lua/shared/clock.lua', 1],
-    [56, 'lua/shared/calls.lua', 1],
-    [60, 'lua/shared/calls.lua', 6],
-    [88, 'lua/shared/drop-over.lua', 1],
-    [113, 'lua/shared/calls.lua', 35],
-    [126, 'lua/shared/wake.lua', 1],
-    [139, 'lua/shared/feed/meta.lua', 1],
-    [206, 'lua/shared/feed/save.lua', 1],
-    [260, 'lua/shared/feed/entry.lua', 1],
-    [266, 'lua/shared/feed/entry.lua', 8],
-    [347, 'lua/shared/feed/work.lua', 1],
-    [362, 'lua/shared/feed/work.lua', 20],
-    [380, 'lua/shared/feed/remove.lua', 1],
-    [381, 'lua/shared/bytes.lua', 1],
-    [387, 'lua/shared/feed/remove.lua', 4],
-    [440, 'lua/shared/feed/leases.lua', 1],
-    [453, 'lua/shared/feed/places.lua', 1],
-    [479, 'lua/shared/feed/may-rest.lua', 1],
-    [483, 'lua/shared/feed/add-message.lua', 1],
-    [484, 'lua/shared/feed/add-entry.lua', 1],
-    [492, 'lua/shared/feed/body.lua', 1],
-    [495, 'lua/shared/feed/body.lua', 6],
-    [509, 'lua/shared/feed/add-message.lua', 5],
-    [517, 'lua/shared/feed/expiry.lua', 1],
-    [531, 'lua/shared/feed/store-late.lua', 3],
-    [559, 'lua/shared/feed/reap.lua', 1],
-    [560, 'lua/shared/budget.lua', 1],
-    [563, 'lua/shared/budget.lua', 5],
-    [583, 'lua/shared/feed/reap.lua', 6],
-    [639, 'lua/shared/feed/compact.lua', 1],
-    [644, 'lua/shared/feed/keep-alive.lua', 1],
-    [680, 'lua/shared/feed/compact.lua', 9],
-    [739, 'lua/shared/feed/bury.lua', 7],
-    [780, 'lua/feed/bury.lua', 53],
-    [853, 'lua/shared/feed/rest.lua', 1],
-    [856, 'lua/shared/feed/log-length.lua', 1],
-    [861, 'lua/shared/feed/rest.lua', 6],
-    [882, 'lua/feed/bury.lua', 127],
+    [40, 'lua/shared/feed/meta.lua', 1],
+    [62, 'lua/shared/feed/save.lua', 1],
+    [64, 'lua/shared/feed/entry.lua', 1],
+    [70, 'lua/shared/feed/entry.lua', 8],
+    [75, 'lua/shared/feed/work.lua', 1],
+    [80, 'lua/shared/feed/leases.lua', 1],
+    [84, 'lua/shared/feed/places.lua', 1],
+    [86, 'lua/shared/feed/body.lua', 1],
+    [89, 'lua/shared/feed/body.lua', 6],
+    [90, 'lua/shared/feed/expiry.lua', 1],
+    [95, 'lua/shared/feed/reap.lua', 1],
+    [96, 'lua/shared/budget.lua', 1],
+    [99, 'lua/shared/budget.lua', 5],
+    [100, 'lua/shared/feed/meta.lua', 25],
+    [143, 'lua/feed/bury.lua', 80],
+    [154, 'lua/shared/calls.lua', 13],
+    [167, 'lua/feed/bury.lua', 91],
+    [174, 'lua/shared/clock.lua', 1],
+    [180, 'lua/feed/bury.lua', 98],
+    [182, 'lua/shared/feed/leases.lua', 9],
+    [186, 'lua/feed/bury.lua', 100],
+    [190, 'lua/shared/feed/entry.lua', 13],
+    [218, 'lua/shared/feed/entry.lua', 42],
+    [232, 'lua/shared/feed/entry.lua', 79],
+    [241, 'lua/shared/feed/places.lua', 3],
+    [265, 'lua/feed/bury.lua', 54],
+    [278, 'lua/feed/bury.lua', 104],
+    [285, 'lua/shared/feed/work.lua', 20],
+    [294, 'lua/shared/feed/work.lua', 6],
+    [303, 'lua/shared/feed/work.lua', 29],
+    [311, 'lua/feed/bury.lua', 111],
+    [315, 'lua/shared/exact.lua', 1],
+    [325, 'lua/shared/feed/save.lua', 17],
+    [347, 'lua/shared/feed/save.lua', 40],
+    [354, 'lua/shared/feed/save.lua', 48],
+    [361, 'lua/shared/feed/remove.lua', 5],
+    [379, 'lua/shared/feed/remove.lua', 24],
+    [412, 'lua/shared/budget.lua', 6],
+    [416, 'lua/shared/budget.lua', 11],
+    [420, 'lua/shared/budget.lua', 16],
+    [424, 'lua/shared/budget.lua', 21],
+    [428, 'lua/shared/feed/keep-alive.lua', 5],
+    [434, 'lua/shared/feed/compact.lua', 10],
+    [451, 'lua/shared/feed/compact.lua', 28],
+    [471, 'lua/shared/feed/compact.lua', 49],
+    [490, 'lua/shared/feed/bury.lua', 20],
+    [493, 'lua/shared/feed/save.lua', 3],
+    [506, 'lua/shared/feed/bury.lua', 23],
+    [507, 'lua/shared/feed/bury.lua', 8],
+    [510, 'lua/shared/feed/add-message.lua', 1],
+    [511, 'lua/shared/feed/add-entry.lua', 1],
+    [519, 'lua/shared/feed/body.lua', 7],
+    [522, 'lua/shared/feed/body.lua', 11],
+    [526, 'lua/shared/feed/add-message.lua', 6],
+    [532, 'lua/shared/feed/expiry.lua', 6],
+    [540, 'lua/shared/feed/store-late.lua', 3],
+    [568, 'lua/shared/feed/bury.lua', 11],
+    [576, 'lua/shared/feed/bury.lua', 24],
+    [578, 'lua/shared/feed/reap.lua', 56],
+    [580, 'lua/shared/feed/entry.lua', 57],
+    [593, 'lua/shared/feed/entry.lua', 71],
+    [600, 'lua/shared/feed/body.lua', 16],
+    [604, 'lua/shared/feed/reap.lua', 7],
+    [621, 'lua/shared/feed/reap.lua', 58],
+    [622, 'lua/shared/feed/reap.lua', 25],
+    [640, 'lua/shared/feed/reap.lua', 59],
+    [641, 'lua/shared/feed/reap.lua', 44],
+    [652, 'lua/shared/feed/reap.lua', 60],
+    [654, 'lua/shared/feed/bury.lua', 26],
+    [659, 'lua/shared/feed/keep-alive.lua', 12],
+    [673, 'lua/shared/feed/bury.lua', 31],
+    [686, 'lua/shared/feed/keep-alive.lua', 27],
+    [696, 'lua/shared/feed/bury.lua', 44],
+    [700, 'lua/feed/bury.lua', 67],
+    [712, 'lua/feed/bury.lua', 115],
+    [713, 'lua/shared/wake.lua', 1],
+    [726, 'lua/feed/bury.lua', 116],
+    [730, 'lua/shared/feed/leases.lua', 5],
+    [733, 'lua/feed/bury.lua', 120],
+    [738, 'lua/shared/feed/may-rest.lua', 1],
+    [742, 'lua/feed/bury.lua', 125],
+    [743, 'lua/shared/feed/rest.lua', 1],
+    [746, 'lua/shared/feed/log-length.lua', 1],
+    [751, 'lua/shared/feed/rest.lua', 6],
+    [772, 'lua/feed/bury.lua', 127],
+    [774, 'lua/shared/calls.lua', 42],
+    [776, 'lua/shared/calls.lua', 8],
+    [780, 'lua/shared/calls.lua', 44],
+    [781, 'lua/shared/calls.lua', 27],
+    [788, 'lua/shared/drop-over.lua', 1],
+    [813, 'lua/shared/calls.lua', 35],
+    [819, 'lua/shared/calls.lua', 45],
+    [822, 'lua/feed/bury.lua', 129],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.ids.length)
@@ -3990,7 +3963,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: '023eca9b307b91e6d271cc3319f533c55acc5c40',
+    sha1: '82df44035e0bd4e139c39530a848552a0e45df06',
     reads: false,
     bytes: true,
     source: `--[[
@@ -4040,92 +4013,6 @@ local dead_ms = tonumber(ARGV[9]) -- integer: how long a dead letter lives; 0: a
 local dead_channel = ARGV[10] -- text: where those wait who read dead letters
 local sharded = ARGV[11] == '1' -- flag: whether that is a sharded channel
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
--- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
--- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
-local CALL_MEMORY_MS = 600000
-
--- What is remembered of a slot: number, time and answer of its last call.
-local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
-end
-
--- The answer that this very call got before, or nil, from the record of its slot. The second value is
--- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
--- must not run again.
-local function recall(record, call)
-  if not record then
-    return nil, false
-  end
-  local number = string.match(record, '^%d+')
-  if number == call then
-    return string.match(record, '^%d+ %d+ (.*)$'), false
-  end
-  return nil, tonumber(number) > tonumber(call)
-end
-
--- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
--- few are no burden. Callers that stay drop by and by what was left.
-local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
-  if not is_one_more and call % 16 ~= 0 then
-    return
-  end
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
-local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.call('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
-end
-  -- Two records, and up to three other fields.
-  drop_over(calls, 5, function(record)
-    local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
-  end)
-end
-
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, added, now_ms)
-  end
-end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
 --                    apart or that is in \`early\`, which those who know only 1 would not find
@@ -4148,24 +4035,51 @@ end
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local STATE_BYTES = 13 * 8
+-- Changes to the main key of a feed; see shared/feed/meta for its fields.
+
+-- One message in the log: a stream entry \`<position>-0\` with the fields
+--   t  milliseconds it lives, counted from its position; 0: it stays
+--   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
+--   b  the body; or s, the size of one that is stored apart (shared/feed/body)
+-- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
+-- stores the names of equal fields once a node.
+
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
+
+-- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
+-- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
+--   <place>        '<claims> <bytes> <expires_at_ms> <id>'
+--   lease:<token>  milliseconds of the lease
+
+-- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
+-- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
+-- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
+
+-- Claims end: by their time, or because the holder gives them back.
+
+-- Finds free messages, oldest first: those that were given back stand before those never claimed.
+-- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
+-- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
+-- one at least, which is progress, and on no more than CALL_BYTES and one element.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
   local is_apart = layout == APART_LAYOUT
   if is_apart then
     layout = FEED_LAYOUT
   end
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
   local large, moved = 0, 0
-  if #readable > STATE_BYTES then
+  if #readable > (13 * 8) then
     large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
@@ -4193,71 +4107,56 @@ local function open_feed(meta, codec, caller)
     moved = moved,
   }
 end
--- Changes to the main key of a feed; see shared/feed/meta for its fields.
-
--- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
--- was new.
-local function begin_feed(meta, feed, now_us)
-  if feed.epoch ~= 0 then
-    return false
-  end
-  feed.epoch = now_us
-  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
-  if feed.partitions > 0 then
-    redis.call('HSET', meta, 'partitions', feed.partitions)
-  end
-  return true
+local feed = open_feed(meta, codec, caller)
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
 end
-
-local function packed_state(feed)
-  local packed = struct.pack(
-    '>ddddddddddddd',
-    feed.epoch,
-    feed.last,
-    feed.front,
-    feed.token,
-    feed.trimmed,
-    feed.bytes,
-    feed.lane_ms,
-    feed.lane_swept,
-    feed.lane_last,
-    feed.due_at,
-    feed.visible_at_us,
-    feed.lives_until,
-    feed.kept_until
-  )
-  if feed.large == 0 and feed.moved == 0 then
-    return packed
-  end
-  return packed .. struct.pack('>dd', feed.large, feed.moved)
+if feed.codec ~= codec then
+  return redis.error_reply('CODEC ' .. feed.codec)
 end
-
--- From now on something of the feed is where only those look who know this layout.
-local function stand_apart(meta, feed)
-  if not feed.is_apart then
-    feed.is_apart = true
-    redis.call('HSET', meta, 'layout', APART_LAYOUT)
-  end
+if feed.partitions > 0 and feed.partitions ~= partitions then
+  return redis.error_reply('PARTITIONS ' .. feed.partitions)
 end
-
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-  end
+local dead = max_claims > 0 and open_feed(dead_meta, codec) or { layout = FEED_LAYOUT }
+if dead.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. dead.layout)
 end
--- One message in the log: a stream entry \`<position>-0\` with the fields
---   t  milliseconds it lives, counted from its position; 0: it stays
---   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body; or s, the size of one that is stored apart (shared/feed/body)
--- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
--- stores the names of equal fields once a node.
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
-local lives_read, plain_extras = {}, {}
-
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+-- The answer that this very call got before, or nil, from the record of its slot. The second value is
+-- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
+-- must not run again.
+local function recall(record, call)
+  if not record then
+    return nil, false
+  end
+  local number = string.match(record, '^%d+')
+  if number == call then
+    return string.match(record, '^%d+ %d+ (.*)$'), false
+  end
+  return nil, tonumber(number) > tonumber(call)
+end
+local remembered, superseded = recall(feed.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+local known_token = remembered
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
@@ -4286,7 +4185,6 @@ local function read_entry(raw)
   end
   return place, position, id, expires_at_ms, extra, fields[6]
 end
-
 local function parse_entry(raw)
   local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
   -- No more than eight: a table of nine takes the room of sixteen.
@@ -4301,29 +4199,6 @@ local function parse_entry(raw)
     claims = 0,
   }
 end
-
--- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
-local function raws_between(feed, log, early, from, to, count)
-  if from > feed.moved then
-    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
-  end
-  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
-  if #raws < count then
-    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
-      raws[#raws + 1] = raw
-    end
-  end
-  return raws
-end
-
-local function entries_between(feed, keys, from, to, count)
-  local entries = raws_between(feed, keys.log, keys.early, from, to, count)
-  for at = 1, #entries do
-    entries[at] = parse_entry(entries[at])
-  end
-  return entries
-end
-
 local function entry_at(feed, keys, place)
   local raws
   if feed.moved == 0 or tonumber(place) > feed.moved then
@@ -4333,7 +4208,6 @@ local function entry_at(feed, keys, place)
   end
   return raws[1] and parse_entry(raws[1])
 end
-
 -- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
 -- every head.
 local function tell(answer, n, position, id, expires_at_ms, claims, body)
@@ -4343,34 +4217,13 @@ local function tell(answer, n, position, id, expires_at_ms, claims, body)
   answer[n + 4] = claims
   answer[n + 5] = body
 end
--- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
--- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
--- messages reads INLINE_BYTES of each at most.
--- A call reads or answers no more payloads behind the one with which they reach this.
-local CALL_BYTES = 4194304
-
--- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
--- of each, and can tell before it reads how many are too many.
-local INLINE_BYTES = 16384
-
-local function is_large(bytes)
-  return bytes > INLINE_BYTES
-end
-
 -- The body of an entry.
 local function body_of(bodies, entry)
   return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
 end
-
--- How much of an entry was read with it.
-local function read_of(entry)
-  return entry.body and entry.bytes or 0
-end
-
 local function tell_message(answer, entry, bodies)
   tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
 end
-
 local function tell_messages(entries, bodies)
   local answer = {}
   for _, entry in ipairs(entries) do
@@ -4378,11 +4231,6 @@ local function tell_messages(entries, bodies)
   end
   return answer
 end
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
-
 local function parse_work(text)
   local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
   return {
@@ -4392,11 +4240,6 @@ local function parse_work(text)
     id = tonumber(id),
   }
 end
-
-local function format_work(entry)
-  return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
-end
-
 -- Adds to each entry what \`work\` knows of it.
 local function complete_entries(work, entries)
   if #entries == 0 or redis.call('EXISTS', work) == 0 then
@@ -4414,234 +4257,13 @@ local function complete_entries(work, entries)
     end
   end
 end
-
--- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
--- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
--- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
-
-local function lease_field(token)
-  return 'lease:' .. token
-end
-
 local function is_live(leases, token, now_ms)
   local ends_at_ms = redis.call('ZSCORE', leases, token)
   return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
 end
-
 local function places_held(claimed, token)
   return redis.call('ZRANGEBYSCORE', claimed, token, token)
 end
--- Claims end: by their time, or because the holder gives them back.
-
--- Makes messages free again, in their old places.
-local function give_back(claimed, returned, places)
-  redis.call('ZREM', claimed, unpack(places))
-  local scored = {}
-  for _, place in ipairs(places) do
-    scored[#scored + 1] = place
-    scored[#scored + 1] = place
-  end
-  redis.call('ZADD', returned, unpack(scored))
-end
-
-local function forget_lease(leases, work, token)
-  redis.call('ZREM', leases, token)
-  redis.call('HDEL', work, lease_field(token))
-end
-
--- Frees what claims held whose lease ran out: at least one claim, then up to \`budget\` messages.
-local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
-  local freed = 0
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
-    local places = places_held(claimed, token)
-    if freed > 0 and freed + #places > budget then
-      break
-    end
-    forget_lease(leases, work, token)
-    if #places > 0 then
-      give_back(claimed, returned, places)
-    end
-    freed = freed + #places
-  end
-  return freed
-end
--- Finds free messages, oldest first: those that were given back stand before those never claimed.
--- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
--- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
--- one at least, which is progress, and on no more than CALL_BYTES and one element.
-
--- \`more_bytes\`: of what a call adds, where it removes as much.
-local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
-end
-
--- Whether one more may be taken.
-local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
-end
-
-local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
-end
-
--- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
-local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / INLINE_BYTES)))
-end
-local function has_expired(entry, now_ms)
-  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
-end
-
--- What a claim of so many messages may look at.
-local function new_findings(limit)
-  return { free = {}, dead = {}, expired = {}, budget = budget_of(2 * limit + 200) }
-end
-
--- Sorts an entry into what can be claimed, what has had its last chance, and what is over. What is claimed is told, and what is
--- dead is moved; of what is over only the head is read.
-local function sort_out(found, entry, max_claims, now_ms)
-  local kind, bytes = 'free', entry.bytes
-  if has_expired(entry, now_ms) then
-    kind, bytes = 'expired', read_of(entry)
-  elseif max_claims > 0 and entry.claims >= max_claims then
-    kind = 'dead'
-  end
-  spend(found.budget, 1, bytes)
-  local among = found[kind]
-  among[#among + 1] = entry
-end
-
-local function is_looking(found, limit)
-  return #found.free < limit and is_left(found.budget)
-end
-
-local function find_returned(found, feed, keys, limit, max_claims, now_ms)
-  local from = 0
-  while is_looking(found, limit) do
-    local chunk = math.min(limit - #found.free, at_once(found.budget))
-    local entries = {}
-    for at, place in ipairs(redis.call('ZRANGE', keys.returned, from, from + chunk - 1)) do
-      entries[at] = entry_at(feed, keys, place)
-    end
-    complete_entries(keys.work, entries)
-    for _, entry in ipairs(entries) do
-      if not is_looking(found, limit) then
-        return
-      end
-      sort_out(found, entry, max_claims, now_ms)
-    end
-    from = from + #entries
-    if #entries < chunk then
-      return
-    end
-  end
-end
-
--- Moves \`front\` over what it looked at.
-local function find_fresh(found, feed, keys, limit, max_claims, now_ms)
-  while is_looking(found, limit) do
-    local chunk = math.min(limit - #found.free, at_once(found.budget))
-    local entries = entries_between(feed, keys, feed.front + 1, '+', chunk)
-    for _, entry in ipairs(entries) do
-      if not is_looking(found, limit) then
-        return
-      end
-      sort_out(found, entry, max_claims, now_ms)
-      feed.front = entry.position
-    end
-    if #entries < chunk then
-      return
-    end
-  end
-end
--- Writes a new claim over free entries, each of which has been claimed once more now.
-local function open_claim(leases, claimed, returned, work, token, ends_at_ms, lease_ms, entries)
-  local scored, known, places = {}, { lease_field(token), lease_ms }, {}
-  for at, entry in ipairs(entries) do
-    entry.claims = entry.claims + 1
-    places[at] = entry.place
-    scored[#scored + 1] = token
-    scored[#scored + 1] = entry.place
-    known[#known + 1] = entry.place
-    known[#known + 1] = format_work(entry)
-  end
-  redis.call('ZADD', claimed, unpack(scored))
-  redis.call('HSET', work, unpack(known))
-  redis.call('ZADD', leases, ends_at_ms, token)
-  redis.call('ZREM', returned, unpack(places))
-end
--- Messages live at least until their claim has ended and the grace is over. Answers those whose life
--- became longer; their records in \`work\` are the caller's to write.
-local function prolong_entries(feed, expiry, entries, until_ms)
-  local prolonged, scored = {}, {}
-  for _, entry in ipairs(entries) do
-    if entry.expires_at_ms ~= 0 and entry.expires_at_ms < until_ms then
-      entry.expires_at_ms = until_ms
-      prolonged[#prolonged + 1] = entry
-      scored[#scored + 1] = until_ms
-      scored[#scored + 1] = entry.place
-    end
-  end
-  if #prolonged > 0 then
-    redis.call('ZADD', expiry, unpack(scored))
-    if feed.lives_until ~= -1 then
-      feed.lives_until = math.max(feed.lives_until, until_ms)
-    end
-  end
-  return prolonged
-end
--- The time of the next end of a claim or of a delay, as milliseconds from now; 0 when there is none.
-local function recheck_after(feed, leases, now_ms)
-  local lapse_at_ms = tonumber(redis.call('ZRANGE', leases, '0', '0', 'WITHSCORES')[2] or 0)
-  local visible_at_ms = math.ceil(feed.visible_at_us / 1000)
-  local next_ms = lapse_at_ms
-  if next_ms == 0 or (visible_at_ms > 0 and visible_at_ms < next_ms) then
-    next_ms = visible_at_ms
-  end
-  return next_ms == 0 and 0 or math.max(1, next_ms - now_ms)
-end
--- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
--- The slack makes moving that time rare, and is never shorter than a call is remembered.
-local IDLE_SLACK_MS = 1200000
-
--- Lets a key that this call may have created go when the feed goes.
-local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
-  end
-end
-
--- Whether the time has to move for all keys, because the content lives longer than it, or stays.
--- Moves it in the state of the feed.
-local function must_move(feed, now_ms)
-  if feed.lives_until == -1 then
-    local moves = feed.kept_until > 0
-    feed.kept_until = -1
-    return moves
-  end
-  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
-    return false
-  end
-  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
-  return true
-end
-
--- Tells Redis the time that \`must_move\` has set.
-local function move_keys(feed, keys, now_ms)
-  for _, key in ipairs(keys) do
-    if feed.kept_until == -1 then
-      redis.call('PERSIST', key)
-    else
-      keep_with_feed(feed, key, now_ms)
-    end
-  end
-end
--- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
-local function may_rest(feed)
-  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
-end
-
 local keys = {
   meta = meta,
   log = log,
@@ -4657,28 +4279,6 @@ local keys = {
   subscribers = KEYS[12],
   guards = KEYS[13],
 }
-
-local feed = open_feed(meta, codec, caller)
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
-end
-if feed.partitions > 0 and feed.partitions ~= partitions then
-  return redis.error_reply('PARTITIONS ' .. feed.partitions)
-end
-local dead = max_claims > 0 and open_feed(dead_meta, codec) or { layout = FEED_LAYOUT }
-if dead.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. dead.layout)
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local remembered, superseded = recall(feed.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-local known_token = remembered
 if known_token and is_live(leases, known_token, now_ms) then
 
 -- The entries of one claim, oldest first.
@@ -4698,8 +4298,76 @@ if feed.epoch == 0 then
   return { 'empty', 0, 0 }
 end
 
+local function lease_field(token)
+  return 'lease:' .. token
+end
+-- Frees what claims held whose lease ran out: at least one claim, then up to \`budget\` messages.
+local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
+  local freed = 0
+-- Makes messages free again, in their old places.
+local function give_back(claimed, returned, places)
+  redis.call('ZREM', claimed, unpack(places))
+  local scored = {}
+  for _, place in ipairs(places) do
+    scored[#scored + 1] = place
+    scored[#scored + 1] = place
+  end
+  redis.call('ZADD', returned, unpack(scored))
+end
+local function forget_lease(leases, work, token)
+  redis.call('ZREM', leases, token)
+  redis.call('HDEL', work, lease_field(token))
+end
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
+    local places = places_held(claimed, token)
+    if freed > 0 and freed + #places > budget then
+      break
+    end
+    forget_lease(leases, work, token)
+    if #places > 0 then
+      give_back(claimed, returned, places)
+    end
+    freed = freed + #places
+  end
+  return freed
+end
 local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
 local shown = 0
+-- From now on something of the feed is where only those look who know this layout.
+local function stand_apart(meta, feed)
+  if not feed.is_apart then
+    feed.is_apart = true
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
+end
+local function is_large(bytes)
+  return bytes > 16384
+end
+-- How much of an entry was read with it.
+local function read_of(entry)
+  return entry.body and entry.bytes or 0
+end
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+end
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+local function has_expired(entry, now_ms)
+  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+end
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+  end
+end
 if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
 -- Delayed messages become visible. To be asked for from \`visible_at_us\` on.
 -- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
@@ -4815,15 +4483,189 @@ end
   shown = show_due(feed, keys, now_us, 100 + limit)
   keep_with_feed(feed, bodies, now_ms)
 end
+-- What a claim of so many messages may look at.
+local function new_findings(limit)
+  return { free = {}, dead = {}, expired = {}, budget = budget_of(2 * limit + 200) }
+end
 local found = new_findings(limit)
+-- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
+local function at_once(budget)
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+end
+-- Sorts an entry into what can be claimed, what has had its last chance, and what is over. What is claimed is told, and what is
+-- dead is moved; of what is over only the head is read.
+local function sort_out(found, entry, max_claims, now_ms)
+  local kind, bytes = 'free', entry.bytes
+  if has_expired(entry, now_ms) then
+    kind, bytes = 'expired', read_of(entry)
+  elseif max_claims > 0 and entry.claims >= max_claims then
+    kind = 'dead'
+  end
+  spend(found.budget, 1, bytes)
+  local among = found[kind]
+  among[#among + 1] = entry
+end
+local function is_looking(found, limit)
+  return #found.free < limit and is_left(found.budget)
+end
+local function find_returned(found, feed, keys, limit, max_claims, now_ms)
+  local from = 0
+  while is_looking(found, limit) do
+    local chunk = math.min(limit - #found.free, at_once(found.budget))
+    local entries = {}
+    for at, place in ipairs(redis.call('ZRANGE', keys.returned, from, from + chunk - 1)) do
+      entries[at] = entry_at(feed, keys, place)
+    end
+    complete_entries(keys.work, entries)
+    for _, entry in ipairs(entries) do
+      if not is_looking(found, limit) then
+        return
+      end
+      sort_out(found, entry, max_claims, now_ms)
+    end
+    from = from + #entries
+    if #entries < chunk then
+      return
+    end
+  end
+end
 find_returned(found, feed, keys, limit, max_claims, now_ms)
+-- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
+local function raws_between(feed, log, early, from, to, count)
+  if from > feed.moved then
+    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
+  end
+  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+  if #raws < count then
+    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+      raws[#raws + 1] = raw
+    end
+  end
+  return raws
+end
+local function entries_between(feed, keys, from, to, count)
+  local entries = raws_between(feed, keys.log, keys.early, from, to, count)
+  for at = 1, #entries do
+    entries[at] = parse_entry(entries[at])
+  end
+  return entries
+end
+-- Moves \`front\` over what it looked at.
+local function find_fresh(found, feed, keys, limit, max_claims, now_ms)
+  while is_looking(found, limit) do
+    local chunk = math.min(limit - #found.free, at_once(found.budget))
+    local entries = entries_between(feed, keys, feed.front + 1, '+', chunk)
+    for _, entry in ipairs(entries) do
+      if not is_looking(found, limit) then
+        return
+      end
+      sort_out(found, entry, max_claims, now_ms)
+      feed.front = entry.position
+    end
+    if #entries < chunk then
+      return
+    end
+  end
+end
 find_fresh(found, feed, keys, limit, max_claims, now_ms)
 
 local expires_at_ms = now_ms + lease_ms
 if #found.free > 0 then
   feed.token = math.max(feed.token + 1, now_us)
+-- Messages live at least until their claim has ended and the grace is over. Answers those whose life
+-- became longer; their records in \`work\` are the caller's to write.
+local function prolong_entries(feed, expiry, entries, until_ms)
+  local prolonged, scored = {}, {}
+  for _, entry in ipairs(entries) do
+    if entry.expires_at_ms ~= 0 and entry.expires_at_ms < until_ms then
+      entry.expires_at_ms = until_ms
+      prolonged[#prolonged + 1] = entry
+      scored[#scored + 1] = until_ms
+      scored[#scored + 1] = entry.place
+    end
+  end
+  if #prolonged > 0 then
+    redis.call('ZADD', expiry, unpack(scored))
+    if feed.lives_until ~= -1 then
+      feed.lives_until = math.max(feed.lives_until, until_ms)
+    end
+  end
+  return prolonged
+end
   prolong_entries(feed, expiry, found.free, expires_at_ms + grace_ms)
+-- Writes a new claim over free entries, each of which has been claimed once more now.
+local function open_claim(leases, claimed, returned, work, token, ends_at_ms, lease_ms, entries)
+  local scored, known, places = {}, { lease_field(token), lease_ms }, {}
+local function format_work(entry)
+  return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
+end
+  for at, entry in ipairs(entries) do
+    entry.claims = entry.claims + 1
+    places[at] = entry.place
+    scored[#scored + 1] = token
+    scored[#scored + 1] = entry.place
+    known[#known + 1] = entry.place
+    known[#known + 1] = format_work(entry)
+  end
+  redis.call('ZADD', claimed, unpack(scored))
+  redis.call('HSET', work, unpack(known))
+  redis.call('ZADD', leases, ends_at_ms, token)
+  redis.call('ZREM', returned, unpack(places))
+end
   open_claim(leases, claimed, returned, work, exact(feed.token), expires_at_ms, lease_ms, found.free)
+end
+local function packed_state(feed)
+  local packed = struct.pack(
+    '>ddddddddddddd',
+    feed.epoch,
+    feed.last,
+    feed.front,
+    feed.token,
+    feed.trimmed,
+    feed.bytes,
+    feed.lane_ms,
+    feed.lane_swept,
+    feed.lane_last,
+    feed.due_at,
+    feed.visible_at_us,
+    feed.lives_until,
+    feed.kept_until
+  )
+  if feed.large == 0 and feed.moved == 0 then
+    return packed
+  end
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = packed_state(feed)
+  if packed ~= feed.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+-- Whether the time has to move for all keys, because the content lives longer than it, or stays.
+-- Moves it in the state of the feed.
+local function must_move(feed, now_ms)
+  if feed.lives_until == -1 then
+    local moves = feed.kept_until > 0
+    feed.kept_until = -1
+    return moves
+  end
+  if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
+    return false
+  end
+  feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
+  return true
+end
+-- Tells Redis the time that \`must_move\` has set.
+local function move_keys(feed, keys, now_ms)
+  for _, key in ipairs(keys) do
+    if feed.kept_until == -1 then
+      redis.call('PERSIST', key)
+    else
+      keep_with_feed(feed, key, now_ms)
+    end
+  end
 end
 if #found.dead > 0 then
 -- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
@@ -4932,7 +4774,7 @@ local function remove_entries(feed, keys, entries)
     if id ~= entry.place then
       moved[#moved + 1] = id
     end
-    if entry.bytes > INLINE_BYTES then
+    if entry.bytes > 16384 then
       large[#large + 1] = id
       feed.large = math.max(0, feed.large - entry.bytes)
     end
@@ -5089,6 +4931,19 @@ end
 -- Does so, removes as many that have expired there, and closes holes.
 local function bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
   local now_ms = math.floor(now_us / 1000)
+-- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
+-- was new.
+local function begin_feed(meta, feed, now_us)
+  if feed.epoch ~= 0 then
+    return false
+  end
+  feed.epoch = now_us
+  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
+  if feed.partitions > 0 then
+    redis.call('HSET', meta, 'partitions', feed.partitions)
+  end
+  return true
+end
   begin_feed(dead_keys.meta, dead, now_us)
   store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
   if dead.due_at ~= 0 and dead.due_at <= now_ms then
@@ -5165,7 +5020,7 @@ local function remove_entries(feed, keys, entries)
     if id ~= entry.place then
       moved[#moved + 1] = id
     end
-    if entry.bytes > INLINE_BYTES then
+    if entry.bytes > 16384 then
       large[#large + 1] = id
       feed.large = math.max(0, feed.large - entry.bytes)
     end
@@ -5255,6 +5110,10 @@ local function compact(feed, keys, now_ms, done)
 end
     compact(feed, keys, now_ms, #found.dead + #found.expired)
   end
+-- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
+local function may_rest(feed)
+  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
+end
   if may_rest(feed) then
 -- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
 -- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
@@ -5278,7 +5137,7 @@ local function rest_when_empty(feed, keys, now_ms)
   -- A claim may be live though its messages were removed.
   local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
   feed.lives_until = tonumber(last_lease or 0)
-  feed.kept_until = math.max(now_ms, feed.lives_until) + IDLE_SLACK_MS
+  feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
   keep_with_feed(feed, keys.meta, now_ms)
   if last_lease then
     keep_with_feed(feed, keys.leases, now_ms)
@@ -5290,6 +5149,54 @@ end
 end
 
 if #found.free > 0 then
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller ~= '' then
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+end
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
+    return
+  end
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
+    end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
+  end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > 600000
+  end)
+end
+    forget_old_calls(calls, call, added, now_ms)
+  end
+end
   remember_answer(meta, caller, call, now_ms, exact(feed.token))
 end
 if #found.free + freed + shown > 0 then
@@ -5329,78 +5236,141 @@ end
 if #found.dead + #found.expired > 0 then
   return { 'empty', #found.dead, 1 }
 end
+-- The time of the next end of a claim or of a delay, as milliseconds from now; 0 when there is none.
+local function recheck_after(feed, leases, now_ms)
+  local lapse_at_ms = tonumber(redis.call('ZRANGE', leases, '0', '0', 'WITHSCORES')[2] or 0)
+  local visible_at_ms = math.ceil(feed.visible_at_us / 1000)
+  local next_ms = lapse_at_ms
+  if next_ms == 0 or (visible_at_ms > 0 and visible_at_ms < next_ms) then
+    next_ms = visible_at_ms
+  end
+  return next_ms == 0 and 0 or math.max(1, next_ms - now_ms)
+end
 return { 'empty', 0, recheck_after(feed, leases, now_ms) }
 `,
   },
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-parked'],
   lines: [
     [1, 'lua/feed/claim.lua', 1],
-    [48, 'lua/shared/exact.lua', 1],
-    [58, 'lua/shared/clock.lua', 1],
-    [64, 'lua/shared/calls.lua', 1],
-    [68, 'lua/shared/calls.lua', 6],
-    [96, 'lua/shared/drop-over.lua', 1],
-    [121, 'lua/shared/calls.lua', 35],
-    [134, 'lua/shared/feed/meta.lua', 1],
-    [201, 'lua/shared/feed/save.lua', 1],
-    [255, 'lua/shared/feed/entry.lua', 1],
-    [261, 'lua/shared/feed/entry.lua', 8],
-    [351, 'lua/shared/feed/body.lua', 1],
-    [354, 'lua/shared/bytes.lua', 1],
-    [360, 'lua/shared/feed/body.lua', 6],
-    [374, 'lua/shared/feed/tell-messages.lua', 3],
-    [386, 'lua/shared/feed/work.lua', 1],
-    [423, 'lua/shared/feed/leases.lua', 1],
-    [439, 'lua/shared/feed/lapse.lua', 1],
-    [473, 'lua/shared/feed/free.lua', 1],
-    [474, 'lua/shared/budget.lua', 1],
-    [477, 'lua/shared/budget.lua', 5],
-    [497, 'lua/shared/feed/expired.lua', 1],
-    [500, 'lua/shared/feed/free.lua', 5],
-    [563, 'lua/shared/feed/open-claim.lua', 1],
-    [579, 'lua/shared/feed/prolong.lua', 1],
-    [599, 'lua/shared/feed/recheck.lua', 1],
-    [609, 'lua/shared/feed/keep-alive.lua', 1],
-    [645, 'lua/shared/feed/may-rest.lua', 1],
-    [649, 'lua/feed/claim.lua', 64],
-    [688, 'lua/shared/feed/claimed-entries.lua', 4],
-    [698, 'lua/feed/claim.lua', 104],
-    [709, 'lua/shared/feed/show-due.lua', 1],
-    [710, 'lua/shared/feed/parked.lua', 1],
-    [730, 'lua/shared/feed/unpark.lua', 1],
-    [738, 'lua/shared/feed/add-message.lua', 1],
-    [739, 'lua/shared/feed/add-entry.lua', 1],
-    [747, 'lua/shared/feed/add-message.lua', 5],
-    [755, 'lua/shared/feed/expiry.lua', 1],
-    [769, 'lua/shared/feed/store-late.lua', 3],
-    [797, 'lua/shared/feed/show-due.lua', 8],
-    [820, 'lua/feed/claim.lua', 116],
-    [834, 'lua/shared/wake.lua', 1],
-    [847, 'lua/shared/feed/add-message.lua', 1],
-    [848, 'lua/shared/feed/add-entry.lua', 1],
-    [856, 'lua/shared/feed/add-message.lua', 5],
-    [864, 'lua/shared/feed/expiry.lua', 1],
-    [878, 'lua/shared/feed/store-late.lua', 3],
-    [906, 'lua/shared/feed/reap.lua', 1],
-    [907, 'lua/shared/feed/remove.lua', 1],
-    [908, 'lua/shared/feed/remove.lua', 4],
-    [961, 'lua/shared/feed/reap.lua', 6],
-    [1017, 'lua/shared/feed/compact.lua', 1],
-    [1022, 'lua/shared/feed/compact.lua', 9],
-    [1081, 'lua/shared/feed/bury.lua', 7],
-    [1122, 'lua/feed/claim.lua', 132],
-    [1140, 'lua/shared/feed/remove.lua', 1],
-    [1141, 'lua/shared/feed/remove.lua', 4],
-    [1194, 'lua/feed/claim.lua', 151],
-    [1197, 'lua/shared/feed/compact.lua', 1],
-    [1202, 'lua/shared/feed/compact.lua', 9],
-    [1261, 'lua/feed/claim.lua', 155],
-    [1264, 'lua/shared/feed/rest.lua', 1],
-    [1267, 'lua/shared/feed/log-length.lua', 1],
-    [1272, 'lua/shared/feed/rest.lua', 6],
-    [1293, 'lua/feed/claim.lua', 159],
-    [1307, 'lua/shared/feed/move-all.lua', 2],
-    [1327, 'lua/feed/claim.lua', 174],
+    [48, 'lua/shared/feed/meta.lua', 1],
+    [70, 'lua/shared/feed/save.lua', 1],
+    [72, 'lua/shared/feed/entry.lua', 1],
+    [78, 'lua/shared/feed/entry.lua', 8],
+    [83, 'lua/shared/feed/work.lua', 1],
+    [88, 'lua/shared/feed/leases.lua', 1],
+    [92, 'lua/shared/feed/lapse.lua', 1],
+    [94, 'lua/shared/feed/free.lua', 1],
+    [95, 'lua/shared/budget.lua', 1],
+    [98, 'lua/shared/budget.lua', 5],
+    [99, 'lua/shared/feed/meta.lua', 25],
+    [142, 'lua/feed/claim.lua', 81],
+    [156, 'lua/shared/clock.lua', 1],
+    [162, 'lua/feed/claim.lua', 95],
+    [164, 'lua/shared/calls.lua', 13],
+    [177, 'lua/feed/claim.lua', 97],
+    [182, 'lua/shared/exact.lua', 1],
+    [192, 'lua/shared/feed/entry.lua', 13],
+    [220, 'lua/shared/feed/entry.lua', 42],
+    [234, 'lua/shared/feed/entry.lua', 79],
+    [243, 'lua/shared/feed/entry.lua', 89],
+    [252, 'lua/shared/feed/body.lua', 11],
+    [256, 'lua/shared/feed/tell-messages.lua', 4],
+    [259, 'lua/shared/feed/tell-messages.lua', 8],
+    [266, 'lua/shared/feed/work.lua', 6],
+    [275, 'lua/shared/feed/work.lua', 20],
+    [292, 'lua/shared/feed/leases.lua', 9],
+    [296, 'lua/shared/feed/leases.lua', 14],
+    [299, 'lua/feed/claim.lua', 65],
+    [314, 'lua/feed/claim.lua', 102],
+    [315, 'lua/shared/feed/claimed-entries.lua', 4],
+    [325, 'lua/feed/claim.lua', 104],
+    [333, 'lua/shared/feed/leases.lua', 5],
+    [336, 'lua/shared/feed/lapse.lua', 19],
+    [339, 'lua/shared/feed/lapse.lua', 3],
+    [349, 'lua/shared/feed/lapse.lua', 14],
+    [353, 'lua/shared/feed/lapse.lua', 22],
+    [366, 'lua/feed/claim.lua', 112],
+    [368, 'lua/shared/feed/save.lua', 40],
+    [375, 'lua/shared/feed/body.lua', 7],
+    [378, 'lua/shared/feed/body.lua', 16],
+    [382, 'lua/shared/budget.lua', 6],
+    [386, 'lua/shared/budget.lua', 11],
+    [390, 'lua/shared/budget.lua', 16],
+    [394, 'lua/shared/feed/expired.lua', 1],
+    [397, 'lua/shared/feed/keep-alive.lua', 5],
+    [403, 'lua/feed/claim.lua', 114],
+    [404, 'lua/shared/feed/show-due.lua', 1],
+    [405, 'lua/shared/feed/parked.lua', 1],
+    [425, 'lua/shared/feed/unpark.lua', 1],
+    [433, 'lua/shared/feed/add-message.lua', 1],
+    [434, 'lua/shared/feed/add-entry.lua', 1],
+    [442, 'lua/shared/feed/add-message.lua', 5],
+    [450, 'lua/shared/feed/expiry.lua', 1],
+    [464, 'lua/shared/feed/store-late.lua', 3],
+    [492, 'lua/shared/feed/show-due.lua', 8],
+    [515, 'lua/feed/claim.lua', 116],
+    [518, 'lua/shared/feed/free.lua', 6],
+    [522, 'lua/feed/claim.lua', 119],
+    [523, 'lua/shared/budget.lua', 21],
+    [527, 'lua/shared/feed/free.lua', 11],
+    [540, 'lua/shared/feed/free.lua', 25],
+    [543, 'lua/shared/feed/free.lua', 29],
+    [564, 'lua/feed/claim.lua', 120],
+    [565, 'lua/shared/feed/entry.lua', 57],
+    [578, 'lua/shared/feed/entry.lua', 71],
+    [585, 'lua/shared/feed/free.lua', 51],
+    [602, 'lua/feed/claim.lua', 121],
+    [607, 'lua/shared/feed/prolong.lua', 1],
+    [627, 'lua/feed/claim.lua', 126],
+    [628, 'lua/shared/feed/open-claim.lua', 1],
+    [631, 'lua/shared/feed/work.lua', 16],
+    [634, 'lua/shared/feed/open-claim.lua', 4],
+    [647, 'lua/feed/claim.lua', 127],
+    [649, 'lua/shared/feed/save.lua', 17],
+    [671, 'lua/shared/feed/save.lua', 48],
+    [678, 'lua/shared/feed/keep-alive.lua', 12],
+    [692, 'lua/shared/feed/keep-alive.lua', 27],
+    [702, 'lua/feed/claim.lua', 129],
+    [703, 'lua/shared/wake.lua', 1],
+    [716, 'lua/shared/feed/add-message.lua', 1],
+    [717, 'lua/shared/feed/add-entry.lua', 1],
+    [725, 'lua/shared/feed/add-message.lua', 5],
+    [733, 'lua/shared/feed/expiry.lua', 1],
+    [747, 'lua/shared/feed/store-late.lua', 3],
+    [775, 'lua/shared/feed/reap.lua', 1],
+    [776, 'lua/shared/feed/remove.lua', 1],
+    [777, 'lua/shared/feed/remove.lua', 4],
+    [830, 'lua/shared/feed/reap.lua', 6],
+    [886, 'lua/shared/feed/compact.lua', 1],
+    [891, 'lua/shared/feed/compact.lua', 9],
+    [950, 'lua/shared/feed/bury.lua', 7],
+    [966, 'lua/shared/feed/save.lua', 3],
+    [979, 'lua/shared/feed/bury.lua', 23],
+    [1004, 'lua/feed/claim.lua', 132],
+    [1022, 'lua/shared/feed/remove.lua', 1],
+    [1023, 'lua/shared/feed/remove.lua', 4],
+    [1076, 'lua/feed/claim.lua', 151],
+    [1079, 'lua/shared/feed/compact.lua', 1],
+    [1084, 'lua/shared/feed/compact.lua', 9],
+    [1143, 'lua/feed/claim.lua', 155],
+    [1145, 'lua/shared/feed/may-rest.lua', 1],
+    [1149, 'lua/feed/claim.lua', 157],
+    [1150, 'lua/shared/feed/rest.lua', 1],
+    [1153, 'lua/shared/feed/log-length.lua', 1],
+    [1158, 'lua/shared/feed/rest.lua', 6],
+    [1179, 'lua/feed/claim.lua', 159],
+    [1184, 'lua/shared/calls.lua', 42],
+    [1186, 'lua/shared/calls.lua', 8],
+    [1190, 'lua/shared/calls.lua', 44],
+    [1191, 'lua/shared/calls.lua', 27],
+    [1198, 'lua/shared/drop-over.lua', 1],
+    [1223, 'lua/shared/calls.lua', 35],
+    [1229, 'lua/shared/calls.lua', 45],
+    [1232, 'lua/feed/claim.lua', 164],
+    [1241, 'lua/shared/feed/move-all.lua', 2],
+    [1261, 'lua/feed/claim.lua', 174],
+    [1271, 'lua/shared/feed/recheck.lua', 1],
+    [1281, 'lua/feed/claim.lua', 184],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5470,7 +5440,7 @@ function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly posi
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
   script: {
     name: 'feed/claimed',
-    sha1: '04f038bddb77e92c64601490aa15da577f773668',
+    sha1: 'a56f92675899d51cd13c787efbe91976633b2770',
     reads: true,
     bytes: true,
     source: `--[[
@@ -5491,12 +5461,6 @@ local work = KEYS[7] -- hash: position -> claims so far, bytes, expiry, id
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local token = ARGV[2] -- text: token of the claim
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
 --                    apart or that is in \`early\`, which those who know only 1 would not find
@@ -5519,24 +5483,35 @@ end
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local STATE_BYTES = 13 * 8
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
+
+-- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
+-- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
+--   <place>        '<claims> <bytes> <expires_at_ms> <id>'
+--   lease:<token>  milliseconds of the lease
+
+-- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
+-- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
+-- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
   local is_apart = layout == APART_LAYOUT
   if is_apart then
     layout = FEED_LAYOUT
   end
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
   local large, moved = 0, 0
-  if #readable > STATE_BYTES then
+  if #readable > (13 * 8) then
     large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
@@ -5564,6 +5539,34 @@ local function open_feed(meta, codec, caller)
     moved = moved,
   }
 end
+local feed = open_feed(meta, codec)
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.codec ~= codec then
+  return redis.error_reply('CODEC ' .. feed.codec)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
+local function is_live(leases, token, now_ms)
+  local ends_at_ms = redis.call('ZSCORE', leases, token)
+  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+end
+if not is_live(leases, token, now_ms) then
+  return { 'lost' }
+end
+local function lease_field(token)
+  return 'lease:' .. token
+end
+local lease_ms = tonumber(redis.call('HGET', work, lease_field(token)))
+local expires_at_ms = tonumber(redis.call('ZSCORE', leases, token))
+local function tell_messages(entries, bodies)
+  local answer = {}
 -- One message in the log: a stream entry \`<position>-0\` with the fields
 --   t  milliseconds it lives, counted from its position; 0: it stays
 --   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
@@ -5580,11 +5583,30 @@ local function exact(number)
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
-local lives_read, plain_extras = {}, {}
-
+-- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
+-- every head.
+local function tell(answer, n, position, id, expires_at_ms, claims, body)
+  answer[n + 1] = position
+  answer[n + 2] = id
+  answer[n + 3] = expires_at_ms
+  answer[n + 4] = claims
+  answer[n + 5] = body
+end
+-- The body of an entry.
+local function body_of(bodies, entry)
+  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+end
+local function tell_message(answer, entry, bodies)
+  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
+end
+  for _, entry in ipairs(entries) do
+    tell_message(answer, entry, bodies)
+  end
+  return answer
+end
+-- The entries of one claim, oldest first.
+local function claimed_entries(feed, keys, token)
+  local entries = {}
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
@@ -5613,7 +5635,6 @@ local function read_entry(raw)
   end
   return place, position, id, expires_at_ms, extra, fields[6]
 end
-
 local function parse_entry(raw)
   local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
   -- No more than eight: a table of nine takes the room of sixteen.
@@ -5628,7 +5649,6 @@ local function parse_entry(raw)
     claims = 0,
   }
 end
-
 local function entry_at(feed, keys, place)
   local raws
   if feed.moved == 0 or tonumber(place) > feed.moved then
@@ -5638,57 +5658,12 @@ local function entry_at(feed, keys, place)
   end
   return raws[1] and parse_entry(raws[1])
 end
-
--- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
--- every head.
-local function tell(answer, n, position, id, expires_at_ms, claims, body)
-  answer[n + 1] = position
-  answer[n + 2] = id
-  answer[n + 3] = expires_at_ms
-  answer[n + 4] = claims
-  answer[n + 5] = body
+local function places_held(claimed, token)
+  return redis.call('ZRANGEBYSCORE', claimed, token, token)
 end
--- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
--- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
--- messages reads INLINE_BYTES of each at most.
--- A call reads or answers no more payloads behind the one with which they reach this.
-local CALL_BYTES = 4194304
-
--- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
--- of each, and can tell before it reads how many are too many.
-local INLINE_BYTES = 16384
-
--- The body of an entry.
-local function body_of(bodies, entry)
-  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
-end
-
-local function tell_message(answer, entry, bodies)
-  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
-end
-
-local function tell_messages(entries, bodies)
-  local answer = {}
-  for _, entry in ipairs(entries) do
-    tell_message(answer, entry, bodies)
+  for at, place in ipairs(places_held(keys.claimed, token)) do
+    entries[at] = entry_at(feed, keys, place)
   end
-  return answer
-end
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
-
-local function parse_work(text)
-  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  return {
-    claims = tonumber(claims),
-    bytes = tonumber(bytes),
-    expires_at_ms = tonumber(expires_at_ms),
-    id = tonumber(id),
-  }
-end
-
 -- Adds to each entry what \`work\` knows of it.
 local function complete_entries(work, entries)
   if #entries == 0 or redis.call('EXISTS', work) == 0 then
@@ -5698,6 +5673,15 @@ local function complete_entries(work, entries)
   for at, entry in ipairs(entries) do
     places[at] = entry.place
   end
+local function parse_work(text)
+  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+  return {
+    claims = tonumber(claims),
+    bytes = tonumber(bytes),
+    expires_at_ms = tonumber(expires_at_ms),
+    id = tonumber(id),
+  }
+end
   for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
     if known then
       local record = parse_work(known)
@@ -5706,54 +5690,15 @@ local function complete_entries(work, entries)
     end
   end
 end
-
--- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
--- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
--- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
-
-local function lease_field(token)
-  return 'lease:' .. token
-end
-
-local function is_live(leases, token, now_ms)
-  local ends_at_ms = redis.call('ZSCORE', leases, token)
-  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
-end
-
-local function places_held(claimed, token)
-  return redis.call('ZRANGEBYSCORE', claimed, token, token)
-end
-
--- The entries of one claim, oldest first.
-local function claimed_entries(feed, keys, token)
-  local entries = {}
-  for at, place in ipairs(places_held(keys.claimed, token)) do
-    entries[at] = entry_at(feed, keys, place)
-  end
   complete_entries(keys.work, entries)
   return entries
 end
-
 local keys = {
   log = KEYS[2],
   early = KEYS[3],
   claimed = KEYS[5],
   work = work,
 }
-
-local feed = open_feed(meta, codec)
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
-end
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(leases, token, now_ms) then
-  return { 'lost' }
-end
-local lease_ms = tonumber(redis.call('HGET', work, lease_field(token)))
-local expires_at_ms = tonumber(redis.call('ZSCORE', leases, token))
 return {
   'claimed',
   feed.epoch,
@@ -5767,22 +5712,37 @@ return {
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work'],
   lines: [
     [1, 'lua/feed/claimed.lua', 1],
-    [19, 'lua/shared/clock.lua', 1],
-    [25, 'lua/shared/feed/meta.lua', 1],
-    [92, 'lua/shared/feed/entry.lua', 1],
-    [98, 'lua/shared/exact.lua', 1],
-    [108, 'lua/shared/feed/entry.lua', 8],
-    [157, 'lua/shared/feed/entry.lua', 79],
-    [176, 'lua/shared/feed/body.lua', 1],
-    [179, 'lua/shared/bytes.lua', 1],
-    [185, 'lua/shared/feed/body.lua', 6],
-    [186, 'lua/shared/feed/body.lua', 11],
-    [191, 'lua/shared/feed/tell-messages.lua', 4],
-    [202, 'lua/shared/feed/work.lua', 1],
-    [217, 'lua/shared/feed/work.lua', 20],
-    [235, 'lua/shared/feed/leases.lua', 1],
-    [251, 'lua/shared/feed/claimed-entries.lua', 4],
-    [261, 'lua/feed/claimed.lua', 26],
+    [19, 'lua/shared/feed/meta.lua', 1],
+    [41, 'lua/shared/feed/entry.lua', 9],
+    [45, 'lua/shared/feed/work.lua', 1],
+    [50, 'lua/shared/feed/leases.lua', 1],
+    [54, 'lua/shared/feed/meta.lua', 25],
+    [97, 'lua/feed/claimed.lua', 34],
+    [104, 'lua/shared/clock.lua', 1],
+    [110, 'lua/feed/claimed.lua', 41],
+    [111, 'lua/shared/feed/leases.lua', 9],
+    [115, 'lua/feed/claimed.lua', 42],
+    [118, 'lua/shared/feed/leases.lua', 5],
+    [121, 'lua/feed/claimed.lua', 45],
+    [123, 'lua/shared/feed/tell-messages.lua', 8],
+    [125, 'lua/shared/feed/entry.lua', 1],
+    [131, 'lua/shared/exact.lua', 1],
+    [141, 'lua/shared/feed/entry.lua', 89],
+    [150, 'lua/shared/feed/body.lua', 11],
+    [154, 'lua/shared/feed/tell-messages.lua', 4],
+    [157, 'lua/shared/feed/tell-messages.lua', 10],
+    [162, 'lua/shared/feed/claimed-entries.lua', 5],
+    [165, 'lua/shared/feed/entry.lua', 13],
+    [193, 'lua/shared/feed/entry.lua', 42],
+    [207, 'lua/shared/feed/entry.lua', 79],
+    [216, 'lua/shared/feed/leases.lua', 14],
+    [219, 'lua/shared/feed/claimed-entries.lua', 8],
+    [222, 'lua/shared/feed/work.lua', 20],
+    [231, 'lua/shared/feed/work.lua', 6],
+    [240, 'lua/shared/feed/work.lua', 29],
+    [248, 'lua/shared/feed/claimed-entries.lua', 11],
+    [251, 'lua/feed/claimed.lua', 27],
+    [257, 'lua/feed/claimed.lua', 47],
   ],
   encode(args) {
     return [
@@ -5829,7 +5789,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'feed/clear',
-    sha1: '66c7589209f6eb36eaeab3527765741ecbd5ce5b',
+    sha1: '52b452fdd9bfa5c1c54ddc0bdfba1bb45a9902b3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5869,25 +5829,12 @@ local dead_guards = KEYS[28] -- sorted set: the same of the dead letters
 local channel = ARGV[1] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
--- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
--- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-local function wake(channel, sharded, reason)
-  if channel == '' then
-    return
-  end
-  if sharded then
-    redis.pcall('SPUBLISH', channel, reason)
-  else
-    redis.pcall('PUBLISH', channel, reason)
-  end
-end
-
 -- Under its name alone a feed that is spread has only the number of its partitions: see shared/agreement.
 local layout = redis.call('HGET', meta, 'layout')
 if layout and string.find(layout, '^in %d+ partitions$') then
   return redis.error_reply('LAYOUT ' .. layout)
 end
+local existed = 0
 local keys = {
   meta,
   log,
@@ -5918,9 +5865,21 @@ local keys = {
   dead_subscribers,
   dead_guards,
 }
-local existed = 0
 for _, key in ipairs(keys) do
   existed = math.max(existed, redis.call('UNLINK', key))
+end
+-- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
+-- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+local function wake(channel, sharded, reason)
+  if channel == '' then
+    return
+  end
+  if sharded then
+    redis.pcall('SPUBLISH', channel, reason)
+  else
+    redis.pcall('PUBLISH', channel, reason)
+  end
 end
 wake(channel, sharded, 'cleared')
 return { 'cleared', existed }
@@ -5929,8 +5888,12 @@ return { 'cleared', existed }
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-delayed', 'dead-parked', 'dead-once', 'dead-subscribers', 'dead-guards'],
   lines: [
     [1, 'lua/feed/clear.lua', 1],
-    [38, 'lua/shared/wake.lua', 1],
-    [51, 'lua/feed/clear.lua', 39],
+    [38, 'lua/feed/clear.lua', 40],
+    [43, 'lua/feed/clear.lua', 75],
+    [44, 'lua/feed/clear.lua', 45],
+    [74, 'lua/feed/clear.lua', 76],
+    [77, 'lua/shared/wake.lua', 1],
+    [90, 'lua/feed/clear.lua', 79],
   ],
   encode(args) {
     return withoutDefaults([
@@ -6035,7 +5998,7 @@ export type ExtendAnswer =
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'feed/extend',
-    sha1: 'ee700bc05f922d40da7b6739e2a02b49cb452e57',
+    sha1: '9363f88a072b9e1ffe9929cdbba76ca3b8f91ec1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6062,12 +6025,6 @@ local token = ARGV[1] -- text: token of the claim
 local lease_ms = tonumber(ARGV[2]) -- integer: how long the claim lasts from now
 local grace_ms = tonumber(ARGV[3]) -- integer: how long messages live beyond it at least
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
 --                    apart or that is in \`early\`, which those who know only 1 would not find
@@ -6090,24 +6047,33 @@ end
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local STATE_BYTES = 13 * 8
+-- Changes to the main key of a feed; see shared/feed/meta for its fields.
+
+-- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
+-- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
+--   <place>        '<claims> <bytes> <expires_at_ms> <id>'
+--   lease:<token>  milliseconds of the lease
+
+-- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
+-- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
+-- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
   local is_apart = layout == APART_LAYOUT
   if is_apart then
     layout = FEED_LAYOUT
   end
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
   local large, moved = 0, 0
-  if #readable > STATE_BYTES then
+  if #readable > (13 * 8) then
     large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
@@ -6135,8 +6101,136 @@ local function open_feed(meta, codec, caller)
     moved = moved,
   }
 end
--- Changes to the main key of a feed; see shared/feed/meta for its fields.
-
+local feed = open_feed(meta, '')
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
+local function is_live(leases, token, now_ms)
+  local ends_at_ms = redis.call('ZSCORE', leases, token)
+  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+end
+if not is_live(leases, token, now_ms) then
+  return { 'lost' }
+end
+local expires_at_ms = now_ms + lease_ms
+-- Removed first, so that it also works when the server is out of memory.
+redis.call('ZREM', leases, token)
+redis.call('ZADD', leases, expires_at_ms, token)
+local function lease_field(token)
+  return 'lease:' .. token
+end
+local records = { lease_field(token), lease_ms }
+-- What a claim holds, as entries without bodies, oldest first.
+local function work_of(claimed, work, token)
+  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
+  local entries = {}
+  if #places > 0 then
+local function parse_work(text)
+  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+  return {
+    claims = tonumber(claims),
+    bytes = tonumber(bytes),
+    expires_at_ms = tonumber(expires_at_ms),
+    id = tonumber(id),
+  }
+end
+    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+      entries[at] = parse_work(known)
+      entries[at].place = places[at]
+    end
+  end
+  return entries
+end
+-- Messages live at least until their claim has ended and the grace is over. Answers those whose life
+-- became longer; their records in \`work\` are the caller's to write.
+local function prolong_entries(feed, expiry, entries, until_ms)
+  local prolonged, scored = {}, {}
+  for _, entry in ipairs(entries) do
+    if entry.expires_at_ms ~= 0 and entry.expires_at_ms < until_ms then
+      entry.expires_at_ms = until_ms
+      prolonged[#prolonged + 1] = entry
+      scored[#scored + 1] = until_ms
+      scored[#scored + 1] = entry.place
+    end
+  end
+  if #prolonged > 0 then
+    redis.call('ZADD', expiry, unpack(scored))
+    if feed.lives_until ~= -1 then
+      feed.lives_until = math.max(feed.lives_until, until_ms)
+    end
+  end
+  return prolonged
+end
+local prolonged = prolong_entries(feed, expiry, work_of(claimed, work, token), expires_at_ms + grace_ms)
+local function format_work(entry)
+  return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
+end
+for _, entry in ipairs(prolonged) do
+  records[#records + 1] = entry.place
+  records[#records + 1] = format_work(entry)
+end
+redis.call('HSET', work, unpack(records))
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+  end
+end
+local touched = { leases, work, expiry }
+for _, key in ipairs(touched) do
+  keep_with_feed(feed, key, now_ms)
+end
+-- Whether the time has to move for all keys, because the content lives longer than it, or stays.
+-- Moves it in the state of the feed.
+local function must_move(feed, now_ms)
+  if feed.lives_until == -1 then
+    local moves = feed.kept_until > 0
+    feed.kept_until = -1
+    return moves
+  end
+  if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
+    return false
+  end
+  feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
+  return true
+end
+if must_move(feed, now_ms) then
+  local moving = {
+    meta,
+    log,
+    early,
+    bodies,
+    claimed,
+    leases,
+    returned,
+    work,
+    expiry,
+    delayed,
+    parked,
+    subscribers,
+    guards,
+  }
+-- Tells Redis the time that \`must_move\` has set.
+local function move_keys(feed, keys, now_ms)
+  for _, key in ipairs(keys) do
+    if feed.kept_until == -1 then
+      redis.call('PERSIST', key)
+    else
+      keep_with_feed(feed, key, now_ms)
+    end
+  end
+end
+  move_keys(feed, moving, now_ms)
+end
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
 local function packed_state(feed)
   local packed = struct.pack(
     '>ddddddddddddd',
@@ -6159,155 +6253,10 @@ local function packed_state(feed)
   end
   return packed .. struct.pack('>dd', feed.large, feed.moved)
 end
-
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
   local packed = packed_state(feed)
   if packed ~= feed.packed then
     redis.call('HSET', meta, 'state', packed)
   end
-end
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
-
-local function parse_work(text)
-  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  return {
-    claims = tonumber(claims),
-    bytes = tonumber(bytes),
-    expires_at_ms = tonumber(expires_at_ms),
-    id = tonumber(id),
-  }
-end
-
-local function format_work(entry)
-  return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
-end
-
--- What a claim holds, as entries without bodies, oldest first.
-local function work_of(claimed, work, token)
-  local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
-  local entries = {}
-  if #places > 0 then
-    for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-      entries[at] = parse_work(known)
-      entries[at].place = places[at]
-    end
-  end
-  return entries
-end
--- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
--- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
--- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
-
-local function lease_field(token)
-  return 'lease:' .. token
-end
-
-local function is_live(leases, token, now_ms)
-  local ends_at_ms = redis.call('ZSCORE', leases, token)
-  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
-end
-
--- Messages live at least until their claim has ended and the grace is over. Answers those whose life
--- became longer; their records in \`work\` are the caller's to write.
-local function prolong_entries(feed, expiry, entries, until_ms)
-  local prolonged, scored = {}, {}
-  for _, entry in ipairs(entries) do
-    if entry.expires_at_ms ~= 0 and entry.expires_at_ms < until_ms then
-      entry.expires_at_ms = until_ms
-      prolonged[#prolonged + 1] = entry
-      scored[#scored + 1] = until_ms
-      scored[#scored + 1] = entry.place
-    end
-  end
-  if #prolonged > 0 then
-    redis.call('ZADD', expiry, unpack(scored))
-    if feed.lives_until ~= -1 then
-      feed.lives_until = math.max(feed.lives_until, until_ms)
-    end
-  end
-  return prolonged
-end
--- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
--- The slack makes moving that time rare, and is never shorter than a call is remembered.
-local IDLE_SLACK_MS = 1200000
-
--- Lets a key that this call may have created go when the feed goes.
-local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
-  end
-end
-
--- Whether the time has to move for all keys, because the content lives longer than it, or stays.
--- Moves it in the state of the feed.
-local function must_move(feed, now_ms)
-  if feed.lives_until == -1 then
-    local moves = feed.kept_until > 0
-    feed.kept_until = -1
-    return moves
-  end
-  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
-    return false
-  end
-  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
-  return true
-end
-
--- Tells Redis the time that \`must_move\` has set.
-local function move_keys(feed, keys, now_ms)
-  for _, key in ipairs(keys) do
-    if feed.kept_until == -1 then
-      redis.call('PERSIST', key)
-    else
-      keep_with_feed(feed, key, now_ms)
-    end
-  end
-end
-
-local feed = open_feed(meta, '')
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(leases, token, now_ms) then
-  return { 'lost' }
-end
-local expires_at_ms = now_ms + lease_ms
--- Removed first, so that it also works when the server is out of memory.
-redis.call('ZREM', leases, token)
-redis.call('ZADD', leases, expires_at_ms, token)
-local records = { lease_field(token), lease_ms }
-local prolonged = prolong_entries(feed, expiry, work_of(claimed, work, token), expires_at_ms + grace_ms)
-for _, entry in ipairs(prolonged) do
-  records[#records + 1] = entry.place
-  records[#records + 1] = format_work(entry)
-end
-redis.call('HSET', work, unpack(records))
-local touched = { leases, work, expiry }
-for _, key in ipairs(touched) do
-  keep_with_feed(feed, key, now_ms)
-end
-if must_move(feed, now_ms) then
-  local moving = {
-    meta,
-    log,
-    early,
-    bodies,
-    claimed,
-    leases,
-    returned,
-    work,
-    expiry,
-    delayed,
-    parked,
-    subscribers,
-    guards,
-  }
-  move_keys(feed, moving, now_ms)
 end
 save_feed(meta, feed)
 return { 'extended', expires_at_ms }
@@ -6316,17 +6265,35 @@ return { 'extended', expires_at_ms }
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards'],
   lines: [
     [1, 'lua/feed/extend.lua', 1],
-    [25, 'lua/shared/clock.lua', 1],
-    [31, 'lua/shared/feed/meta.lua', 1],
-    [98, 'lua/shared/feed/save.lua', 1],
-    [100, 'lua/shared/feed/save.lua', 17],
-    [123, 'lua/shared/feed/save.lua', 48],
-    [130, 'lua/shared/feed/work.lua', 1],
-    [149, 'lua/shared/feed/work.lua', 38],
-    [161, 'lua/shared/feed/leases.lua', 1],
-    [174, 'lua/shared/feed/prolong.lua', 1],
-    [194, 'lua/shared/feed/keep-alive.lua', 1],
-    [230, 'lua/feed/extend.lua', 32],
+    [25, 'lua/shared/feed/meta.lua', 1],
+    [47, 'lua/shared/feed/save.lua', 1],
+    [49, 'lua/shared/feed/work.lua', 1],
+    [54, 'lua/shared/feed/leases.lua', 1],
+    [58, 'lua/shared/feed/meta.lua', 25],
+    [101, 'lua/feed/extend.lua', 33],
+    [105, 'lua/shared/clock.lua', 1],
+    [111, 'lua/feed/extend.lua', 37],
+    [112, 'lua/shared/feed/leases.lua', 9],
+    [116, 'lua/feed/extend.lua', 38],
+    [123, 'lua/shared/feed/leases.lua', 5],
+    [126, 'lua/feed/extend.lua', 45],
+    [127, 'lua/shared/feed/work.lua', 38],
+    [132, 'lua/shared/feed/work.lua', 6],
+    [141, 'lua/shared/feed/work.lua', 43],
+    [148, 'lua/shared/feed/prolong.lua', 1],
+    [168, 'lua/feed/extend.lua', 46],
+    [169, 'lua/shared/feed/work.lua', 16],
+    [172, 'lua/feed/extend.lua', 47],
+    [177, 'lua/shared/feed/keep-alive.lua', 5],
+    [183, 'lua/feed/extend.lua', 52],
+    [187, 'lua/shared/feed/keep-alive.lua', 12],
+    [201, 'lua/feed/extend.lua', 56],
+    [217, 'lua/shared/feed/keep-alive.lua', 27],
+    [227, 'lua/feed/extend.lua', 72],
+    [229, 'lua/shared/feed/save.lua', 48],
+    [231, 'lua/shared/feed/save.lua', 17],
+    [253, 'lua/shared/feed/save.lua', 50],
+    [258, 'lua/feed/extend.lua', 74],
   ],
   encode(args) {
     return [
@@ -6369,7 +6336,7 @@ export type ForgetAnswer =
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
   script: {
     name: 'feed/forget',
-    sha1: '6737e245512165fd229c42c3abf6c2502d1251d9',
+    sha1: '565c8697f7bb3941dbd517c04a00a62b1d0dbaf6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6388,12 +6355,6 @@ local subscribers = KEYS[6] -- sorted set: subscriber -> position
 local guards = KEYS[7] -- sorted set: protected subscriber -> position
 local name = ARGV[1] -- text: the subscriber
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
 --                    apart or that is in \`early\`, which those who know only 1 would not find
@@ -6416,24 +6377,24 @@ end
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local STATE_BYTES = 13 * 8
+-- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
   local is_apart = layout == APART_LAYOUT
   if is_apart then
     layout = FEED_LAYOUT
   end
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
   local large, moved = 0, 0
-  if #readable > STATE_BYTES then
+  if #readable > (13 * 8) then
     large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
@@ -6461,8 +6422,71 @@ local function open_feed(meta, codec, caller)
     moved = moved,
   }
 end
--- Changes to the main key of a feed; see shared/feed/meta for its fields.
+local feed = open_feed(meta, '')
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+redis.call('ZREM', guards, name)
+if redis.call('ZREM', subscribers, name) == 0 then
+  return { 'absent' }
+end
+-- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
+local function may_rest(feed)
+  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
+end
+if may_rest(feed) then
+-- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
+-- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
+-- subscribers. A message that comes meanwhile finds it as it was.
+-- How many messages are visible.
+local function log_length(feed, keys)
+  local length = redis.call('XLEN', keys.log)
+  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+end
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+  end
+end
 
+-- To be asked for where the feed \`may_rest\`.
+local function rest_when_empty(feed, keys, now_ms)
+  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
+    return
+  end
+  redis.call('UNLINK', keys.log)
+  if feed.moved ~= 0 then
+    redis.call('UNLINK', keys.early)
+    feed.moved = 0
+  end
+  -- A claim may be live though its messages were removed.
+  local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+  feed.lives_until = tonumber(last_lease or 0)
+  feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
+  keep_with_feed(feed, keys.meta, now_ms)
+  if last_lease then
+    keep_with_feed(feed, keys.leases, now_ms)
+    keep_with_feed(feed, keys.work, now_ms)
+  end
+end
+  local keys = {
+    meta = meta,
+    log = KEYS[2],
+    early = KEYS[3],
+    leases = KEYS[4],
+    work = KEYS[5],
+    subscribers = subscribers,
+  }
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+  rest_when_empty(feed, keys, math.floor(clock_us() / 1000))
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
 local function packed_state(feed)
   local packed = struct.pack(
     '>ddddddddddddd',
@@ -6485,76 +6509,11 @@ local function packed_state(feed)
   end
   return packed .. struct.pack('>dd', feed.large, feed.moved)
 end
-
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
   local packed = packed_state(feed)
   if packed ~= feed.packed then
     redis.call('HSET', meta, 'state', packed)
   end
 end
--- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
-local function may_rest(feed)
-  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
-end
-
-local feed = open_feed(meta, '')
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-redis.call('ZREM', guards, name)
-if redis.call('ZREM', subscribers, name) == 0 then
-  return { 'absent' }
-end
-if may_rest(feed) then
--- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
--- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
--- subscribers. A message that comes meanwhile finds it as it was.
--- How many messages are visible.
-local function log_length(feed, keys)
-  local length = redis.call('XLEN', keys.log)
-  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
-end
--- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
--- The slack makes moving that time rare, and is never shorter than a call is remembered.
-local IDLE_SLACK_MS = 1200000
-
--- Lets a key that this call may have created go when the feed goes.
-local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
-  end
-end
-
--- To be asked for where the feed \`may_rest\`.
-local function rest_when_empty(feed, keys, now_ms)
-  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
-    return
-  end
-  redis.call('UNLINK', keys.log)
-  if feed.moved ~= 0 then
-    redis.call('UNLINK', keys.early)
-    feed.moved = 0
-  end
-  -- A claim may be live though its messages were removed.
-  local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
-  feed.lives_until = tonumber(last_lease or 0)
-  feed.kept_until = math.max(now_ms, feed.lives_until) + IDLE_SLACK_MS
-  keep_with_feed(feed, keys.meta, now_ms)
-  if last_lease then
-    keep_with_feed(feed, keys.leases, now_ms)
-    keep_with_feed(feed, keys.work, now_ms)
-  end
-end
-  local keys = {
-    meta = meta,
-    log = KEYS[2],
-    early = KEYS[3],
-    leases = KEYS[4],
-    work = KEYS[5],
-    subscribers = subscribers,
-  }
-  rest_when_empty(feed, keys, math.floor(clock_us() / 1000))
   save_feed(meta, feed)
 end
 return { 'forgotten' }
@@ -6563,18 +6522,23 @@ return { 'forgotten' }
   parts: ['meta', 'log', 'early', 'leases', 'work', 'subscribers', 'guards'],
   lines: [
     [1, 'lua/feed/forget.lua', 1],
-    [17, 'lua/shared/clock.lua', 1],
-    [23, 'lua/shared/feed/meta.lua', 1],
-    [90, 'lua/shared/feed/save.lua', 1],
-    [92, 'lua/shared/feed/save.lua', 17],
-    [115, 'lua/shared/feed/save.lua', 48],
-    [122, 'lua/shared/feed/may-rest.lua', 1],
-    [126, 'lua/feed/forget.lua', 21],
-    [136, 'lua/shared/feed/rest.lua', 1],
-    [139, 'lua/shared/feed/log-length.lua', 1],
-    [144, 'lua/shared/feed/keep-alive.lua', 1],
-    [155, 'lua/shared/feed/rest.lua', 7],
-    [175, 'lua/feed/forget.lua', 32],
+    [17, 'lua/shared/feed/meta.lua', 1],
+    [39, 'lua/shared/feed/save.lua', 1],
+    [41, 'lua/shared/feed/meta.lua', 25],
+    [84, 'lua/feed/forget.lua', 22],
+    [92, 'lua/shared/feed/may-rest.lua', 1],
+    [96, 'lua/feed/forget.lua', 30],
+    [97, 'lua/shared/feed/rest.lua', 1],
+    [100, 'lua/shared/feed/log-length.lua', 1],
+    [105, 'lua/shared/feed/keep-alive.lua', 5],
+    [112, 'lua/shared/feed/rest.lua', 7],
+    [132, 'lua/feed/forget.lua', 32],
+    [140, 'lua/shared/clock.lua', 1],
+    [146, 'lua/feed/forget.lua', 40],
+    [147, 'lua/shared/feed/save.lua', 48],
+    [149, 'lua/shared/feed/save.lua', 17],
+    [171, 'lua/shared/feed/save.lua', 50],
+    [176, 'lua/feed/forget.lua', 41],
   ],
   encode(args) {
     return [
@@ -6630,7 +6594,7 @@ function readHeldOfGetFound(part: Reply | undefined): ({ readonly position: numb
 export const get: Operation<GetArguments, GetAnswer> = {
   script: {
     name: 'feed/get',
-    sha1: '1c02aa945d1b9c8cd5b1a88e565a901169e81fa0',
+    sha1: 'fc696a56226ee39eca0c9b85d85438b288f0fcaf',
     reads: true,
     bytes: true,
     source: `--[[
@@ -6652,37 +6616,6 @@ local leases = KEYS[7] -- sorted set: token -> when the claim ends, in ms
 local parked = KEYS[8] -- hash: id -> delayed message, later its position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local ids, ids_at = ARGV, 2 -- repeated (id:integer): messages to look up
-
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
--- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
--- one at least, which is progress, and on no more than CALL_BYTES and one element.
--- A call reads or answers no more payloads behind the one with which they reach this.
-local CALL_BYTES = 4194304
-
--- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
--- of each, and can tell before it reads how many are too many.
-local INLINE_BYTES = 16384
-
--- \`more_bytes\`: of what a call adds, where it removes as much.
-local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
-end
-
--- Whether one more may be taken.
-local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
-end
-
-local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
-end
 
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
@@ -6706,24 +6639,48 @@ end
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local STATE_BYTES = 13 * 8
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
+
+-- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
+-- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
+-- messages reads INLINE_BYTES of each at most.
+
+-- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
+-- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
+--   <place>        '<claims> <bytes> <expires_at_ms> <id>'
+--   lease:<token>  milliseconds of the lease
+
+-- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
+-- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
+-- ('<ttl_ms> <origin>\\n<body>', or '<ttl_ms> <origin> <bytes>\\n' when its body is large), later to its position
+-- ('@<position>').
+
+-- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
+-- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
+-- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
+
+-- Which messages live claims hold.
+
+-- From ids to places: a message that was delayed has a place other than its id.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
   local is_apart = layout == APART_LAYOUT
   if is_apart then
     layout = FEED_LAYOUT
   end
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
   local large, moved = 0, 0
-  if #readable > STATE_BYTES then
+  if #readable > (13 * 8) then
     large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
@@ -6751,27 +6708,34 @@ local function open_feed(meta, codec, caller)
     moved = moved,
   }
 end
--- One message in the log: a stream entry \`<position>-0\` with the fields
---   t  milliseconds it lives, counted from its position; 0: it stays
---   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body; or s, the size of one that is stored apart (shared/feed/body)
--- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
--- stores the names of equal fields once a node.
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+local feed = open_feed(meta, codec)
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
 end
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
-local lives_read, plain_extras = {}, {}
-
+if feed.codec ~= codec then
+  return redis.error_reply('CODEC ' .. feed.codec)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
+local entries, alive, claims = {}, {}, {}
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+end
+local looked, budget = 0, budget_of(#ids)
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
@@ -6800,7 +6764,6 @@ local function read_entry(raw)
   end
   return place, position, id, expires_at_ms, extra, fields[6]
 end
-
 local function parse_entry(raw)
   local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
   -- No more than eight: a table of nine takes the room of sixteen.
@@ -6815,7 +6778,6 @@ local function parse_entry(raw)
     claims = 0,
   }
 end
-
 local function entry_at(feed, keys, place)
   local raws
   if feed.moved == 0 or tonumber(place) > feed.moved then
@@ -6825,77 +6787,6 @@ local function entry_at(feed, keys, place)
   end
   return raws[1] and parse_entry(raws[1])
 end
-
--- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
--- every head.
-local function tell(answer, n, position, id, expires_at_ms, claims, body)
-  answer[n + 1] = position
-  answer[n + 2] = id
-  answer[n + 3] = expires_at_ms
-  answer[n + 4] = claims
-  answer[n + 5] = body
-end
--- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
--- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
--- messages reads INLINE_BYTES of each at most.
-
--- The body of an entry.
-local function body_of(bodies, entry)
-  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
-end
-
-local function tell_message(answer, entry, bodies)
-  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
-end
-
-local function tell_messages(entries, bodies)
-  local answer = {}
-  for _, entry in ipairs(entries) do
-    tell_message(answer, entry, bodies)
-  end
-  return answer
-end
-local function has_expired(entry, now_ms)
-  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
-end
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
-
-local function parse_work(text)
-  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  return {
-    claims = tonumber(claims),
-    bytes = tonumber(bytes),
-    expires_at_ms = tonumber(expires_at_ms),
-    id = tonumber(id),
-  }
-end
-
--- Adds to each entry what \`work\` knows of it.
-local function complete_entries(work, entries)
-  if #entries == 0 or redis.call('EXISTS', work) == 0 then
-    return
-  end
-  local places = {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-  end
-  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-    if known then
-      local record = parse_work(known)
-      entries[at].claims = record.claims
-      entries[at].expires_at_ms = record.expires_at_ms
-    end
-  end
-end
-
--- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
--- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
--- ('<ttl_ms> <origin>\\n<body>', or '<ttl_ms> <origin> <bytes>\\n' when its body is large), later to its position
--- ('@<position>').
-
 -- The parked message as an entry without a position; its place is empty, where nothing ever is.
 local function parse_parked(id, text)
   local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
@@ -6911,48 +6802,6 @@ local function parse_parked(id, text)
     expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
   }
 end
--- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
--- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
--- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
-
-local function is_live(leases, token, now_ms)
-  local ends_at_ms = redis.call('ZSCORE', leases, token)
-  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
-end
-
--- Which messages live claims hold.
-
--- Which of the entries a live claim holds: place -> token.
-local function find_claimed(claimed, leases, entries, now_ms)
-  local held = {}
-  if #entries == 0 or redis.call('EXISTS', leases) == 0 then
-    return held
-  end
-  local places = {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-  end
-  local live = {}
-  for at, token in ipairs(redis.call('ZMSCORE', claimed, unpack(places))) do
-    if token then
-      if live[token] == nil then
-        live[token] = is_live(leases, token, now_ms)
-      end
-      held[places[at]] = live[token] and token or nil
-    end
-  end
-  return held
-end
-
--- Tells which claim holds a message; nothing when none does.
-local function tell_claim(answer, position, token)
-  if token then
-    answer[#answer + 1] = position
-    answer[#answer + 1] = tonumber(token)
-  end
-end
--- From ids to places: a message that was delayed has a place other than its id.
-
 -- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
 -- or not something is there) or, for a message that is still delayed, what is \`parked\`.
 local function look_up(parked, ids, ids_at)
@@ -6977,22 +6826,10 @@ local function look_up(parked, ids, ids_at)
   end
   return found
 end
-
 local keys = {
   log = KEYS[2],
   early = KEYS[3],
 }
-
-local feed = open_feed(meta, codec)
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
-end
-local now_ms = math.floor(clock_us() / 1000)
-local entries, alive, claims = {}, {}, {}
-local looked, budget = 0, budget_of(#ids)
 for _, found in ipairs(look_up(parked, ids, ids_at)) do
   if not is_left(budget) then
     break
@@ -7006,13 +6843,113 @@ for _, found in ipairs(look_up(parked, ids, ids_at)) do
   end
   looked = found.at
 end
+-- Adds to each entry what \`work\` knows of it.
+local function complete_entries(work, entries)
+  if #entries == 0 or redis.call('EXISTS', work) == 0 then
+    return
+  end
+  local places = {}
+  for at, entry in ipairs(entries) do
+    places[at] = entry.place
+  end
+local function parse_work(text)
+  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+  return {
+    claims = tonumber(claims),
+    bytes = tonumber(bytes),
+    expires_at_ms = tonumber(expires_at_ms),
+    id = tonumber(id),
+  }
+end
+  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+    if known then
+      local record = parse_work(known)
+      entries[at].claims = record.claims
+      entries[at].expires_at_ms = record.expires_at_ms
+    end
+  end
+end
 complete_entries(work, entries)
+-- Which of the entries a live claim holds: place -> token.
+local function find_claimed(claimed, leases, entries, now_ms)
+  local held = {}
+  if #entries == 0 or redis.call('EXISTS', leases) == 0 then
+    return held
+  end
+  local places = {}
+  for at, entry in ipairs(entries) do
+    places[at] = entry.place
+  end
+  local live = {}
+local function is_live(leases, token, now_ms)
+  local ends_at_ms = redis.call('ZSCORE', leases, token)
+  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+end
+  for at, token in ipairs(redis.call('ZMSCORE', claimed, unpack(places))) do
+    if token then
+      if live[token] == nil then
+        live[token] = is_live(leases, token, now_ms)
+      end
+      held[places[at]] = live[token] and token or nil
+    end
+  end
+  return held
+end
 local held = find_claimed(claimed, leases, entries, now_ms)
+local function has_expired(entry, now_ms)
+  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+end
+-- Tells which claim holds a message; nothing when none does.
+local function tell_claim(answer, position, token)
+  if token then
+    answer[#answer + 1] = position
+    answer[#answer + 1] = tonumber(token)
+  end
+end
 for _, entry in ipairs(entries) do
   if not has_expired(entry, now_ms) then
     alive[#alive + 1] = entry
     tell_claim(claims, entry.position, held[entry.place])
   end
+end
+local function tell_messages(entries, bodies)
+  local answer = {}
+-- One message in the log: a stream entry \`<position>-0\` with the fields
+--   t  milliseconds it lives, counted from its position; 0: it stays
+--   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
+--   b  the body; or s, the size of one that is stored apart (shared/feed/body)
+-- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
+-- stores the names of equal fields once a node.
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
+-- every head.
+local function tell(answer, n, position, id, expires_at_ms, claims, body)
+  answer[n + 1] = position
+  answer[n + 2] = id
+  answer[n + 3] = expires_at_ms
+  answer[n + 4] = claims
+  answer[n + 5] = body
+end
+-- The body of an entry.
+local function body_of(bodies, entry)
+  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+end
+local function tell_message(answer, entry, bodies)
+  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
+end
+  for _, entry in ipairs(entries) do
+    tell_message(answer, entry, bodies)
+  end
+  return answer
 end
 return { 'found', feed.epoch, now_ms, looked, tell_messages(alive, bodies), claims }
 `,
@@ -7020,28 +6957,49 @@ return { 'found', feed.epoch, now_ms, looked, tell_messages(alive, bodies), clai
   parts: ['meta', 'log', 'early', 'bodies', 'work', 'claimed', 'leases', 'parked'],
   lines: [
     [1, 'lua/feed/get.lua', 1],
-    [21, 'lua/shared/clock.lua', 1],
-    [27, 'lua/shared/budget.lua', 1],
-    [30, 'lua/shared/bytes.lua', 1],
-    [36, 'lua/shared/budget.lua', 5],
-    [52, 'lua/shared/feed/meta.lua', 1],
-    [119, 'lua/shared/feed/entry.lua', 1],
-    [125, 'lua/shared/exact.lua', 1],
-    [135, 'lua/shared/feed/entry.lua', 8],
-    [184, 'lua/shared/feed/entry.lua', 79],
-    [203, 'lua/shared/feed/body.lua', 1],
-    [206, 'lua/shared/feed/body.lua', 6],
-    [207, 'lua/shared/feed/body.lua', 11],
-    [212, 'lua/shared/feed/tell-messages.lua', 4],
-    [223, 'lua/shared/feed/expired.lua', 1],
-    [226, 'lua/shared/feed/work.lua', 1],
-    [241, 'lua/shared/feed/work.lua', 20],
-    [259, 'lua/shared/feed/parked.lua', 1],
-    [279, 'lua/shared/feed/leases.lua', 1],
-    [283, 'lua/shared/feed/leases.lua', 9],
-    [288, 'lua/shared/feed/held.lua', 1],
-    [319, 'lua/shared/feed/places.lua', 1],
-    [345, 'lua/feed/get.lua', 32],
+    [21, 'lua/shared/feed/meta.lua', 1],
+    [43, 'lua/shared/feed/entry.lua', 9],
+    [47, 'lua/shared/feed/body.lua', 1],
+    [50, 'lua/shared/feed/body.lua', 6],
+    [51, 'lua/shared/feed/work.lua', 1],
+    [56, 'lua/shared/feed/parked.lua', 1],
+    [61, 'lua/shared/feed/leases.lua', 1],
+    [65, 'lua/shared/feed/held.lua', 1],
+    [67, 'lua/shared/feed/places.lua', 1],
+    [69, 'lua/shared/feed/meta.lua', 25],
+    [112, 'lua/feed/get.lua', 38],
+    [119, 'lua/shared/clock.lua', 1],
+    [125, 'lua/feed/get.lua', 45],
+    [127, 'lua/shared/budget.lua', 6],
+    [131, 'lua/feed/get.lua', 47],
+    [132, 'lua/shared/budget.lua', 11],
+    [136, 'lua/shared/budget.lua', 16],
+    [140, 'lua/shared/feed/entry.lua', 13],
+    [168, 'lua/shared/feed/entry.lua', 42],
+    [182, 'lua/shared/feed/entry.lua', 79],
+    [191, 'lua/shared/feed/parked.lua', 6],
+    [206, 'lua/shared/feed/places.lua', 3],
+    [230, 'lua/feed/get.lua', 33],
+    [234, 'lua/feed/get.lua', 48],
+    [247, 'lua/shared/feed/work.lua', 20],
+    [256, 'lua/shared/feed/work.lua', 6],
+    [265, 'lua/shared/feed/work.lua', 29],
+    [273, 'lua/feed/get.lua', 61],
+    [274, 'lua/shared/feed/held.lua', 3],
+    [285, 'lua/shared/feed/leases.lua', 9],
+    [289, 'lua/shared/feed/held.lua', 14],
+    [299, 'lua/feed/get.lua', 62],
+    [300, 'lua/shared/feed/expired.lua', 1],
+    [303, 'lua/shared/feed/held.lua', 25],
+    [310, 'lua/feed/get.lua', 63],
+    [316, 'lua/shared/feed/tell-messages.lua', 8],
+    [318, 'lua/shared/feed/entry.lua', 1],
+    [324, 'lua/shared/exact.lua', 1],
+    [334, 'lua/shared/feed/entry.lua', 89],
+    [343, 'lua/shared/feed/body.lua', 11],
+    [347, 'lua/shared/feed/tell-messages.lua', 4],
+    [350, 'lua/shared/feed/tell-messages.lua', 10],
+    [355, 'lua/feed/get.lua', 69],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
@@ -7104,7 +7062,7 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'feed/inspect',
-    sha1: '4775022620f8d846bc9e760042c49b8828121d69',
+    sha1: '9fc70cbd64025c9299413a14361210e404f6988d',
     reads: true,
     bytes: true,
     source: `--[[
@@ -7133,12 +7091,6 @@ local dead_meta = KEYS[11] -- hash: state of the dead-letter feed
 local dead_leases = KEYS[14] -- sorted set: the same of the dead letters
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
 --                    apart or that is in \`early\`, which those who know only 1 would not find
@@ -7161,24 +7113,35 @@ end
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local STATE_BYTES = 13 * 8
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
+
+-- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
+-- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
+--   <place>        '<claims> <bytes> <expires_at_ms> <id>'
+--   lease:<token>  milliseconds of the lease
+
+-- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
+-- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
+-- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
   local is_apart = layout == APART_LAYOUT
   if is_apart then
     layout = FEED_LAYOUT
   end
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
   local large, moved = 0, 0
-  if #readable > STATE_BYTES then
+  if #readable > (13 * 8) then
     large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
@@ -7206,6 +7169,24 @@ local function open_feed(meta, codec, caller)
     moved = moved,
   }
 end
+local feed = open_feed(meta, codec)
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.codec ~= codec then
+  return redis.error_reply('CODEC ' .. feed.codec)
+end
+local dead = open_feed(dead_meta, '')
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+
+local ends, newest = {}, redis.call('XREVRANGE', log, '+', '-', 'COUNT', '1')
 -- One message in the log: a stream entry \`<position>-0\` with the fields
 --   t  milliseconds it lives, counted from its position; 0: it stays
 --   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
@@ -7222,11 +7203,6 @@ local function exact(number)
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
-local lives_read, plain_extras = {}, {}
-
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
@@ -7255,7 +7231,6 @@ local function read_entry(raw)
   end
   return place, position, id, expires_at_ms, extra, fields[6]
 end
-
 local function parse_entry(raw)
   local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
   -- No more than eight: a table of nine takes the room of sixteen.
@@ -7270,7 +7245,6 @@ local function parse_entry(raw)
     claims = 0,
   }
 end
-
 -- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
 local function raws_between(feed, log, early, from, to, count)
   if from > feed.moved then
@@ -7284,32 +7258,10 @@ local function raws_between(feed, log, early, from, to, count)
   end
   return raws
 end
-
--- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
--- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
--- messages reads INLINE_BYTES of each at most.
--- A call reads or answers no more payloads behind the one with which they reach this.
-local CALL_BYTES = 4194304
-
--- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
--- of each, and can tell before it reads how many are too many.
-local INLINE_BYTES = 16384
-
 -- The body of an entry.
 local function body_of(bodies, entry)
   return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
 end
-
--- How many messages are visible.
-local function log_length(feed, keys)
-  local length = redis.call('XLEN', keys.log)
-  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
-end
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
-
 local function parse_work(text)
   local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
   return {
@@ -7319,7 +7271,6 @@ local function parse_work(text)
     id = tonumber(id),
   }
 end
-
 -- Adds to each entry what \`work\` knows of it.
 local function complete_entries(work, entries)
   if #entries == 0 or redis.call('EXISTS', work) == 0 then
@@ -7337,41 +7288,10 @@ local function complete_entries(work, entries)
     end
   end
 end
-
--- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
--- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
--- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
-
 local function is_live(leases, token, now_ms)
   local ends_at_ms = redis.call('ZSCORE', leases, token)
   return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
 end
-
--- Whether time has made something due that no call has done yet.
-local function is_due(feed, leases, now_us)
-  local now_ms = math.floor(now_us / 1000)
-  return feed.due_at ~= 0 and feed.due_at <= now_ms
-    or feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us
-    or redis.call('ZCOUNT', leases, '-inf', now_ms) > 0
-end
-
-local keys = {
-  log = log,
-  early = early,
-}
-local dead_keys = { log = KEYS[12], early = KEYS[13] }
-
-local feed = open_feed(meta, codec)
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
-end
-local dead = open_feed(dead_meta, '')
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-
 local function tell_end(answer, raw)
   if not raw then
     return
@@ -7386,19 +7306,34 @@ local function tell_end(answer, raw)
     answer[#answer + 1] = part
   end
 end
-
-local ends, newest = {}, redis.call('XREVRANGE', log, '+', '-', 'COUNT', '1')
 tell_end(ends, raws_between(feed, log, early, 1, '+', 1)[1])
 tell_end(ends, newest[1] or redis.call('XREVRANGE', early, '+', '-', 'COUNT', '1')[1])
-local readers = {}
 local furthest = redis.call('ZRANGE', subscribers, '0', '99', 'WITHSCORES')
+local readers = {}
 for at = 1, #furthest, 2 do
   readers[#readers + 1] = furthest[at]
   readers[#readers + 1] = tonumber(furthest[at + 1])
   readers[#readers + 1] = redis.call('ZSCORE', guards, furthest[at]) and 1 or 0
 end
+-- How many messages are visible.
+local function log_length(feed, keys)
+  local length = redis.call('XLEN', keys.log)
+  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+end
+local keys = {
+  log = log,
+  early = early,
+}
 local visible, waiting = log_length(feed, keys), redis.call('ZCARD', delayed)
+-- Whether time has made something due that no call has done yet.
+local function is_due(feed, leases, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  return feed.due_at ~= 0 and feed.due_at <= now_ms
+    or feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us
+    or redis.call('ZCOUNT', leases, '-inf', now_ms) > 0
+end
 local is_any_due = is_due(feed, leases, now_us) or is_due(dead, dead_leases, now_us)
+local dead_keys = { log = KEYS[12], early = KEYS[13] }
 return {
   'inspection',
   feed.epoch,
@@ -7421,22 +7356,36 @@ return {
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-leases'],
   lines: [
     [1, 'lua/feed/inspect.lua', 1],
-    [27, 'lua/shared/clock.lua', 1],
-    [33, 'lua/shared/feed/meta.lua', 1],
-    [100, 'lua/shared/feed/entry.lua', 1],
-    [106, 'lua/shared/exact.lua', 1],
-    [116, 'lua/shared/feed/entry.lua', 8],
-    [179, 'lua/shared/feed/body.lua', 1],
-    [182, 'lua/shared/bytes.lua', 1],
-    [188, 'lua/shared/feed/body.lua', 6],
-    [189, 'lua/shared/feed/body.lua', 11],
-    [194, 'lua/shared/feed/log-length.lua', 1],
-    [199, 'lua/shared/feed/work.lua', 1],
-    [214, 'lua/shared/feed/work.lua', 20],
-    [232, 'lua/shared/feed/leases.lua', 1],
-    [236, 'lua/shared/feed/leases.lua', 9],
-    [241, 'lua/shared/feed/due.lua', 1],
-    [248, 'lua/feed/inspect.lua', 35],
+    [27, 'lua/shared/feed/meta.lua', 1],
+    [49, 'lua/shared/feed/entry.lua', 9],
+    [53, 'lua/shared/feed/work.lua', 1],
+    [58, 'lua/shared/feed/leases.lua', 1],
+    [62, 'lua/shared/feed/meta.lua', 25],
+    [105, 'lua/feed/inspect.lua', 42],
+    [113, 'lua/shared/clock.lua', 1],
+    [119, 'lua/feed/inspect.lua', 50],
+    [122, 'lua/feed/inspect.lua', 68],
+    [123, 'lua/shared/feed/entry.lua', 1],
+    [129, 'lua/shared/exact.lua', 1],
+    [139, 'lua/shared/feed/entry.lua', 13],
+    [167, 'lua/shared/feed/entry.lua', 42],
+    [181, 'lua/shared/feed/entry.lua', 57],
+    [194, 'lua/shared/feed/body.lua', 11],
+    [198, 'lua/shared/feed/work.lua', 6],
+    [207, 'lua/shared/feed/work.lua', 20],
+    [224, 'lua/shared/feed/leases.lua', 9],
+    [228, 'lua/feed/inspect.lua', 53],
+    [242, 'lua/feed/inspect.lua', 69],
+    [244, 'lua/feed/inspect.lua', 72],
+    [245, 'lua/feed/inspect.lua', 71],
+    [246, 'lua/feed/inspect.lua', 73],
+    [251, 'lua/shared/feed/log-length.lua', 1],
+    [256, 'lua/feed/inspect.lua', 36],
+    [260, 'lua/feed/inspect.lua', 78],
+    [261, 'lua/shared/feed/due.lua', 1],
+    [268, 'lua/feed/inspect.lua', 79],
+    [269, 'lua/feed/inspect.lua', 40],
+    [270, 'lua/feed/inspect.lua', 80],
   ],
   encode(args) {
     return [
@@ -7488,7 +7437,7 @@ export type ProposeAnswer =
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
   script: {
     name: 'feed/propose',
-    sha1: '3bdee4298fd0536e46be724737dd3bdc94e3e359',
+    sha1: 'da077fae660afa8d968d4f7bc94ff723d683f8bc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7503,22 +7452,6 @@ partition that is in use already is \`agreed\` upon. A proposal that nobody take
 local meta = KEYS[1] -- hash: the feed's state
 local partitions = tonumber(ARGV[1]) -- integer: over how many the feed is spread
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
 --                    apart or that is in \`early\`, which those who know only 1 would not find
@@ -7541,24 +7474,22 @@ end
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local STATE_BYTES = 13 * 8
-
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
   local is_apart = layout == APART_LAYOUT
   if is_apart then
     layout = FEED_LAYOUT
   end
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
   local large, moved = 0, 0
-  if #readable > STATE_BYTES then
+  if #readable > (13 * 8) then
     large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
@@ -7586,26 +7517,6 @@ local function open_feed(meta, codec, caller)
     moved = moved,
   }
 end
--- Proposals of partitions; see shared/take-up.
-local PROPOSED_MS = '60000'
-
--- What proves the proposal, the one before where it was not taken up yet; of which nothing is left after a minute.
-local function propose(meta, layout, now)
-  local proof = redis.call('HGET', meta, 'proposed')
-  if proof then
-    if redis.call('PTTL', meta) > 0 then
-      redis.call('PEXPIRE', meta, PROPOSED_MS)
-    end
-    return proof
-  end
-  local is_new = redis.call('EXISTS', meta) == 0
-  redis.call('HSET', meta, 'layout', layout, 'proposed', now)
-  if is_new then
-    redis.call('PEXPIRE', meta, PROPOSED_MS)
-  end
-  return now
-end
-
 local feed = open_feed(meta, '')
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
@@ -7616,17 +7527,51 @@ end
 if feed.partitions > 0 then
   return { 'agreed' }
 end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- What proves the proposal, the one before where it was not taken up yet; of which nothing is left after a minute.
+local function propose(meta, layout, now)
+  local proof = redis.call('HGET', meta, 'proposed')
+  if proof then
+    if redis.call('PTTL', meta) > 0 then
+      redis.call('PEXPIRE', meta, '60000')
+    end
+    return proof
+  end
+  local is_new = redis.call('EXISTS', meta) == 0
+  redis.call('HSET', meta, 'layout', layout, 'proposed', now)
+  if is_new then
+    redis.call('PEXPIRE', meta, '60000')
+  end
+  return now
+end
 return { 'proposed', propose(meta, FEED_LAYOUT, exact(clock_us())) }
 `,
   },
   parts: ['meta'],
   lines: [
     [1, 'lua/feed/propose.lua', 1],
-    [13, 'lua/shared/clock.lua', 1],
-    [19, 'lua/shared/exact.lua', 1],
-    [29, 'lua/shared/feed/meta.lua', 1],
-    [96, 'lua/shared/propose.lua', 1],
-    [115, 'lua/feed/propose.lua', 17],
+    [13, 'lua/shared/feed/meta.lua', 1],
+    [35, 'lua/shared/feed/meta.lua', 25],
+    [78, 'lua/feed/propose.lua', 18],
+    [88, 'lua/shared/clock.lua', 1],
+    [94, 'lua/shared/exact.lua', 1],
+    [104, 'lua/shared/propose.lua', 4],
+    [120, 'lua/feed/propose.lua', 28],
   ],
   encode(args) {
     return [
@@ -7697,7 +7642,7 @@ function readHeldOfReadPage(part: Reply | undefined): ({ readonly position: numb
 export const read: Operation<ReadArguments, ReadAnswer> = {
   script: {
     name: 'feed/read',
-    sha1: '71a3f2b062382399a30ec072cb46385b547d9665',
+    sha1: 'a993cc98fedc85c447ca9303b411945666c3f3a6',
     reads: true,
     bytes: true,
     source: `--[[
@@ -7731,22 +7676,6 @@ local include_claimed = ARGV[6] == '1' -- flag: whether messages under a live cl
 local include_delayed = ARGV[7] == '1' -- flag: whether delayed ones are shown after the last visible one
 local most_bytes = tonumber(ARGV[8] or 4194304) -- integer: bytes of bodies behind which a page ends; 4 MiB at most
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
 --                    apart or that is in \`early\`, which those who know only 1 would not find
@@ -7769,24 +7698,47 @@ end
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local STATE_BYTES = 13 * 8
+-- One message in the log: a stream entry \`<position>-0\` with the fields
+--   t  milliseconds it lives, counted from its position; 0: it stays
+--   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
+--   b  the body; or s, the size of one that is stored apart (shared/feed/body)
+-- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
+-- stores the names of equal fields once a node.
+
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
+
+-- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
+-- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
+--   <place>        '<claims> <bytes> <expires_at_ms> <id>'
+--   lease:<token>  milliseconds of the lease
+
+-- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
+-- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
+-- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
+
+-- A marker is '<epoch>-<position>', both server microseconds: every message up to that position is
+-- behind the reader. One that pages through delayed messages adds '-<visible_at_us>-<id>'.
+
+-- Which messages live claims hold.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
   local is_apart = layout == APART_LAYOUT
   if is_apart then
     layout = FEED_LAYOUT
   end
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
   local large, moved = 0, 0
-  if #readable > STATE_BYTES then
+  if #readable > (13 * 8) then
     large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
@@ -7814,17 +7766,108 @@ local function open_feed(meta, codec, caller)
     moved = moved,
   }
 end
--- One message in the log: a stream entry \`<position>-0\` with the fields
---   t  milliseconds it lives, counted from its position; 0: it stays
---   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body; or s, the size of one that is stored apart (shared/feed/body)
--- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
--- stores the names of equal fields once a node.
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
-local lives_read, plain_extras = {}, {}
-
+local feed = open_feed(meta, codec)
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+if feed.codec ~= codec then
+  return redis.error_reply('CODEC ' .. feed.codec)
+end
+if feed.partitions > 0 and feed.partitions ~= partitions then
+  return redis.error_reply('PARTITIONS ' .. feed.partitions)
+end
+-- Where a reader begins, and what it has to be told; nil when \`after\` is not a marker.
+local function where_to_start(feed, after)
+  if after == '' then
+    return { position = 0, suffix = '' }
+  elseif after == 'end' then
+    return { position = feed.last, suffix = '' }
+  end
+-- nil when the text is no marker.
+local function parse_marker(text)
+  local epoch, position, rest = string.match(text, '^(%d+)%-(%d+)(.*)$')
+  local visible_at_us, id = string.match(rest or '', '^%-(%d+)%-(%d+)$')
+  if not epoch or (rest ~= '' and not id) or #text > 70 then
+    return nil
+  end
+  return {
+    epoch = tonumber(epoch),
+    position = tonumber(position),
+    visible_at_us = tonumber(visible_at_us),
+    id = tonumber(id),
+    suffix = rest,
+  }
+end
+  local start = parse_marker(after)
+  if not start then
+    return nil
+  end
+  start.reset, start.gap = false, false
+  if start.epoch ~= feed.epoch then
+    -- Epoch 0: the reader came before the feed had begun, and has lost nothing but what was trimmed.
+    start.reset = start.epoch ~= 0
+    start.gap = start.epoch == 0 and feed.trimmed > 0
+    start.position, start.suffix, start.visible_at_us = 0, '', nil
+  elseif start.position > feed.last then
+    start.reset = true
+    start.position = feed.last
+  else
+    start.gap = start.position < feed.trimmed
+  end
+  return start
+end
+local start = where_to_start(feed, after)
+if not start then
+  return redis.error_reply('INVALID after: not a marker')
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local hide = { origin = except_origin, claimed = not include_claimed }
+local most = math.min(4194304, most_bytes)
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
+-- every head.
+local function tell(answer, n, position, id, expires_at_ms, claims, body)
+  answer[n + 1] = position
+  answer[n + 2] = id
+  answer[n + 3] = expires_at_ms
+  answer[n + 4] = claims
+  answer[n + 5] = body
+end
+-- Adds visible messages after \`position\` to the page, and no more behind those that use up the bytes that are \`left\`: a budget,
+-- but in numbers of its own, for pages are read often. Answers the position it came to, how many messages it added, whether
+-- there may be more, and the bytes that are left.
+local function read_log(
+  feed,
+  log,
+  early,
+  bodies,
+  claimed,
+  leases,
+  work,
+  position,
+  limit,
+  left,
+  hide,
+  now_ms,
+  page
+)
+  local shown, looked_at = 0, 0
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
@@ -7853,7 +7896,6 @@ local function read_entry(raw)
   end
   return place, position, id, expires_at_ms, extra, fields[6]
 end
-
 -- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
 local function raws_between(feed, log, early, from, to, count)
   if from > feed.moved then
@@ -7867,21 +7909,6 @@ local function raws_between(feed, log, early, from, to, count)
   end
   return raws
 end
-
--- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
--- every head.
-local function tell(answer, n, position, id, expires_at_ms, claims, body)
-  answer[n + 1] = position
-  answer[n + 2] = id
-  answer[n + 3] = expires_at_ms
-  answer[n + 4] = claims
-  answer[n + 5] = body
-end
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
-
 local function parse_work(text)
   local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
   return {
@@ -7891,7 +7918,6 @@ local function parse_work(text)
     id = tonumber(id),
   }
 end
-
 -- Adds to each entry what \`work\` knows of it.
 local function complete_entries(work, entries)
   if #entries == 0 or redis.call('EXISTS', work) == 0 then
@@ -7909,65 +7935,10 @@ local function complete_entries(work, entries)
     end
   end
 end
-
--- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
--- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
--- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
-
 local function is_live(leases, token, now_ms)
   local ends_at_ms = redis.call('ZSCORE', leases, token)
   return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
 end
-
--- A marker is '<epoch>-<position>', both server microseconds: every message up to that position is
--- behind the reader. One that pages through delayed messages adds '-<visible_at_us>-<id>'.
-
-local function format_marker(epoch, position)
-  return string.format('%.0f-%.0f', epoch, position)
-end
-
--- nil when the text is no marker.
-local function parse_marker(text)
-  local epoch, position, rest = string.match(text, '^(%d+)%-(%d+)(.*)$')
-  local visible_at_us, id = string.match(rest or '', '^%-(%d+)%-(%d+)$')
-  if not epoch or (rest ~= '' and not id) or #text > 70 then
-    return nil
-  end
-  return {
-    epoch = tonumber(epoch),
-    position = tonumber(position),
-    visible_at_us = tonumber(visible_at_us),
-    id = tonumber(id),
-    suffix = rest,
-  }
-end
--- Where a reader begins, and what it has to be told; nil when \`after\` is not a marker.
-local function where_to_start(feed, after)
-  if after == '' then
-    return { position = 0, suffix = '' }
-  elseif after == 'end' then
-    return { position = feed.last, suffix = '' }
-  end
-  local start = parse_marker(after)
-  if not start then
-    return nil
-  end
-  start.reset, start.gap = false, false
-  if start.epoch ~= feed.epoch then
-    -- Epoch 0: the reader came before the feed had begun, and has lost nothing but what was trimmed.
-    start.reset = start.epoch ~= 0
-    start.gap = start.epoch == 0 and feed.trimmed > 0
-    start.position, start.suffix, start.visible_at_us = 0, '', nil
-  elseif start.position > feed.last then
-    start.reset = true
-    start.position = feed.last
-  else
-    start.gap = start.position < feed.trimmed
-  end
-  return start
-end
--- Which messages live claims hold.
-
 -- Which of the entries a live claim holds: place -> token.
 local function find_claimed(claimed, leases, entries, now_ms)
   local held = {}
@@ -7989,7 +7960,6 @@ local function find_claimed(claimed, leases, entries, now_ms)
   end
   return held
 end
-
 -- Tells which claim holds a message; nothing when none does.
 local function tell_claim(answer, position, token)
   if token then
@@ -7997,14 +7967,6 @@ local function tell_claim(answer, position, token)
     answer[#answer + 1] = tonumber(token)
   end
 end
--- What a reader gets to see.
--- A call reads or answers no more payloads behind the one with which they reach this.
-local CALL_BYTES = 4194304
-
--- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
--- of each, and can tell before it reads how many are too many.
-local INLINE_BYTES = 16384
-
 -- What claims have changed, for each of the entries: a table with \`claims\` and \`expires_at_ms\` where they
 -- did, and the token of a live claim. Nothing on a feed where nobody has claimed yet.
 local function find_changes(feed, claimed, leases, work, raws, now_ms)
@@ -8018,26 +7980,6 @@ local function find_changes(feed, claimed, leases, work, raws, now_ms)
   end
   return changes, held
 end
-
--- Adds visible messages after \`position\` to the page, and no more behind those that use up the bytes that are \`left\`: a budget,
--- but in numbers of its own, for pages are read often. Answers the position it came to, how many messages it added, whether
--- there may be more, and the bytes that are left.
-local function read_log(
-  feed,
-  log,
-  early,
-  bodies,
-  claimed,
-  leases,
-  work,
-  position,
-  limit,
-  left,
-  hide,
-  now_ms,
-  page
-)
-  local shown, looked_at = 0, 0
   while shown < limit and looked_at < limit + 1000 and left > 0 do
     -- No more than one call may read: the log has INLINE_BYTES of each at most.
     local chunk = math.min(200, limit - shown + looked_at)
@@ -8070,29 +8012,12 @@ local function read_log(
   end
   return position, shown, position < feed.last, left
 end
-
-local feed = open_feed(meta, codec)
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-if feed.codec ~= codec then
-  return redis.error_reply('CODEC ' .. feed.codec)
-end
-if feed.partitions > 0 and feed.partitions ~= partitions then
-  return redis.error_reply('PARTITIONS ' .. feed.partitions)
-end
-local start = where_to_start(feed, after)
-if not start then
-  return redis.error_reply('INVALID after: not a marker')
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
 local page = { messages = {}, claims = {} }
-
-local hide = { origin = except_origin, claimed = not include_claimed }
-local most = math.min(CALL_BYTES, most_bytes)
 local position, shown, more, left =
   read_log(feed, log, early, bodies, claimed, leases, work, start.position, limit, most, hide, now_ms, page)
+local function format_marker(epoch, position)
+  return string.format('%.0f-%.0f', epoch, position)
+end
 local next_marker = format_marker(feed.epoch, position)
 if include_delayed and not more then
 -- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
@@ -8212,35 +8137,49 @@ return {
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'work', 'delayed', 'parked'],
   lines: [
     [1, 'lua/feed/read.lua', 1],
-    [32, 'lua/shared/exact.lua', 1],
-    [42, 'lua/shared/clock.lua', 1],
-    [48, 'lua/shared/feed/meta.lua', 1],
-    [115, 'lua/shared/feed/entry.lua', 1],
-    [121, 'lua/shared/feed/entry.lua', 8],
-    [155, 'lua/shared/feed/entry.lua', 57],
-    [169, 'lua/shared/feed/entry.lua', 89],
-    [178, 'lua/shared/feed/work.lua', 1],
-    [193, 'lua/shared/feed/work.lua', 20],
-    [211, 'lua/shared/feed/leases.lua', 1],
-    [215, 'lua/shared/feed/leases.lua', 9],
-    [220, 'lua/shared/feed/marker.lua', 1],
-    [242, 'lua/shared/feed/start.lua', 1],
-    [267, 'lua/shared/feed/held.lua', 1],
-    [298, 'lua/shared/feed/reading.lua', 1],
-    [299, 'lua/shared/bytes.lua', 1],
-    [305, 'lua/shared/feed/reading.lua', 3],
-    [371, 'lua/feed/read.lua', 42],
-    [396, 'lua/shared/budget.lua', 1],
-    [399, 'lua/shared/budget.lua', 5],
-    [400, 'lua/shared/budget.lua', 11],
-    [410, 'lua/shared/feed/body.lua', 1],
-    [413, 'lua/shared/feed/body.lua', 6],
-    [414, 'lua/shared/feed/body.lua', 11],
-    [423, 'lua/shared/feed/tell-messages.lua', 3],
-    [428, 'lua/shared/feed/parked.lua', 1],
-    [448, 'lua/shared/feed/expired.lua', 1],
-    [451, 'lua/shared/feed/read-delayed.lua', 6],
-    [482, 'lua/feed/read.lua', 68],
+    [32, 'lua/shared/feed/meta.lua', 1],
+    [54, 'lua/shared/feed/entry.lua', 1],
+    [60, 'lua/shared/feed/entry.lua', 8],
+    [65, 'lua/shared/feed/work.lua', 1],
+    [70, 'lua/shared/feed/leases.lua', 1],
+    [74, 'lua/shared/feed/marker.lua', 1],
+    [77, 'lua/shared/feed/held.lua', 1],
+    [79, 'lua/shared/feed/meta.lua', 25],
+    [122, 'lua/feed/read.lua', 43],
+    [132, 'lua/shared/feed/start.lua', 1],
+    [139, 'lua/shared/feed/marker.lua', 8],
+    [154, 'lua/shared/feed/start.lua', 8],
+    [172, 'lua/feed/read.lua', 53],
+    [176, 'lua/shared/clock.lua', 1],
+    [182, 'lua/feed/read.lua', 57],
+    [184, 'lua/feed/read.lua', 61],
+    [186, 'lua/shared/exact.lua', 1],
+    [196, 'lua/shared/feed/entry.lua', 89],
+    [205, 'lua/shared/feed/reading.lua', 18],
+    [224, 'lua/shared/feed/entry.lua', 13],
+    [252, 'lua/shared/feed/entry.lua', 57],
+    [265, 'lua/shared/feed/work.lua', 6],
+    [274, 'lua/shared/feed/work.lua', 20],
+    [291, 'lua/shared/feed/leases.lua', 9],
+    [295, 'lua/shared/feed/held.lua', 3],
+    [316, 'lua/shared/feed/held.lua', 25],
+    [323, 'lua/shared/feed/reading.lua', 4],
+    [336, 'lua/shared/feed/reading.lua', 37],
+    [368, 'lua/feed/read.lua', 59],
+    [369, 'lua/feed/read.lua', 63],
+    [371, 'lua/shared/feed/marker.lua', 4],
+    [374, 'lua/feed/read.lua', 65],
+    [376, 'lua/shared/budget.lua', 1],
+    [379, 'lua/shared/budget.lua', 5],
+    [380, 'lua/shared/budget.lua', 11],
+    [390, 'lua/shared/feed/body.lua', 1],
+    [393, 'lua/shared/feed/body.lua', 6],
+    [394, 'lua/shared/feed/body.lua', 11],
+    [403, 'lua/shared/feed/tell-messages.lua', 3],
+    [408, 'lua/shared/feed/parked.lua', 1],
+    [428, 'lua/shared/feed/expired.lua', 1],
+    [431, 'lua/shared/feed/read-delayed.lua', 6],
+    [462, 'lua/feed/read.lua', 68],
   ],
   encode(args) {
     return withoutDefaults([
@@ -8307,7 +8246,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'feed/release',
-    sha1: 'ca7a8cd3d47d93500b8affb3f53fbfc2528d0e44',
+    sha1: '5595224380387e27e78bea0d7c960867e4b75e31',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8332,12 +8271,218 @@ local token = ARGV[5] -- text: token of the claim
 local unseen = ARGV[6] == '1' -- flag: whether nobody got them: the claim does not count
 local ids, ids_at = ARGV, 7 -- repeated (id:integer): messages to give back; none: all of the claim
 
+-- A feed's main key: one hash, read once and written once a call.
+--   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
+--                    apart or that is in \`early\`, which those who know only 1 would not find
+--   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
+--   <caller>         the record of a slot; see shared/calls
+--   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
+--                    of reading as many fields
+--     epoch          server microseconds at which this life of the feed began
+--     last           the newest position; positions are server microseconds and always rise
+--     front          claims have looked at every message up to this position
+--     token          the newest claim token
+--     trimmed        the newest position that retention removed before its time
+--     bytes          of all bodies in the log
+--     lane_ms …      see shared/feed/expiry
+--     due_at         no message expires before this time; 0: none expires
+--     visible_at_us  no delayed message is due before this time; 0: none is delayed
+--     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
+--     kept_until     Redis drops the keys then; 0: not set yet; -1: never
+--     and, where one of them is not 0:
+--     large          of \`bytes\` those of large bodies; see shared/feed/body
+--     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
+local FEED_LAYOUT, APART_LAYOUT = '1', '2'
+-- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
+-- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
+-- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
+
+-- Claims end: by their time, or because the holder gives them back.
+
+-- From ids to places: a message that was delayed has a place other than its id.
+
+-- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
+-- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
+--   <place>        '<claims> <bytes> <expires_at_ms> <id>'
+--   lease:<token>  milliseconds of the lease
+
+-- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
+-- yet has epoch 0 and takes the caller's codec.
+local function open_feed(meta, codec, caller)
+  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
+  local is_apart = layout == APART_LAYOUT
+  if is_apart then
+    layout = FEED_LAYOUT
+  end
+  -- An unknown layout may have another state; the caller refuses it before it looks.
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
+  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
+  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
+    struct.unpack('>ddddddd', readable, rest)
+  local large, moved = 0, 0
+  if #readable > (13 * 8) then
+    large, moved = struct.unpack('>dd', readable, tail)
+  end
+  -- One constructor: a table that grows field by field is copied again and again.
+  return {
+    layout = layout,
+    is_apart = is_apart,
+    codec = stored[2] or codec,
+    packed = packed,
+    record = stored[4],
+    partitions = tonumber(stored[5] or 0),
+    epoch = epoch,
+    last = last,
+    front = front,
+    token = token,
+    trimmed = trimmed,
+    bytes = bytes,
+    lane_ms = lane_ms,
+    lane_swept = lane_swept,
+    lane_last = lane_last,
+    due_at = due_at,
+    visible_at_us = visible_at_us,
+    lives_until = lives_until,
+    kept_until = kept_until,
+    large = large,
+    moved = moved,
+  }
+end
+local feed = open_feed(meta, '', caller)
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
+end
+-- The answer that this very call got before, or nil, from the record of its slot. The second value is
+-- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
+-- must not run again.
+local function recall(record, call)
+  if not record then
+    return nil, false
+  end
+  local number = string.match(record, '^%d+')
+  if number == call then
+    return string.match(record, '^%d+ %d+ (.*)$'), false
+  end
+  return nil, tonumber(number) > tonumber(call)
+end
+local remembered, superseded = recall(feed.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  return { 'released', tonumber(remembered) }
+end
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
+local now_ms = math.floor(clock_us() / 1000)
+local function is_live(leases, token, now_ms)
+  local ends_at_ms = redis.call('ZSCORE', leases, token)
+  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+end
+if not is_live(leases, token, now_ms) then
+  return { 'lost' }
+end
+local function places_held(claimed, token)
+  return redis.call('ZRANGEBYSCORE', claimed, token, token)
+end
+local places = places_held(claimed, token)
+if #ids >= ids_at then
+  places = {}
+-- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
+-- or not something is there) or, for a message that is still delayed, what is \`parked\`.
+local function look_up(parked, ids, ids_at)
+  local asked, ats, found, seen = {}, {}, {}, {}
+  for at = ids_at, #ids, 1 do
+    if not seen[ids[at]] then
+      asked[#asked + 1] = ids[at]
+      seen[ids[at]] = true
+    end
+    ats[#asked] = at - ids_at + 1
+  end
+  if #asked == 0 then
+    return found
+  end
+  for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
+    local moved_to = string.match(known or '', '^@(%d+)$')
+    if known and not moved_to then
+      found[at] = { id = asked[at], at = ats[at], parked = known }
+    else
+      found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
+    end
+  end
+  return found
+end
+  for _, found in ipairs(look_up(parked, ids, ids_at)) do
+    if found.place and redis.call('ZSCORE', claimed, found.place) == token then
+      places[#places + 1] = found.place
+    end
+  end
+end
+if #places > 0 then
+-- Makes messages free again, in their old places.
+local function give_back(claimed, returned, places)
+  redis.call('ZREM', claimed, unpack(places))
+  local scored = {}
+  for _, place in ipairs(places) do
+    scored[#scored + 1] = place
+    scored[#scored + 1] = place
+  end
+  redis.call('ZADD', returned, unpack(scored))
+end
+  give_back(claimed, returned, places)
+  if unseen then
+-- Takes back that messages were claimed: they came to nobody, and must not become dead letters for that.
+local function uncount(work, places)
+  local known = {}
+local function parse_work(text)
+  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+  return {
+    claims = tonumber(claims),
+    bytes = tonumber(bytes),
+    expires_at_ms = tonumber(expires_at_ms),
+    id = tonumber(id),
+  }
+end
+local function format_work(entry)
+  return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
+end
+  for at, text in ipairs(redis.call('HMGET', work, unpack(places))) do
+    if text then
+      local record = parse_work(text)
+      record.claims = math.max(0, record.claims - 1)
+      known[#known + 1] = places[at]
+      known[#known + 1] = format_work(record)
+    end
+  end
+  if #known > 0 then
+    redis.call('HSET', work, unpack(known))
+  end
+end
+    uncount(work, places)
+  end
+end
+local is_over = redis.call('ZCOUNT', claimed, token, token) == 0
+if is_over then
+local function forget_lease(leases, work, token)
+  redis.call('ZREM', leases, token)
+local function lease_field(token)
+  return 'lease:' .. token
+end
+  redis.call('HDEL', work, lease_field(token))
+end
+  forget_lease(leases, work, token)
+end
+-- What has changed nothing needs no memory, which a full server would refuse.
+if is_over or #places > 0 then
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller ~= '' then
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
@@ -8352,27 +8497,9 @@ local function exact(number)
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
-local CALL_MEMORY_MS = 600000
-
--- What is remembered of a slot: number, time and answer of its last call.
-local function call_record(call, now_ms, answer)
   return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
-
--- The answer that this very call got before, or nil, from the record of its slot. The second value is
--- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
--- must not run again.
-local function recall(record, call)
-  if not record then
-    return nil, false
-  end
-  local number = string.match(record, '^%d+')
-  if number == call then
-    return string.match(record, '^%d+ %d+ (.*)$'), false
-  end
-  return nil, tonumber(number) > tonumber(call)
-end
-
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
@@ -8408,16 +8535,21 @@ end
   -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
+    return at_ms and now_ms - at_ms > 600000
   end)
 end
-
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
     forget_old_calls(calls, call, added, now_ms)
   end
 end
+  remember_answer(meta, caller, call, now_ms, #places)
+end
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+  end
+end
+keep_with_feed(feed, returned, now_ms)
 -- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
 -- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
@@ -8431,218 +8563,6 @@ local function wake(channel, sharded, reason)
     redis.pcall('PUBLISH', channel, reason)
   end
 end
--- A feed's main key: one hash, read once and written once a call.
---   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
---                    apart or that is in \`early\`, which those who know only 1 would not find
---   partitions       over how many the feed is spread, where this is one of them; see shared/take-up
---   <caller>         the record of a slot; see shared/calls
---   state            the numbers below, as doubles one behind the other: unpacking them costs a fraction
---                    of reading as many fields
---     epoch          server microseconds at which this life of the feed began
---     last           the newest position; positions are server microseconds and always rise
---     front          claims have looked at every message up to this position
---     token          the newest claim token
---     trimmed        the newest position that retention removed before its time
---     bytes          of all bodies in the log
---     lane_ms …      see shared/feed/expiry
---     due_at         no message expires before this time; 0: none expires
---     visible_at_us  no delayed message is due before this time; 0: none is delayed
---     lives_until    all content has expired by then; 0: no content yet, or any more; -1: some of it stays
---     kept_until     Redis drops the keys then; 0: not set yet; -1: never
---     and, where one of them is not 0:
---     large          of \`bytes\` those of large bodies; see shared/feed/body
---     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
-local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local STATE_BYTES = 13 * 8
-
--- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
--- yet has epoch 0 and takes the caller's codec.
-local function open_feed(meta, codec, caller)
-  local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
-  local is_apart = layout == APART_LAYOUT
-  if is_apart then
-    layout = FEED_LAYOUT
-  end
-  -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
-  local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
-  local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
-    struct.unpack('>ddddddd', readable, rest)
-  local large, moved = 0, 0
-  if #readable > STATE_BYTES then
-    large, moved = struct.unpack('>dd', readable, tail)
-  end
-  -- One constructor: a table that grows field by field is copied again and again.
-  return {
-    layout = layout,
-    is_apart = is_apart,
-    codec = stored[2] or codec,
-    packed = packed,
-    record = stored[4],
-    partitions = tonumber(stored[5] or 0),
-    epoch = epoch,
-    last = last,
-    front = front,
-    token = token,
-    trimmed = trimmed,
-    bytes = bytes,
-    lane_ms = lane_ms,
-    lane_swept = lane_swept,
-    lane_last = lane_last,
-    due_at = due_at,
-    visible_at_us = visible_at_us,
-    lives_until = lives_until,
-    kept_until = kept_until,
-    large = large,
-    moved = moved,
-  }
-end
--- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
--- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
--- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
-
-local function lease_field(token)
-  return 'lease:' .. token
-end
-
-local function is_live(leases, token, now_ms)
-  local ends_at_ms = redis.call('ZSCORE', leases, token)
-  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
-end
-
-local function places_held(claimed, token)
-  return redis.call('ZRANGEBYSCORE', claimed, token, token)
-end
--- Claims end: by their time, or because the holder gives them back.
-
--- Makes messages free again, in their old places.
-local function give_back(claimed, returned, places)
-  redis.call('ZREM', claimed, unpack(places))
-  local scored = {}
-  for _, place in ipairs(places) do
-    scored[#scored + 1] = place
-    scored[#scored + 1] = place
-  end
-  redis.call('ZADD', returned, unpack(scored))
-end
-
-local function forget_lease(leases, work, token)
-  redis.call('ZREM', leases, token)
-  redis.call('HDEL', work, lease_field(token))
-end
-
--- From ids to places: a message that was delayed has a place other than its id.
-
--- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
--- or not something is there) or, for a message that is still delayed, what is \`parked\`.
-local function look_up(parked, ids, ids_at)
-  local asked, ats, found, seen = {}, {}, {}, {}
-  for at = ids_at, #ids, 1 do
-    if not seen[ids[at]] then
-      asked[#asked + 1] = ids[at]
-      seen[ids[at]] = true
-    end
-    ats[#asked] = at - ids_at + 1
-  end
-  if #asked == 0 then
-    return found
-  end
-  for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
-    local moved_to = string.match(known or '', '^@(%d+)$')
-    if known and not moved_to then
-      found[at] = { id = asked[at], at = ats[at], parked = known }
-    else
-      found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
-    end
-  end
-  return found
-end
--- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
--- The slack makes moving that time rare, and is never shorter than a call is remembered.
-local IDLE_SLACK_MS = 1200000
-
--- Lets a key that this call may have created go when the feed goes.
-local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
-  end
-end
-
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
-
-local function parse_work(text)
-  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  return {
-    claims = tonumber(claims),
-    bytes = tonumber(bytes),
-    expires_at_ms = tonumber(expires_at_ms),
-    id = tonumber(id),
-  }
-end
-
-local function format_work(entry)
-  return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
-end
-
--- Takes back that messages were claimed: they came to nobody, and must not become dead letters for that.
-local function uncount(work, places)
-  local known = {}
-  for at, text in ipairs(redis.call('HMGET', work, unpack(places))) do
-    if text then
-      local record = parse_work(text)
-      record.claims = math.max(0, record.claims - 1)
-      known[#known + 1] = places[at]
-      known[#known + 1] = format_work(record)
-    end
-  end
-  if #known > 0 then
-    redis.call('HSET', work, unpack(known))
-  end
-end
-
-local feed = open_feed(meta, '', caller)
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-local remembered, superseded = recall(feed.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-  return { 'released', tonumber(remembered) }
-end
-local now_ms = math.floor(clock_us() / 1000)
-if not is_live(leases, token, now_ms) then
-  return { 'lost' }
-end
-local places = places_held(claimed, token)
-if #ids >= ids_at then
-  places = {}
-  for _, found in ipairs(look_up(parked, ids, ids_at)) do
-    if found.place and redis.call('ZSCORE', claimed, found.place) == token then
-      places[#places + 1] = found.place
-    end
-  end
-end
-if #places > 0 then
-  give_back(claimed, returned, places)
-  if unseen then
-    uncount(work, places)
-  end
-end
-local is_over = redis.call('ZCOUNT', claimed, token, token) == 0
-if is_over then
-  forget_lease(leases, work, token)
-end
--- What has changed nothing needs no memory, which a full server would refuse.
-if is_over or #places > 0 then
-  remember_answer(meta, caller, call, now_ms, #places)
-end
-keep_with_feed(feed, returned, now_ms)
 wake(channel, sharded, 'released')
 return { 'released', #places }
 `,
@@ -8650,21 +8570,49 @@ return { 'released', #places }
   parts: ['meta', 'claimed', 'leases', 'returned', 'work', 'parked'],
   lines: [
     [1, 'lua/feed/release.lua', 1],
-    [23, 'lua/shared/clock.lua', 1],
-    [29, 'lua/shared/calls.lua', 1],
-    [33, 'lua/shared/exact.lua', 1],
-    [43, 'lua/shared/calls.lua', 6],
-    [71, 'lua/shared/drop-over.lua', 1],
-    [96, 'lua/shared/calls.lua', 35],
-    [109, 'lua/shared/wake.lua', 1],
-    [122, 'lua/shared/feed/meta.lua', 1],
-    [189, 'lua/shared/feed/leases.lua', 1],
-    [205, 'lua/shared/feed/lapse.lua', 1],
-    [223, 'lua/shared/feed/places.lua', 1],
-    [249, 'lua/shared/feed/keep-alive.lua', 1],
-    [260, 'lua/shared/feed/work.lua', 1],
-    [279, 'lua/shared/feed/uncount.lua', 1],
-    [294, 'lua/feed/release.lua', 33],
+    [23, 'lua/shared/feed/meta.lua', 1],
+    [45, 'lua/shared/feed/leases.lua', 1],
+    [49, 'lua/shared/feed/lapse.lua', 1],
+    [51, 'lua/shared/feed/places.lua', 1],
+    [53, 'lua/shared/feed/work.lua', 1],
+    [58, 'lua/shared/feed/meta.lua', 25],
+    [101, 'lua/feed/release.lua', 34],
+    [105, 'lua/shared/calls.lua', 13],
+    [118, 'lua/feed/release.lua', 38],
+    [125, 'lua/shared/clock.lua', 1],
+    [131, 'lua/feed/release.lua', 45],
+    [132, 'lua/shared/feed/leases.lua', 9],
+    [136, 'lua/feed/release.lua', 46],
+    [139, 'lua/shared/feed/leases.lua', 14],
+    [142, 'lua/feed/release.lua', 49],
+    [145, 'lua/shared/feed/places.lua', 3],
+    [169, 'lua/feed/release.lua', 52],
+    [176, 'lua/shared/feed/lapse.lua', 3],
+    [186, 'lua/feed/release.lua', 59],
+    [188, 'lua/shared/feed/uncount.lua', 1],
+    [191, 'lua/shared/feed/work.lua', 6],
+    [200, 'lua/shared/feed/work.lua', 16],
+    [203, 'lua/shared/feed/uncount.lua', 4],
+    [215, 'lua/feed/release.lua', 61],
+    [220, 'lua/shared/feed/lapse.lua', 14],
+    [222, 'lua/shared/feed/leases.lua', 5],
+    [225, 'lua/shared/feed/lapse.lua', 16],
+    [227, 'lua/feed/release.lua', 66],
+    [231, 'lua/shared/calls.lua', 42],
+    [233, 'lua/shared/calls.lua', 8],
+    [235, 'lua/shared/calls.lua', 1],
+    [239, 'lua/shared/exact.lua', 1],
+    [249, 'lua/shared/calls.lua', 10],
+    [251, 'lua/shared/calls.lua', 44],
+    [252, 'lua/shared/calls.lua', 27],
+    [259, 'lua/shared/drop-over.lua', 1],
+    [284, 'lua/shared/calls.lua', 35],
+    [290, 'lua/shared/calls.lua', 45],
+    [293, 'lua/feed/release.lua', 70],
+    [295, 'lua/shared/feed/keep-alive.lua', 5],
+    [301, 'lua/feed/release.lua', 72],
+    [302, 'lua/shared/wake.lua', 1],
+    [315, 'lua/feed/release.lua', 73],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.ids.length)
@@ -8727,7 +8675,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'feed/remove',
-    sha1: 'ddf0c7c98550ac1a695d2d1f23ad184f51016b35',
+    sha1: 'd534bf428d660f9332190fdb9f700f82042d93d2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8754,92 +8702,6 @@ local call = ARGV[2] -- text: number of the call in that slot
 local even_claimed = ARGV[3] == '1' -- flag: whether messages under a live claim go too
 local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages to remove
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
--- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
--- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
-local CALL_MEMORY_MS = 600000
-
--- What is remembered of a slot: number, time and answer of its last call.
-local function call_record(call, now_ms, answer)
-  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
-end
-
--- The answer that this very call got before, or nil, from the record of its slot. The second value is
--- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
--- must not run again.
-local function recall(record, call)
-  if not record then
-    return nil, false
-  end
-  local number = string.match(record, '^%d+')
-  if number == call then
-    return string.match(record, '^%d+ %d+ (.*)$'), false
-  end
-  return nil, tonumber(number) > tonumber(call)
-end
-
--- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
--- few are no burden. Callers that stay drop by and by what was left.
-local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
-  if not is_one_more and call % 16 ~= 0 then
-    return
-  end
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
-local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.call('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
-end
-  -- Two records, and up to three other fields.
-  drop_over(calls, 5, function(record)
-    local at_ms = string.match(record, '^%d+ (%d+) ')
-    return at_ms and now_ms - at_ms > CALL_MEMORY_MS
-  end)
-end
-
-local function remember_answer(calls, caller, call, now_ms, answer)
-  if caller ~= '' then
-    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
-    forget_old_calls(calls, call, added, now_ms)
-  end
-end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
 --                    apart or that is in \`early\`, which those who know only 1 would not find
@@ -8862,24 +8724,48 @@ end
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local STATE_BYTES = 13 * 8
+-- Changes to the main key of a feed; see shared/feed/meta for its fields.
+
+-- One message in the log: a stream entry \`<position>-0\` with the fields
+--   t  milliseconds it lives, counted from its position; 0: it stays
+--   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
+--   b  the body; or s, the size of one that is stored apart (shared/feed/body)
+-- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
+-- stores the names of equal fields once a node.
+
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
+
+-- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
+
+-- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
+-- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
+-- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
+
+-- From ids to places: a message that was delayed has a place other than its id.
+
+-- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
+-- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
+-- ('<ttl_ms> <origin>\\n<body>', or '<ttl_ms> <origin> <bytes>\\n' when its body is large), later to its position
+-- ('@<position>').
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
   local is_apart = layout == APART_LAYOUT
   if is_apart then
     layout = FEED_LAYOUT
   end
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
   local large, moved = 0, 0
-  if #readable > STATE_BYTES then
+  if #readable > (13 * 8) then
     large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
@@ -8907,57 +8793,43 @@ local function open_feed(meta, codec, caller)
     moved = moved,
   }
 end
--- Changes to the main key of a feed; see shared/feed/meta for its fields.
-
-local function packed_state(feed)
-  local packed = struct.pack(
-    '>ddddddddddddd',
-    feed.epoch,
-    feed.last,
-    feed.front,
-    feed.token,
-    feed.trimmed,
-    feed.bytes,
-    feed.lane_ms,
-    feed.lane_swept,
-    feed.lane_last,
-    feed.due_at,
-    feed.visible_at_us,
-    feed.lives_until,
-    feed.kept_until
-  )
-  if feed.large == 0 and feed.moved == 0 then
-    return packed
-  end
-  return packed .. struct.pack('>dd', feed.large, feed.moved)
+local feed = open_feed(meta, '', caller)
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
 end
-
--- From now on something of the feed is where only those look who know this layout.
-local function stand_apart(meta, feed)
-  if not feed.is_apart then
-    feed.is_apart = true
-    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+-- The answer that this very call got before, or nil, from the record of its slot. The second value is
+-- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
+-- must not run again.
+local function recall(record, call)
+  if not record then
+    return nil, false
   end
-end
-
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
+  local number = string.match(record, '^%d+')
+  if number == call then
+    return string.match(record, '^%d+ %d+ (.*)$'), false
   end
+  return nil, tonumber(number) > tonumber(call)
 end
--- One message in the log: a stream entry \`<position>-0\` with the fields
---   t  milliseconds it lives, counted from its position; 0: it stays
---   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body; or s, the size of one that is stored apart (shared/feed/body)
--- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
--- stores the names of equal fields once a node.
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
-local lives_read, plain_extras = {}, {}
-
+local remembered, superseded = recall(feed.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  local held = {}
+  for id in string.gmatch(remembered, ' (%d+)') do
+    held[#held + 1] = tonumber(id)
+  end
+  return { 'removed', tonumber(string.match(remembered, '^%d+')), held }
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
+local going, parked_ids, held, told = {}, {}, {}, { '' }
+local has_large = false
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
@@ -8986,7 +8858,6 @@ local function read_entry(raw)
   end
   return place, position, id, expires_at_ms, extra, fields[6]
 end
-
 local function parse_entry(raw)
   local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
   -- No more than eight: a table of nine takes the room of sixteen.
@@ -9001,7 +8872,6 @@ local function parse_entry(raw)
     claims = 0,
   }
 end
-
 local function entry_at(feed, keys, place)
   local raws
   if feed.moved == 0 or tonumber(place) > feed.moved then
@@ -9011,86 +8881,13 @@ local function entry_at(feed, keys, place)
   end
   return raws[1] and parse_entry(raws[1])
 end
-
--- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
--- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
--- messages reads INLINE_BYTES of each at most.
--- A call reads or answers no more payloads behind the one with which they reach this.
-local CALL_BYTES = 4194304
-
--- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
--- of each, and can tell before it reads how many are too many.
-local INLINE_BYTES = 16384
-
 local function is_large(bytes)
-  return bytes > INLINE_BYTES
+  return bytes > 16384
 end
-
--- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
-
--- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
-local function delete_entries(feed, keys, places)
-  if feed.moved == 0 then
-    redis.call('XDEL', keys.log, unpack(places))
-    return
-  end
-  local early, late = {}, {}
-  for _, place in ipairs(places) do
-    local among = tonumber(place) <= feed.moved and early or late
-    among[#among + 1] = place
-  end
-  if #early > 0 then
-    redis.call('XDEL', keys.early, unpack(early))
-  end
-  if #late > 0 then
-    redis.call('XDEL', keys.log, unpack(late))
-  end
-end
-
-local function remove_entries(feed, keys, entries)
-  if #entries == 0 then
-    return
-  end
-  local places, moved, large = {}, {}, {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-    feed.bytes = feed.bytes - entry.bytes
-    local id = exact(entry.id)
-    if id ~= entry.place then
-      moved[#moved + 1] = id
-    end
-    if entry.bytes > INLINE_BYTES then
-      large[#large + 1] = id
-      feed.large = math.max(0, feed.large - entry.bytes)
-    end
-  end
-  delete_entries(feed, keys, places)
-  -- About once for each thousand messages; see shared/feed/compact.
-  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
-  redis.call('ZREM', keys.expiry, unpack(places))
-  if redis.call('EXISTS', keys.work) == 1 then
-    redis.call('ZREM', keys.claimed, unpack(places))
-    redis.call('ZREM', keys.returned, unpack(places))
-    redis.call('HDEL', keys.work, unpack(places))
-  end
-  if #moved > 0 then
-    redis.call('HDEL', keys.parked, unpack(moved))
-  end
-  if #large > 0 then
-    redis.call('HDEL', keys.bodies, unpack(large))
-  end
-end
--- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
--- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
--- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
-
 local function is_live(leases, token, now_ms)
   local ends_at_ms = redis.call('ZSCORE', leases, token)
   return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
 end
-
--- From ids to places: a message that was delayed has a place other than its id.
-
 -- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
 -- or not something is there) or, for a message that is still delayed, what is \`parked\`.
 local function look_up(parked, ids, ids_at)
@@ -9115,11 +8912,6 @@ local function look_up(parked, ids, ids_at)
   end
   return found
 end
--- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
--- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
--- ('<ttl_ms> <origin>\\n<body>', or '<ttl_ms> <origin> <bytes>\\n' when its body is large), later to its position
--- ('@<position>').
-
 -- The parked message as an entry without a position; its place is empty, where nothing ever is.
 local function parse_parked(id, text)
   local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
@@ -9135,19 +8927,6 @@ local function parse_parked(id, text)
     expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
   }
 end
--- Takes messages that are still delayed away.
-local function unpark(delayed, parked, bodies, ids, has_large)
-  redis.call('ZREM', delayed, unpack(ids))
-  redis.call('HDEL', parked, unpack(ids))
-  if has_large then
-    redis.call('HDEL', bodies, unpack(ids))
-  end
-end
--- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
-local function may_rest(feed)
-  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
-end
-
 local keys = {
   meta = meta,
   log = KEYS[2],
@@ -9161,25 +8940,6 @@ local keys = {
   parked = parked,
   subscribers = KEYS[12],
 }
-
-local feed = open_feed(meta, '', caller)
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-local remembered, superseded = recall(feed.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-  local held = {}
-  for id in string.gmatch(remembered, ' (%d+)') do
-    held[#held + 1] = tonumber(id)
-  end
-  return { 'removed', tonumber(string.match(remembered, '^%d+')), held }
-end
-local now_ms = math.floor(clock_us() / 1000)
-local going, parked_ids, held, told = {}, {}, {}, { '' }
-local has_large = false
 for _, found in ipairs(look_up(parked, ids, ids_at)) do
   if found.parked then
     parked_ids[#parked_ids + 1] = found.id
@@ -9198,9 +8958,78 @@ end
 local count = #going + #parked_ids
 if count > 0 then
   if #parked_ids > 0 then
+-- Takes messages that are still delayed away.
+local function unpark(delayed, parked, bodies, ids, has_large)
+  redis.call('ZREM', delayed, unpack(ids))
+  redis.call('HDEL', parked, unpack(ids))
+  if has_large then
+    redis.call('HDEL', bodies, unpack(ids))
+  end
+end
     unpark(delayed, parked, bodies, parked_ids, has_large)
     feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
   end
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+local function remove_entries(feed, keys, entries)
+  if #entries == 0 then
+    return
+  end
+  local places, moved, large = {}, {}, {}
+  for at, entry in ipairs(entries) do
+    places[at] = entry.place
+    feed.bytes = feed.bytes - entry.bytes
+    local id = exact(entry.id)
+    if id ~= entry.place then
+      moved[#moved + 1] = id
+    end
+    if entry.bytes > 16384 then
+      large[#large + 1] = id
+      feed.large = math.max(0, feed.large - entry.bytes)
+    end
+  end
+-- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
+local function delete_entries(feed, keys, places)
+  if feed.moved == 0 then
+    redis.call('XDEL', keys.log, unpack(places))
+    return
+  end
+  local early, late = {}, {}
+  for _, place in ipairs(places) do
+    local among = tonumber(place) <= feed.moved and early or late
+    among[#among + 1] = place
+  end
+  if #early > 0 then
+    redis.call('XDEL', keys.early, unpack(early))
+  end
+  if #late > 0 then
+    redis.call('XDEL', keys.log, unpack(late))
+  end
+end
+  delete_entries(feed, keys, places)
+  -- About once for each thousand messages; see shared/feed/compact.
+  feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
+  redis.call('ZREM', keys.expiry, unpack(places))
+  if redis.call('EXISTS', keys.work) == 1 then
+    redis.call('ZREM', keys.claimed, unpack(places))
+    redis.call('ZREM', keys.returned, unpack(places))
+    redis.call('HDEL', keys.work, unpack(places))
+  end
+  if #moved > 0 then
+    redis.call('HDEL', keys.parked, unpack(moved))
+  end
+  if #large > 0 then
+    redis.call('HDEL', keys.bodies, unpack(large))
+  end
+end
   remove_entries(feed, keys, going)
   if feed.look or feed.moved ~= 0 then
 -- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
@@ -9214,7 +9043,7 @@ if count > 0 then
 
 -- \`more_bytes\`: of what a call adds, where it removes as much.
 local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
+  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
 
 -- Whether one more may be taken.
@@ -9229,16 +9058,12 @@ end
 
 -- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
 local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / INLINE_BYTES)))
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
 end
--- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
--- The slack makes moving that time rare, and is never shorter than a call is remembered.
-local IDLE_SLACK_MS = 1200000
-
 -- Lets a key that this call may have created go when the feed goes.
 local function keep_with_feed(feed, key, now_ms)
   if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
   end
 end
 
@@ -9290,6 +9115,13 @@ local function compact(feed, keys, now_ms, done)
     end
     -- Who cleared the feed may not have known of it.
     redis.call('UNLINK', keys.early)
+-- From now on something of the feed is where only those look who know this layout.
+local function stand_apart(meta, feed)
+  if not feed.is_apart then
+    feed.is_apart = true
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
+end
     stand_apart(keys.meta, feed)
   end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
@@ -9302,6 +9134,10 @@ local function compact(feed, keys, now_ms, done)
 end
     compact(feed, keys, now_ms, #going)
   end
+-- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
+local function may_rest(feed)
+  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
+end
   if may_rest(feed) then
 -- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
 -- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
@@ -9311,14 +9147,10 @@ local function log_length(feed, keys)
   local length = redis.call('XLEN', keys.log)
   return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
 end
--- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
--- The slack makes moving that time rare, and is never shorter than a call is remembered.
-local IDLE_SLACK_MS = 1200000
-
 -- Lets a key that this call may have created go when the feed goes.
 local function keep_with_feed(feed, key, now_ms)
   if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
   end
 end
 
@@ -9335,7 +9167,7 @@ local function rest_when_empty(feed, keys, now_ms)
   -- A claim may be live though its messages were removed.
   local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
   feed.lives_until = tonumber(last_lease or 0)
-  feed.kept_until = math.max(now_ms, feed.lives_until) + IDLE_SLACK_MS
+  feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
   keep_with_feed(feed, keys.meta, now_ms)
   if last_lease then
     keep_with_feed(feed, keys.leases, now_ms)
@@ -9344,7 +9176,84 @@ local function rest_when_empty(feed, keys, now_ms)
 end
     rest_when_empty(feed, keys, now_ms)
   end
+local function remember_answer(calls, caller, call, now_ms, answer)
+  if caller ~= '' then
+-- What is remembered of a slot: number, time and answer of its last call.
+local function call_record(call, now_ms, answer)
+  return call .. ' ' .. exact(now_ms) .. ' ' .. answer
+end
+    local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
+-- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
+-- few are no burden. Callers that stay drop by and by what was left.
+local function forget_old_calls(calls, call, added, now_ms)
+  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  if not is_one_more and call % 16 ~= 0 then
+    return
+  end
+-- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
+-- of all are over, as many go as come, and they never add up, whoever comes.
+
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
+    end
+    if #over == 0 then
+      return
+    end
+    redis.call('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
+  end
+end
+  -- Two records, and up to three other fields.
+  drop_over(calls, 5, function(record)
+    local at_ms = string.match(record, '^%d+ (%d+) ')
+    return at_ms and now_ms - at_ms > 600000
+  end)
+end
+    forget_old_calls(calls, call, added, now_ms)
+  end
+end
   remember_answer(meta, caller, call, now_ms, count .. table.concat(told, ' '))
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+local function packed_state(feed)
+  local packed = struct.pack(
+    '>ddddddddddddd',
+    feed.epoch,
+    feed.last,
+    feed.front,
+    feed.token,
+    feed.trimmed,
+    feed.bytes,
+    feed.lane_ms,
+    feed.lane_swept,
+    feed.lane_last,
+    feed.due_at,
+    feed.visible_at_us,
+    feed.lives_until,
+    feed.kept_until
+  )
+  if feed.large == 0 and feed.moved == 0 then
+    return packed
+  end
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
+  local packed = packed_state(feed)
+  if packed ~= feed.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
   save_feed(meta, feed)
 end
 return { 'removed', count, held }
@@ -9353,41 +9262,64 @@ return { 'removed', count, held }
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers'],
   lines: [
     [1, 'lua/feed/remove.lua', 1],
-    [25, 'lua/shared/exact.lua', 1],
-    [35, 'lua/shared/clock.lua', 1],
-    [41, 'lua/shared/calls.lua', 1],
-    [45, 'lua/shared/calls.lua', 6],
-    [73, 'lua/shared/drop-over.lua', 1],
-    [98, 'lua/shared/calls.lua', 35],
-    [111, 'lua/shared/feed/meta.lua', 1],
-    [178, 'lua/shared/feed/save.lua', 1],
-    [180, 'lua/shared/feed/save.lua', 17],
-    [218, 'lua/shared/feed/entry.lua', 1],
-    [224, 'lua/shared/feed/entry.lua', 8],
-    [273, 'lua/shared/feed/entry.lua', 79],
-    [283, 'lua/shared/feed/body.lua', 1],
-    [286, 'lua/shared/bytes.lua', 1],
-    [292, 'lua/shared/feed/body.lua', 6],
-    [297, 'lua/shared/feed/remove.lua', 1],
-    [298, 'lua/shared/feed/remove.lua', 4],
-    [351, 'lua/shared/feed/leases.lua', 1],
-    [355, 'lua/shared/feed/leases.lua', 9],
-    [360, 'lua/shared/feed/places.lua', 1],
-    [386, 'lua/shared/feed/parked.lua', 1],
-    [406, 'lua/shared/feed/unpark.lua', 1],
-    [414, 'lua/shared/feed/may-rest.lua', 1],
-    [418, 'lua/feed/remove.lua', 38],
-    [474, 'lua/shared/feed/compact.lua', 1],
-    [479, 'lua/shared/budget.lua', 1],
-    [482, 'lua/shared/budget.lua', 5],
-    [502, 'lua/shared/feed/keep-alive.lua', 1],
-    [513, 'lua/shared/feed/compact.lua', 10],
-    [571, 'lua/feed/remove.lua', 95],
-    [574, 'lua/shared/feed/rest.lua', 1],
-    [577, 'lua/shared/feed/log-length.lua', 1],
-    [582, 'lua/shared/feed/keep-alive.lua', 1],
-    [593, 'lua/shared/feed/rest.lua', 7],
-    [613, 'lua/feed/remove.lua', 99],
+    [25, 'lua/shared/feed/meta.lua', 1],
+    [47, 'lua/shared/feed/save.lua', 1],
+    [49, 'lua/shared/feed/entry.lua', 1],
+    [55, 'lua/shared/feed/entry.lua', 8],
+    [60, 'lua/shared/feed/remove.lua', 1],
+    [61, 'lua/shared/feed/remove.lua', 4],
+    [62, 'lua/shared/feed/leases.lua', 1],
+    [66, 'lua/shared/feed/places.lua', 1],
+    [68, 'lua/shared/feed/parked.lua', 1],
+    [73, 'lua/shared/feed/meta.lua', 25],
+    [116, 'lua/feed/remove.lua', 53],
+    [120, 'lua/shared/calls.lua', 13],
+    [133, 'lua/feed/remove.lua', 57],
+    [144, 'lua/shared/clock.lua', 1],
+    [150, 'lua/feed/remove.lua', 68],
+    [153, 'lua/shared/feed/entry.lua', 13],
+    [181, 'lua/shared/feed/entry.lua', 42],
+    [195, 'lua/shared/feed/entry.lua', 79],
+    [204, 'lua/shared/feed/body.lua', 7],
+    [207, 'lua/shared/feed/leases.lua', 9],
+    [211, 'lua/shared/feed/places.lua', 3],
+    [235, 'lua/shared/feed/parked.lua', 6],
+    [250, 'lua/feed/remove.lua', 39],
+    [263, 'lua/feed/remove.lua', 71],
+    [281, 'lua/shared/feed/unpark.lua', 1],
+    [289, 'lua/feed/remove.lua', 89],
+    [292, 'lua/shared/exact.lua', 1],
+    [302, 'lua/shared/feed/remove.lua', 24],
+    [319, 'lua/shared/feed/remove.lua', 5],
+    [337, 'lua/shared/feed/remove.lua', 41],
+    [353, 'lua/feed/remove.lua', 92],
+    [355, 'lua/shared/feed/compact.lua', 1],
+    [360, 'lua/shared/budget.lua', 1],
+    [363, 'lua/shared/budget.lua', 5],
+    [383, 'lua/shared/feed/keep-alive.lua', 5],
+    [390, 'lua/shared/feed/compact.lua', 10],
+    [438, 'lua/shared/feed/save.lua', 40],
+    [445, 'lua/shared/feed/compact.lua', 58],
+    [455, 'lua/feed/remove.lua', 95],
+    [457, 'lua/shared/feed/may-rest.lua', 1],
+    [461, 'lua/feed/remove.lua', 97],
+    [462, 'lua/shared/feed/rest.lua', 1],
+    [465, 'lua/shared/feed/log-length.lua', 1],
+    [470, 'lua/shared/feed/keep-alive.lua', 5],
+    [477, 'lua/shared/feed/rest.lua', 7],
+    [497, 'lua/feed/remove.lua', 99],
+    [499, 'lua/shared/calls.lua', 42],
+    [501, 'lua/shared/calls.lua', 8],
+    [505, 'lua/shared/calls.lua', 44],
+    [506, 'lua/shared/calls.lua', 27],
+    [513, 'lua/shared/drop-over.lua', 1],
+    [538, 'lua/shared/calls.lua', 35],
+    [544, 'lua/shared/calls.lua', 45],
+    [547, 'lua/feed/remove.lua', 101],
+    [548, 'lua/shared/feed/save.lua', 48],
+    [550, 'lua/shared/feed/save.lua', 17],
+    [572, 'lua/shared/feed/save.lua', 50],
+    [577, 'lua/feed/remove.lua', 102],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -9434,7 +9366,7 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: '96885df24881ffedfb6cc887560adbd4f0aca721',
+    sha1: 'a33332eec684de42eaa84d5489e853dc2b44c269',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9461,35 +9393,6 @@ local parked = KEYS[11] -- hash: id -> delayed message, later its position
 local channel = ARGV[1] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
--- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-local function wake(channel, sharded, reason)
-  if channel == '' then
-    return
-  end
-  if sharded then
-    redis.pcall('SPUBLISH', channel, reason)
-  else
-    redis.pcall('PUBLISH', channel, reason)
-  end
-end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
 --                    apart or that is in \`early\`, which those who know only 1 would not find
@@ -9512,24 +9415,64 @@ end
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local STATE_BYTES = 13 * 8
+-- Changes to the main key of a feed; see shared/feed/meta for its fields.
+
+-- One message in the log: a stream entry \`<position>-0\` with the fields
+--   t  milliseconds it lives, counted from its position; 0: it stays
+--   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
+--   b  the body; or s, the size of one that is stored apart (shared/feed/body)
+-- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
+-- stores the names of equal fields once a node.
+
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
+
+-- Expiry without a pass over the messages. Most feeds give most messages the same life, and those
+-- expire in the order of their positions: they form the lane (\`lane_ms\`), which needs no index.
+-- Everything up to \`lane_swept\` has been looked at; \`lane_last\` is the newest member. Messages with
+-- another life, and those that a claim prolonged, stand in the sorted set \`expiry\`. What has expired goes with shared/feed/reap.
+
+-- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
+-- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
+-- messages reads INLINE_BYTES of each at most.
+
+-- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
+-- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
+-- ('<ttl_ms> <origin>\\n<body>', or '<ttl_ms> <origin> <bytes>\\n' when its body is large), later to its position
+-- ('@<position>').
+
+-- What has expired goes; see shared/feed/expiry for how it is found. To be asked for from \`due_at\` on.
+-- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
+
+-- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
+-- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
+-- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
+
+-- Claims end: by their time, or because the holder gives them back.
+
+-- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
+-- stays behind keeps the bytes of its neighbours, up to 4 KiB. Where so much is held that way, the messages are written anew, a
+-- few a call: they go from the front of \`log\` to the end of \`early\`, another stream, which ends at \`moved\`, and nobody sees a
+-- difference. When the log has been emptied so, \`early\` takes its place. To be asked for where \`feed.look\` or \`feed.moved\` is set,
+-- behind what frees memory.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
   local is_apart = layout == APART_LAYOUT
   if is_apart then
     layout = FEED_LAYOUT
   end
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
   local large, moved = 0, 0
-  if #readable > STATE_BYTES then
+  if #readable > (13 * 8) then
     large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
@@ -9557,31 +9500,29 @@ local function open_feed(meta, codec, caller)
     moved = moved,
   }
 end
--- Changes to the main key of a feed; see shared/feed/meta for its fields.
-
-local function packed_state(feed)
-  local packed = struct.pack(
-    '>ddddddddddddd',
-    feed.epoch,
-    feed.last,
-    feed.front,
-    feed.token,
-    feed.trimmed,
-    feed.bytes,
-    feed.lane_ms,
-    feed.lane_swept,
-    feed.lane_last,
-    feed.due_at,
-    feed.visible_at_us,
-    feed.lives_until,
-    feed.kept_until
-  )
-  if feed.large == 0 and feed.moved == 0 then
-    return packed
-  end
-  return packed .. struct.pack('>dd', feed.large, feed.moved)
+local feed = open_feed(meta, '')
+if feed.layout ~= FEED_LAYOUT then
+  return redis.error_reply('LAYOUT ' .. feed.layout)
 end
-
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local shown = 0
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
 -- From now on something of the feed is where only those look who know this layout.
 local function stand_apart(meta, feed)
   if not feed.is_apart then
@@ -9589,106 +9530,42 @@ local function stand_apart(meta, feed)
     redis.call('HSET', meta, 'layout', APART_LAYOUT)
   end
 end
-
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-  end
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
--- One message in the log: a stream entry \`<position>-0\` with the fields
---   t  milliseconds it lives, counted from its position; 0: it stays
---   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body; or s, the size of one that is stored apart (shared/feed/body)
--- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
--- stores the names of equal fields once a node.
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
-local lives_read, plain_extras = {}, {}
-
--- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays. A body that is stored apart is nil, and its size follows.
-local function read_entry(raw)
-  local place, fields = string.sub(raw[1], 1, -3), raw[2]
-  local position = tonumber(place)
-  if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2]
-  end
-  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-  if not ttl_ms then
-    ttl_ms = tonumber(fields[2])
-    lives_read[fields[2]] = ttl_ms
-  end
-  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-  if not plain_extras[extra] then
-    local mark = string.find(extra, '#', 1, true)
-    if mark then
-      id = tonumber(string.sub(extra, mark + 1))
-      extra = string.sub(extra, 1, mark - 1)
-    else
-      plain_extras[extra] = true
-    end
-  end
-  if fields[5] == 's' then
-    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-  end
-  return place, position, id, expires_at_ms, extra, fields[6]
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
 end
-
-local function parse_entry(raw)
-  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
-  -- No more than eight: a table of nine takes the room of sixteen.
-  return {
-    place = place,
-    position = position,
-    id = id,
-    expires_at_ms = expires_at_ms,
-    origin = origin,
-    bytes = size or #body,
-    body = body,
-    claims = 0,
-  }
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
 end
-
--- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
-local function raws_between(feed, log, early, from, to, count)
-  if from > feed.moved then
-    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
-  end
-  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
-  if #raws < count then
-    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
-      raws[#raws + 1] = raw
-    end
-  end
-  return raws
+-- How much of an entry was read with it.
+local function read_of(entry)
+  return entry.body and entry.bytes or 0
 end
-
-local function entries_between(feed, keys, from, to, count)
-  local entries = raws_between(feed, keys.log, keys.early, from, to, count)
-  for at = 1, #entries do
-    entries[at] = parse_entry(entries[at])
-  end
-  return entries
-end
-
-local function entry_at(feed, keys, place)
-  local raws
-  if feed.moved == 0 or tonumber(place) > feed.moved then
-    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
-  else
-    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
-  end
-  return raws[1] and parse_entry(raws[1])
-end
-
--- Expiry without a pass over the messages. Most feeds give most messages the same life, and those
--- expire in the order of their positions: they form the lane (\`lane_ms\`), which needs no index.
--- Everything up to \`lane_swept\` has been looked at; \`lane_last\` is the newest member. Messages with
--- another life, and those that a claim prolonged, stand in the sorted set \`expiry\`. What has expired goes with shared/feed/reap.
-
+local keys = {
+  meta = meta,
+  log = log,
+  early = KEYS[3],
+  bodies = bodies,
+  claimed = claimed,
+  leases = leases,
+  returned = returned,
+  work = work,
+  expiry = expiry,
+  delayed = KEYS[10],
+  parked = parked,
+  subscribers = KEYS[12],
+}
+if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
+-- Gives at most \`most\` due messages their positions. Answers how many became visible.
+local function show_due(feed, keys, now_us, most)
+  local shown, budget = 0, budget_of(most)
+  feed.last = math.max(feed.last, now_us - 1)
+  local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
 local function note_expiry(feed, expires_at_ms)
   if feed.due_at == 0 or expires_at_ms < feed.due_at then
     feed.due_at = expires_at_ms
@@ -9697,57 +9574,12 @@ local function note_expiry(feed, expires_at_ms)
     feed.lives_until = math.max(feed.lives_until, expires_at_ms)
   end
 end
-
--- Delayed messages become visible. To be asked for from \`visible_at_us\` on.
--- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
--- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
--- one at least, which is progress, and on no more than CALL_BYTES and one element.
--- A call reads or answers no more payloads behind the one with which they reach this.
-local CALL_BYTES = 4194304
-
--- A body of more bytes than this is not stored where elements are listed, but beside: what needs no bodies reads no more than this
--- of each, and can tell before it reads how many are too many.
-local INLINE_BYTES = 16384
-
--- \`more_bytes\`: of what a call adds, where it removes as much.
-local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = CALL_BYTES + (more_bytes or 0) }
-end
-
--- Whether one more may be taken.
-local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
-end
-
-local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
-end
-
--- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
-local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / INLINE_BYTES)))
-end
--- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
--- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
--- messages reads INLINE_BYTES of each at most.
-
 local function is_large(bytes)
-  return bytes > INLINE_BYTES
-end
-
--- How much of an entry was read with it.
-local function read_of(entry)
-  return entry.body and entry.bytes or 0
+  return bytes > 16384
 end
 local function has_expired(entry, now_ms)
   return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
 end
--- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
--- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
--- ('<ttl_ms> <origin>\\n<body>', or '<ttl_ms> <origin> <bytes>\\n' when its body is large), later to its position
--- ('@<position>').
-
 -- The parked message as an entry without a position; its place is empty, where nothing ever is.
 local function parse_parked(id, text)
   local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
@@ -9780,14 +9612,12 @@ local function add_entry(log, place, ttl_ms, extra, body)
     redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
   end
 end
-
 -- Stores one whose body is large and stands apart already.
 local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
   stand_apart(keys.meta, feed)
   redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
   feed.large = feed.large + bytes
 end
-
 -- Stores a message that has its id already at the next position of a log. Its life counts from its
 -- id, an entry's from its position. A large body that comes with it, from another feed or as it was parked before such bodies
 -- stood apart, is stored apart; else it is already.
@@ -9816,12 +9646,6 @@ local function store_late(feed, keys, entry)
     note_expiry(feed, expires_at_ms)
   end
 end
-
--- Gives at most \`most\` due messages their positions. Answers how many became visible.
-local function show_due(feed, keys, now_us, most)
-  local shown, budget = 0, budget_of(most)
-  feed.last = math.max(feed.last, now_us - 1)
-  local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
   for _, id in ipairs(ids) do
     if not is_left(budget) then
       break
@@ -9839,9 +9663,114 @@ local function show_due(feed, keys, now_us, most)
   feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
   return shown
 end
--- What has expired goes; see shared/feed/expiry for how it is found. To be asked for from \`due_at\` on.
--- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
-
+  shown = show_due(feed, keys, now_us, 1000)
+end
+-- Frees what claims held whose lease ran out: at least one claim, then up to \`budget\` messages.
+local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
+  local freed = 0
+local function lease_field(token)
+  return 'lease:' .. token
+end
+local function places_held(claimed, token)
+  return redis.call('ZRANGEBYSCORE', claimed, token, token)
+end
+-- Makes messages free again, in their old places.
+local function give_back(claimed, returned, places)
+  redis.call('ZREM', claimed, unpack(places))
+  local scored = {}
+  for _, place in ipairs(places) do
+    scored[#scored + 1] = place
+    scored[#scored + 1] = place
+  end
+  redis.call('ZADD', returned, unpack(scored))
+end
+local function forget_lease(leases, work, token)
+  redis.call('ZREM', leases, token)
+  redis.call('HDEL', work, lease_field(token))
+end
+  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
+    local places = places_held(claimed, token)
+    if freed > 0 and freed + #places > budget then
+      break
+    end
+    forget_lease(leases, work, token)
+    if #places > 0 then
+      give_back(claimed, returned, places)
+    end
+    freed = freed + #places
+  end
+  return freed
+end
+local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
+-- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
+local function at_once(budget)
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+end
+if feed.due_at ~= 0 and feed.due_at <= now_ms then
+-- Removes at most 2 x \`most\` expired messages. \`added_bytes\`: what the call has added.
+local function reap_expired(feed, keys, now_ms, most, added_bytes)
+-- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
+-- the message stays. A body that is stored apart is nil, and its size follows.
+local function read_entry(raw)
+  local place, fields = string.sub(raw[1], 1, -3), raw[2]
+  local position = tonumber(place)
+  if fields[1] ~= 't' then
+    return place, position, position, 0, '', fields[2]
+  end
+  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+  if not ttl_ms then
+    ttl_ms = tonumber(fields[2])
+    lives_read[fields[2]] = ttl_ms
+  end
+  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+  if not plain_extras[extra] then
+    local mark = string.find(extra, '#', 1, true)
+    if mark then
+      id = tonumber(string.sub(extra, mark + 1))
+      extra = string.sub(extra, 1, mark - 1)
+    else
+      plain_extras[extra] = true
+    end
+  end
+  if fields[5] == 's' then
+    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+  end
+  return place, position, id, expires_at_ms, extra, fields[6]
+end
+local function parse_entry(raw)
+  local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
+  -- No more than eight: a table of nine takes the room of sixteen.
+  return {
+    place = place,
+    position = position,
+    id = id,
+    expires_at_ms = expires_at_ms,
+    origin = origin,
+    bytes = size or #body,
+    body = body,
+    claims = 0,
+  }
+end
+-- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
+local function raws_between(feed, log, early, from, to, count)
+  if from > feed.moved then
+    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
+  end
+  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+  if #raws < count then
+    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+      raws[#raws + 1] = raw
+    end
+  end
+  return raws
+end
+local function entries_between(feed, keys, from, to, count)
+  local entries = raws_between(feed, keys.log, keys.early, from, to, count)
+  for at = 1, #entries do
+    entries[at] = parse_entry(entries[at])
+  end
+  return entries
+end
 -- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
 local function delete_entries(feed, keys, places)
   if feed.moved == 0 then
@@ -9860,7 +9789,6 @@ local function delete_entries(feed, keys, places)
     redis.call('XDEL', keys.log, unpack(late))
   end
 end
-
 local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
@@ -9873,7 +9801,7 @@ local function remove_entries(feed, keys, entries)
     if id ~= entry.place then
       moved[#moved + 1] = id
     end
-    if entry.bytes > INLINE_BYTES then
+    if entry.bytes > 16384 then
       large[#large + 1] = id
       feed.large = math.max(0, feed.large - entry.bytes)
     end
@@ -9894,7 +9822,6 @@ local function remove_entries(feed, keys, entries)
     redis.call('HDEL', keys.bodies, unpack(large))
   end
 end
-
 -- Removes members of the lane that have expired; moves \`lane_swept\` over what was looked at.
 local function sweep_lane(feed, keys, now_ms, budget)
   local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
@@ -9912,9 +9839,18 @@ local function sweep_lane(feed, keys, now_ms, budget)
     remove_entries(feed, keys, expired)
   end
 end
-
+  sweep_lane(feed, keys, now_ms, budget_of(most, added_bytes))
 -- Removes entries whose time in the index has come.
 local function sweep_index(feed, keys, now_ms, budget)
+local function entry_at(feed, keys, place)
+  local raws
+  if feed.moved == 0 or tonumber(place) > feed.moved then
+    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
+  else
+    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
+  end
+  return raws[1] and parse_entry(raws[1])
+end
   repeat
     local most, expired = at_once(budget), {}
     local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', now_ms, 'LIMIT', '0', most)
@@ -9931,7 +9867,7 @@ local function sweep_index(feed, keys, now_ms, budget)
     remove_entries(feed, keys, expired)
   until #places < most or not is_left(budget)
 end
-
+  sweep_index(feed, keys, now_ms, budget_of(most, added_bytes))
 -- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
 local function next_due(feed, keys)
   local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
@@ -9943,75 +9879,21 @@ local function next_due(feed, keys)
   end
   return due_at
 end
-
--- Removes at most 2 x \`most\` expired messages. \`added_bytes\`: what the call has added.
-local function reap_expired(feed, keys, now_ms, most, added_bytes)
-  sweep_lane(feed, keys, now_ms, budget_of(most, added_bytes))
-  sweep_index(feed, keys, now_ms, budget_of(most, added_bytes))
   feed.due_at = next_due(feed, keys)
 end
--- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
--- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
--- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
-
-local function lease_field(token)
-  return 'lease:' .. token
+  reap_expired(feed, keys, now_ms, 500)
 end
-
-local function places_held(claimed, token)
-  return redis.call('ZRANGEBYSCORE', claimed, token, token)
-end
--- Claims end: by their time, or because the holder gives them back.
-
--- Makes messages free again, in their old places.
-local function give_back(claimed, returned, places)
-  redis.call('ZREM', claimed, unpack(places))
-  local scored = {}
-  for _, place in ipairs(places) do
-    scored[#scored + 1] = place
-    scored[#scored + 1] = place
-  end
-  redis.call('ZADD', returned, unpack(scored))
-end
-
-local function forget_lease(leases, work, token)
-  redis.call('ZREM', leases, token)
-  redis.call('HDEL', work, lease_field(token))
-end
-
--- Frees what claims held whose lease ran out: at least one claim, then up to \`budget\` messages.
-local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
-  local freed = 0
-  for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
-    local places = places_held(claimed, token)
-    if freed > 0 and freed + #places > budget then
-      break
-    end
-    forget_lease(leases, work, token)
-    if #places > 0 then
-      give_back(claimed, returned, places)
-    end
-    freed = freed + #places
-  end
-  return freed
-end
--- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
--- The slack makes moving that time rare, and is never shorter than a call is remembered.
-local IDLE_SLACK_MS = 1200000
-
 -- Lets a key that this call may have created go when the feed goes.
 local function keep_with_feed(feed, key, now_ms)
   if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
   end
 end
-
--- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
--- stays behind keeps the bytes of its neighbours, up to 4 KiB. Where so much is held that way, the messages are written anew, a
--- few a call: they go from the front of \`log\` to the end of \`early\`, another stream, which ends at \`moved\`, and nobody sees a
--- difference. When the log has been emptied so, \`early\` takes its place. To be asked for where \`feed.look\` or \`feed.moved\` is set,
--- behind what frees memory.
-
+if feed.look or feed.moved ~= 0 then
+-- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
+-- as many, so that the end is reached whoever appends meanwhile.
+local function compact(feed, keys, now_ms, done)
+  if feed.moved == 0 then
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
 local function is_sparse(feed, log)
   local length = redis.call('XLEN', log)
@@ -10029,7 +9911,13 @@ local function is_sparse(feed, log)
   local bytes = feed.bytes - feed.large + 40 * length
   return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
 end
-
+    if not is_sparse(feed, keys.log) then
+      return
+    end
+    -- Who cleared the feed may not have known of it.
+    redis.call('UNLINK', keys.early)
+    stand_apart(keys.meta, feed)
+  end
 -- Moves the oldest messages of the log; answers whether that has emptied it.
 local function move_oldest(feed, keys, budget)
   repeat
@@ -10050,18 +9938,6 @@ local function move_oldest(feed, keys, budget)
   until not is_left(budget)
   return false
 end
-
--- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
--- as many, so that the end is reached whoever appends meanwhile.
-local function compact(feed, keys, now_ms, done)
-  if feed.moved == 0 then
-    if not is_sparse(feed, keys.log) then
-      return
-    end
-    -- Who cleared the feed may not have known of it.
-    redis.call('UNLINK', keys.early)
-    stand_apart(keys.meta, feed)
-  end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
     redis.call('RENAME', keys.early, keys.log)
     feed.moved = 0
@@ -10070,6 +9946,19 @@ local function compact(feed, keys, now_ms, done)
     keep_with_feed(feed, keys.early, now_ms)
   end
 end
+  compact(feed, keys, now_ms, 200)
+end
+local touched = { log, bodies, expiry, parked, returned }
+for _, key in ipairs(touched) do
+  keep_with_feed(feed, key, now_ms)
+end
+-- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
+local function may_rest(feed)
+  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
+end
+if may_rest(feed) then
+-- To be asked for where the feed \`may_rest\`.
+local function rest_when_empty(feed, keys, now_ms)
 -- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
 -- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
 -- subscribers. A message that comes meanwhile finds it as it was.
@@ -10078,9 +9967,6 @@ local function log_length(feed, keys)
   local length = redis.call('XLEN', keys.log)
   return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
 end
-
--- To be asked for where the feed \`may_rest\`.
-local function rest_when_empty(feed, keys, now_ms)
   if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
     return
   end
@@ -10092,16 +9978,60 @@ local function rest_when_empty(feed, keys, now_ms)
   -- A claim may be live though its messages were removed.
   local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
   feed.lives_until = tonumber(last_lease or 0)
-  feed.kept_until = math.max(now_ms, feed.lives_until) + IDLE_SLACK_MS
+  feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
   keep_with_feed(feed, keys.meta, now_ms)
   if last_lease then
     keep_with_feed(feed, keys.leases, now_ms)
     keep_with_feed(feed, keys.work, now_ms)
   end
 end
--- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
-local function may_rest(feed)
-  return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
+  rest_when_empty(feed, keys, now_ms)
+end
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+local function packed_state(feed)
+  local packed = struct.pack(
+    '>ddddddddddddd',
+    feed.epoch,
+    feed.last,
+    feed.front,
+    feed.token,
+    feed.trimmed,
+    feed.bytes,
+    feed.lane_ms,
+    feed.lane_swept,
+    feed.lane_last,
+    feed.due_at,
+    feed.visible_at_us,
+    feed.lives_until,
+    feed.kept_until
+  )
+  if feed.large == 0 and feed.moved == 0 then
+    return packed
+  end
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
+  local packed = packed_state(feed)
+  if packed ~= feed.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
+save_feed(meta, feed)
+if shown + freed > 0 then
+-- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
+-- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+local function wake(channel, sharded, reason)
+  if channel == '' then
+    return
+  end
+  if sharded then
+    redis.pcall('SPUBLISH', channel, reason)
+  else
+    redis.pcall('PUBLISH', channel, reason)
+  end
+end
+  wake(channel, sharded, 'settled')
 end
 -- Whether time has made something due that no call has done yet.
 local function is_due(feed, leases, now_us)
@@ -10110,96 +10040,99 @@ local function is_due(feed, leases, now_us)
     or feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us
     or redis.call('ZCOUNT', leases, '-inf', now_ms) > 0
 end
-
-local keys = {
-  meta = meta,
-  log = log,
-  early = KEYS[3],
-  bodies = bodies,
-  claimed = claimed,
-  leases = leases,
-  returned = returned,
-  work = work,
-  expiry = expiry,
-  delayed = KEYS[10],
-  parked = parked,
-  subscribers = KEYS[12],
-}
-
-local feed = open_feed(meta, '')
-if feed.layout ~= FEED_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. feed.layout)
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local shown = 0
-if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
-  shown = show_due(feed, keys, now_us, 1000)
-end
-local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
-if feed.due_at ~= 0 and feed.due_at <= now_ms then
-  reap_expired(feed, keys, now_ms, 500)
-end
-if feed.look or feed.moved ~= 0 then
-  compact(feed, keys, now_ms, 200)
-end
-local touched = { log, bodies, expiry, parked, returned }
-for _, key in ipairs(touched) do
-  keep_with_feed(feed, key, now_ms)
-end
-if may_rest(feed) then
-  rest_when_empty(feed, keys, now_ms)
-end
-save_feed(meta, feed)
-if shown + freed > 0 then
-  wake(channel, sharded, 'settled')
-end
 return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
 `,
   },
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers'],
   lines: [
     [1, 'lua/feed/settle.lua', 1],
-    [25, 'lua/shared/exact.lua', 1],
-    [35, 'lua/shared/clock.lua', 1],
-    [41, 'lua/shared/wake.lua', 1],
-    [54, 'lua/shared/feed/meta.lua', 1],
-    [121, 'lua/shared/feed/save.lua', 1],
-    [123, 'lua/shared/feed/save.lua', 17],
-    [161, 'lua/shared/feed/entry.lua', 1],
-    [167, 'lua/shared/feed/entry.lua', 8],
-    [248, 'lua/shared/feed/expiry.lua', 1],
-    [262, 'lua/shared/feed/show-due.lua', 1],
-    [263, 'lua/shared/budget.lua', 1],
-    [266, 'lua/shared/bytes.lua', 1],
-    [272, 'lua/shared/budget.lua', 5],
-    [292, 'lua/shared/feed/body.lua', 1],
-    [295, 'lua/shared/feed/body.lua', 6],
-    [300, 'lua/shared/feed/body.lua', 16],
-    [304, 'lua/shared/feed/expired.lua', 1],
-    [307, 'lua/shared/feed/parked.lua', 1],
-    [327, 'lua/shared/feed/unpark.lua', 1],
-    [335, 'lua/shared/feed/add-message.lua', 1],
-    [336, 'lua/shared/feed/add-entry.lua', 1],
-    [344, 'lua/shared/feed/add-message.lua', 5],
-    [352, 'lua/shared/feed/store-late.lua', 3],
-    [380, 'lua/shared/feed/show-due.lua', 8],
-    [403, 'lua/shared/feed/reap.lua', 1],
-    [404, 'lua/shared/feed/remove.lua', 1],
-    [405, 'lua/shared/feed/remove.lua', 4],
-    [458, 'lua/shared/feed/reap.lua', 6],
-    [514, 'lua/shared/feed/leases.lua', 1],
-    [522, 'lua/shared/feed/leases.lua', 14],
-    [525, 'lua/shared/feed/lapse.lua', 1],
-    [559, 'lua/shared/feed/keep-alive.lua', 1],
-    [570, 'lua/shared/feed/compact.lua', 1],
-    [575, 'lua/shared/feed/compact.lua', 9],
-    [634, 'lua/shared/feed/rest.lua', 1],
-    [637, 'lua/shared/feed/log-length.lua', 1],
-    [642, 'lua/shared/feed/rest.lua', 6],
-    [663, 'lua/shared/feed/may-rest.lua', 1],
-    [667, 'lua/shared/feed/due.lua', 1],
-    [674, 'lua/feed/settle.lua', 41],
+    [25, 'lua/shared/feed/meta.lua', 1],
+    [47, 'lua/shared/feed/save.lua', 1],
+    [49, 'lua/shared/feed/entry.lua', 1],
+    [55, 'lua/shared/feed/entry.lua', 8],
+    [60, 'lua/shared/feed/expiry.lua', 1],
+    [65, 'lua/shared/feed/body.lua', 1],
+    [68, 'lua/shared/feed/body.lua', 6],
+    [69, 'lua/shared/feed/parked.lua', 1],
+    [74, 'lua/shared/feed/reap.lua', 1],
+    [75, 'lua/shared/feed/remove.lua', 1],
+    [76, 'lua/shared/feed/remove.lua', 4],
+    [77, 'lua/shared/feed/leases.lua', 1],
+    [81, 'lua/shared/feed/lapse.lua', 1],
+    [83, 'lua/shared/feed/compact.lua', 1],
+    [88, 'lua/shared/feed/compact.lua', 9],
+    [89, 'lua/shared/feed/meta.lua', 25],
+    [132, 'lua/feed/settle.lua', 57],
+    [136, 'lua/shared/clock.lua', 1],
+    [142, 'lua/feed/settle.lua', 61],
+    [145, 'lua/shared/exact.lua', 1],
+    [155, 'lua/shared/feed/save.lua', 40],
+    [162, 'lua/shared/budget.lua', 6],
+    [166, 'lua/shared/budget.lua', 11],
+    [170, 'lua/shared/budget.lua', 16],
+    [174, 'lua/shared/feed/body.lua', 16],
+    [178, 'lua/feed/settle.lua', 42],
+    [192, 'lua/feed/settle.lua', 64],
+    [193, 'lua/shared/feed/show-due.lua', 9],
+    [198, 'lua/shared/feed/expiry.lua', 6],
+    [206, 'lua/shared/feed/body.lua', 7],
+    [209, 'lua/shared/feed/expired.lua', 1],
+    [212, 'lua/shared/feed/parked.lua', 6],
+    [227, 'lua/shared/feed/unpark.lua', 1],
+    [235, 'lua/shared/feed/add-message.lua', 1],
+    [236, 'lua/shared/feed/add-entry.lua', 1],
+    [244, 'lua/shared/feed/add-message.lua', 6],
+    [250, 'lua/shared/feed/store-late.lua', 3],
+    [278, 'lua/shared/feed/show-due.lua', 14],
+    [295, 'lua/feed/settle.lua', 65],
+    [297, 'lua/shared/feed/lapse.lua', 19],
+    [300, 'lua/shared/feed/leases.lua', 5],
+    [303, 'lua/shared/feed/leases.lua', 14],
+    [306, 'lua/shared/feed/lapse.lua', 3],
+    [316, 'lua/shared/feed/lapse.lua', 14],
+    [320, 'lua/shared/feed/lapse.lua', 22],
+    [333, 'lua/feed/settle.lua', 67],
+    [334, 'lua/shared/budget.lua', 21],
+    [338, 'lua/feed/settle.lua', 68],
+    [339, 'lua/shared/feed/reap.lua', 56],
+    [341, 'lua/shared/feed/entry.lua', 13],
+    [369, 'lua/shared/feed/entry.lua', 42],
+    [383, 'lua/shared/feed/entry.lua', 57],
+    [396, 'lua/shared/feed/entry.lua', 71],
+    [403, 'lua/shared/feed/remove.lua', 5],
+    [421, 'lua/shared/feed/remove.lua', 24],
+    [454, 'lua/shared/feed/reap.lua', 7],
+    [471, 'lua/shared/feed/reap.lua', 58],
+    [472, 'lua/shared/feed/reap.lua', 25],
+    [474, 'lua/shared/feed/entry.lua', 79],
+    [483, 'lua/shared/feed/reap.lua', 27],
+    [499, 'lua/shared/feed/reap.lua', 59],
+    [500, 'lua/shared/feed/reap.lua', 44],
+    [511, 'lua/shared/feed/reap.lua', 60],
+    [513, 'lua/feed/settle.lua', 69],
+    [515, 'lua/shared/feed/keep-alive.lua', 5],
+    [521, 'lua/feed/settle.lua', 71],
+    [522, 'lua/shared/feed/compact.lua', 49],
+    [526, 'lua/shared/feed/compact.lua', 10],
+    [543, 'lua/shared/feed/compact.lua', 53],
+    [550, 'lua/shared/feed/compact.lua', 28],
+    [570, 'lua/shared/feed/compact.lua', 60],
+    [578, 'lua/feed/settle.lua', 72],
+    [584, 'lua/shared/feed/may-rest.lua', 1],
+    [588, 'lua/feed/settle.lua', 78],
+    [589, 'lua/shared/feed/rest.lua', 7],
+    [591, 'lua/shared/feed/rest.lua', 1],
+    [594, 'lua/shared/feed/log-length.lua', 1],
+    [599, 'lua/shared/feed/rest.lua', 9],
+    [617, 'lua/feed/settle.lua', 79],
+    [619, 'lua/shared/feed/save.lua', 48],
+    [621, 'lua/shared/feed/save.lua', 17],
+    [643, 'lua/shared/feed/save.lua', 50],
+    [648, 'lua/feed/settle.lua', 81],
+    [650, 'lua/shared/wake.lua', 1],
+    [663, 'lua/feed/settle.lua', 83],
+    [665, 'lua/shared/feed/due.lua', 1],
+    [672, 'lua/feed/settle.lua', 85],
   ],
   encode(args) {
     return withoutDefaults([
@@ -10249,7 +10182,7 @@ export type SubscribeAnswer =
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
   script: {
     name: 'feed/subscribe',
-    sha1: '93d0ac266470769b102fa5e6245c2e7f891c2124',
+    sha1: 'd8098fae2d8ee37d78e734a2ad3ce8737148dac2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10281,22 +10214,6 @@ local name = ARGV[4] -- text: the subscriber
 local from = ARGV[5] -- text: marker where a new one begins; empty: the oldest message; 'end': only what comes
 local protected = ARGV[6] == '1' -- flag: whether retention waits for it
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- A feed's main key: one hash, read once and written once a call.
 --   layout, codec    the form of the stored data, and of the bodies; the layout is 2 from the first message on whose body stands
 --                    apart or that is in \`early\`, which those who know only 1 would not find
@@ -10319,24 +10236,27 @@ end
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
-local STATE_BYTES = 13 * 8
+-- Changes to the main key of a feed; see shared/feed/meta for its fields.
+
+-- A marker is '<epoch>-<position>', both server microseconds: every message up to that position is
+-- behind the reader. One that pages through delayed messages adds '-<visible_at_us>-<id>'.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'state', caller or '', 'partitions')
-  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', STATE_BYTES)
+  local layout, packed = stored[1] or FEED_LAYOUT, stored[3] or string.rep('\\0', (13 * 8))
   local is_apart = layout == APART_LAYOUT
   if is_apart then
     layout = FEED_LAYOUT
   end
   -- An unknown layout may have another state; the caller refuses it before it looks.
-  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', STATE_BYTES)
+  local readable = layout == FEED_LAYOUT and packed or string.rep('\\0', (13 * 8))
   local epoch, last, front, token, trimmed, bytes, rest = struct.unpack('>dddddd', readable)
   local lane_ms, lane_swept, lane_last, due_at, visible_at_us, lives_until, kept_until, tail =
     struct.unpack('>ddddddd', readable, rest)
   local large, moved = 0, 0
-  if #readable > STATE_BYTES then
+  if #readable > (13 * 8) then
     large, moved = struct.unpack('>dd', readable, tail)
   end
   -- One constructor: a table that grows field by field is copied again and again.
@@ -10364,136 +10284,6 @@ local function open_feed(meta, codec, caller)
     moved = moved,
   }
 end
--- Changes to the main key of a feed; see shared/feed/meta for its fields.
-
--- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
--- was new.
-local function begin_feed(meta, feed, now_us)
-  if feed.epoch ~= 0 then
-    return false
-  end
-  feed.epoch = now_us
-  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
-  if feed.partitions > 0 then
-    redis.call('HSET', meta, 'partitions', feed.partitions)
-  end
-  return true
-end
-
-local function packed_state(feed)
-  local packed = struct.pack(
-    '>ddddddddddddd',
-    feed.epoch,
-    feed.last,
-    feed.front,
-    feed.token,
-    feed.trimmed,
-    feed.bytes,
-    feed.lane_ms,
-    feed.lane_swept,
-    feed.lane_last,
-    feed.due_at,
-    feed.visible_at_us,
-    feed.lives_until,
-    feed.kept_until
-  )
-  if feed.large == 0 and feed.moved == 0 then
-    return packed
-  end
-  return packed .. struct.pack('>dd', feed.large, feed.moved)
-end
-
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-  end
-end
--- A marker is '<epoch>-<position>', both server microseconds: every message up to that position is
--- behind the reader. One that pages through delayed messages adds '-<visible_at_us>-<id>'.
-
-local function format_marker(epoch, position)
-  return string.format('%.0f-%.0f', epoch, position)
-end
-
--- nil when the text is no marker.
-local function parse_marker(text)
-  local epoch, position, rest = string.match(text, '^(%d+)%-(%d+)(.*)$')
-  local visible_at_us, id = string.match(rest or '', '^%-(%d+)%-(%d+)$')
-  if not epoch or (rest ~= '' and not id) or #text > 70 then
-    return nil
-  end
-  return {
-    epoch = tonumber(epoch),
-    position = tonumber(position),
-    visible_at_us = tonumber(visible_at_us),
-    id = tonumber(id),
-    suffix = rest,
-  }
-end
--- Where a reader begins, and what it has to be told; nil when \`after\` is not a marker.
-local function where_to_start(feed, after)
-  if after == '' then
-    return { position = 0, suffix = '' }
-  elseif after == 'end' then
-    return { position = feed.last, suffix = '' }
-  end
-  local start = parse_marker(after)
-  if not start then
-    return nil
-  end
-  start.reset, start.gap = false, false
-  if start.epoch ~= feed.epoch then
-    -- Epoch 0: the reader came before the feed had begun, and has lost nothing but what was trimmed.
-    start.reset = start.epoch ~= 0
-    start.gap = start.epoch == 0 and feed.trimmed > 0
-    start.position, start.suffix, start.visible_at_us = 0, '', nil
-  elseif start.position > feed.last then
-    start.reset = true
-    start.position = feed.last
-  else
-    start.gap = start.position < feed.trimmed
-  end
-  return start
-end
--- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
--- The slack makes moving that time rare, and is never shorter than a call is remembered.
-local IDLE_SLACK_MS = 1200000
-
--- Lets a key that this call may have created go when the feed goes.
-local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(IDLE_SLACK_MS / 2, feed.kept_until - now_ms))
-  end
-end
-
--- Whether the time has to move for all keys, because the content lives longer than it, or stays.
--- Moves it in the state of the feed.
-local function must_move(feed, now_ms)
-  if feed.lives_until == -1 then
-    local moves = feed.kept_until > 0
-    feed.kept_until = -1
-    return moves
-  end
-  if feed.kept_until ~= 0 and feed.lives_until + IDLE_SLACK_MS / 2 <= feed.kept_until then
-    return false
-  end
-  feed.kept_until = math.max(feed.lives_until, now_ms) + IDLE_SLACK_MS
-  return true
-end
-
--- Tells Redis the time that \`must_move\` has set.
-local function move_keys(feed, keys, now_ms)
-  for _, key in ipairs(keys) do
-    if feed.kept_until == -1 then
-      redis.call('PERSIST', key)
-    else
-      keep_with_feed(feed, key, now_ms)
-    end
-  end
-end
-
 local feed = open_feed(meta, codec)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
@@ -10525,21 +10315,104 @@ end
     return { 'unagreed' }
   end
 end
+-- Where a reader begins, and what it has to be told; nil when \`after\` is not a marker.
+local function where_to_start(feed, after)
+  if after == '' then
+    return { position = 0, suffix = '' }
+  elseif after == 'end' then
+    return { position = feed.last, suffix = '' }
+  end
+-- nil when the text is no marker.
+local function parse_marker(text)
+  local epoch, position, rest = string.match(text, '^(%d+)%-(%d+)(.*)$')
+  local visible_at_us, id = string.match(rest or '', '^%-(%d+)%-(%d+)$')
+  if not epoch or (rest ~= '' and not id) or #text > 70 then
+    return nil
+  end
+  return {
+    epoch = tonumber(epoch),
+    position = tonumber(position),
+    visible_at_us = tonumber(visible_at_us),
+    id = tonumber(id),
+    suffix = rest,
+  }
+end
+  local start = parse_marker(after)
+  if not start then
+    return nil
+  end
+  start.reset, start.gap = false, false
+  if start.epoch ~= feed.epoch then
+    -- Epoch 0: the reader came before the feed had begun, and has lost nothing but what was trimmed.
+    start.reset = start.epoch ~= 0
+    start.gap = start.epoch == 0 and feed.trimmed > 0
+    start.position, start.suffix, start.visible_at_us = 0, '', nil
+  elseif start.position > feed.last then
+    start.reset = true
+    start.position = feed.last
+  else
+    start.gap = start.position < feed.trimmed
+  end
+  return start
+end
 local start = where_to_start(feed, from)
 if not start then
   return redis.error_reply('INVALID from: not a marker')
 end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
 local now_us = clock_us()
 local known = tonumber(redis.call('ZSCORE', subscribers, name) or nil)
 local position = known or start.position
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
 if not known then
   redis.call('ZADD', subscribers, exact(position), name)
 end
 if protected then
   redis.call('ZADD', guards, exact(position), name)
 end
+-- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
+-- was new.
+local function begin_feed(meta, feed, now_us)
+  if feed.epoch ~= 0 then
+    return false
+  end
+  feed.epoch = now_us
+  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
+  if feed.partitions > 0 then
+    redis.call('HSET', meta, 'partitions', feed.partitions)
+  end
+  return true
+end
 begin_feed(meta, feed, now_us)
 feed.lives_until = -1
+-- Whether the time has to move for all keys, because the content lives longer than it, or stays.
+-- Moves it in the state of the feed.
+local function must_move(feed, now_ms)
+  if feed.lives_until == -1 then
+    local moves = feed.kept_until > 0
+    feed.kept_until = -1
+    return moves
+  end
+  if feed.kept_until ~= 0 and feed.lives_until + 1200000 / 2 <= feed.kept_until then
+    return false
+  end
+  feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
+  return true
+end
 if must_move(feed, math.floor(now_us / 1000)) then
   local moving = {
     meta,
@@ -10556,26 +10429,92 @@ if must_move(feed, math.floor(now_us / 1000)) then
     subscribers,
     guards,
   }
+-- Tells Redis the time that \`must_move\` has set.
+local function move_keys(feed, keys, now_ms)
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+  end
+end
+  for _, key in ipairs(keys) do
+    if feed.kept_until == -1 then
+      redis.call('PERSIST', key)
+    else
+      keep_with_feed(feed, key, now_ms)
+    end
+  end
+end
   move_keys(feed, moving, math.floor(now_us / 1000))
 end
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+local function packed_state(feed)
+  local packed = struct.pack(
+    '>ddddddddddddd',
+    feed.epoch,
+    feed.last,
+    feed.front,
+    feed.token,
+    feed.trimmed,
+    feed.bytes,
+    feed.lane_ms,
+    feed.lane_swept,
+    feed.lane_last,
+    feed.due_at,
+    feed.visible_at_us,
+    feed.lives_until,
+    feed.kept_until
+  )
+  if feed.large == 0 and feed.moved == 0 then
+    return packed
+  end
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
+  local packed = packed_state(feed)
+  if packed ~= feed.packed then
+    redis.call('HSET', meta, 'state', packed)
+  end
+end
 save_feed(meta, feed)
+local function format_marker(epoch, position)
+  return string.format('%.0f-%.0f', epoch, position)
+end
 return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }
 `,
   },
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'subscribers', 'guards'],
   lines: [
     [1, 'lua/feed/subscribe.lua', 1],
-    [30, 'lua/shared/exact.lua', 1],
-    [40, 'lua/shared/clock.lua', 1],
-    [46, 'lua/shared/feed/meta.lua', 1],
-    [113, 'lua/shared/feed/save.lua', 1],
-    [152, 'lua/shared/feed/save.lua', 48],
-    [159, 'lua/shared/feed/marker.lua', 1],
-    [181, 'lua/shared/feed/start.lua', 1],
-    [206, 'lua/shared/feed/keep-alive.lua', 1],
-    [242, 'lua/feed/subscribe.lua', 37],
-    [255, 'lua/shared/take-up.lua', 1],
-    [270, 'lua/feed/subscribe.lua', 51],
+    [30, 'lua/shared/feed/meta.lua', 1],
+    [52, 'lua/shared/feed/save.lua', 1],
+    [54, 'lua/shared/feed/marker.lua', 1],
+    [57, 'lua/shared/feed/meta.lua', 25],
+    [100, 'lua/feed/subscribe.lua', 38],
+    [112, 'lua/shared/take-up.lua', 1],
+    [127, 'lua/feed/subscribe.lua', 51],
+    [131, 'lua/shared/feed/start.lua', 1],
+    [138, 'lua/shared/feed/marker.lua', 8],
+    [153, 'lua/shared/feed/start.lua', 8],
+    [171, 'lua/feed/subscribe.lua', 55],
+    [175, 'lua/shared/clock.lua', 1],
+    [181, 'lua/feed/subscribe.lua', 59],
+    [184, 'lua/shared/exact.lua', 1],
+    [194, 'lua/feed/subscribe.lua', 62],
+    [200, 'lua/shared/feed/save.lua', 3],
+    [213, 'lua/feed/subscribe.lua', 68],
+    [215, 'lua/shared/feed/keep-alive.lua', 12],
+    [229, 'lua/feed/subscribe.lua', 70],
+    [245, 'lua/shared/feed/keep-alive.lua', 27],
+    [247, 'lua/shared/feed/keep-alive.lua', 5],
+    [253, 'lua/shared/feed/keep-alive.lua', 29],
+    [261, 'lua/feed/subscribe.lua', 86],
+    [263, 'lua/shared/feed/save.lua', 48],
+    [265, 'lua/shared/feed/save.lua', 17],
+    [287, 'lua/shared/feed/save.lua', 50],
+    [292, 'lua/feed/subscribe.lua', 88],
+    [293, 'lua/shared/feed/marker.lua', 4],
+    [296, 'lua/feed/subscribe.lua', 89],
   ],
   encode(args) {
     return withoutDefaults([

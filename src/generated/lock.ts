@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '5829f2b7bf63476f4abf5936663a48326dea79ed',
+    sha1: '255f1eed19be28d933c208c59471f869a4dbada1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -60,17 +60,6 @@ local claim_ms = tonumber(ARGV[6] or 1000) -- integer: how long the next holder 
 local sharded = ARGV[7] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[8] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
-end
 -- Those who wait, first come first served: a sorted set of tickets by number.
 -- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
 -- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
@@ -83,174 +72,24 @@ end
 -- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
-local function format_ticket(ticket)
-  return string.format(
-    '%s %s %d %d %d %s',
-    ticket.id,
-    ticket.kind,
-    ticket.lease_ms,
-    ticket.listens,
-    ticket.units,
-    ticket.holder
-  )
-end
-
-local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
-end
-
--- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
-local function other_text(ticket)
-  local listens = ticket.listens
-  ticket.listens = 1 - listens
-  local text = format_ticket(ticket)
-  ticket.listens = listens
-  return text
-end
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
 -- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
 -- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
-local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
-end
+-- Writes the main key of a lock; see shared/lock/state.
 
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
-local function listens_here(ticket, how)
-  if ticket.listens == 0 or not how.counted then
-    return nil
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local counts
-  if how.sharded then
-    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-  else
-    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  end
-  if counts.err then
-    return nil
-  end
-  return counts[2] > 0
-end
-
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
-local function publish_to(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.pcall('SPUBLISH', channel, message)
-  else
-    heard = redis.pcall('PUBLISH', channel, message)
-  end
-  return type(heard) == 'number'
-end
-
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
-local function tell_process(ticket, message, how)
-  if listens_here(ticket, how) == false then
-    return false
-  end
-  publish_to(ticket, message, how)
-  return true
-end
--- The line of tickets; see shared/tickets.
--- Dead tickets passed over by one call.
-local MOST_SKIPPED = 500
-
--- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
-local function has_just_asked(ticket, now_ms)
-  local asked_ms = string.match(ticket.id, '@(%d+)$')
-  return asked_ms and math.abs(now_ms - asked_ms) <= 250
-end
-
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
-  end
-  return math.min(ticket.lease_ms, claim_ms)
-end
-
--- The first ticket, or nil.
-local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
-end
-
--- Tells the first in line that it is. Answers false when nobody waits any more.
-local function call_first(queue, recheck_ms, how)
-  for _ = 1, MOST_SKIPPED do
-    local ticket = first_ticket(queue)
-    if not ticket then
-      return false
-    end
-    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return true
-    end
-    redis.call('ZREM', queue, ticket.text)
-  end
-  return true
-end
-
--- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
--- nobody waits any more; \`ticket\` is nil when nobody did.
-local function call_next(queue, ticket, recheck_ms, how)
-  if not ticket then
-    return false
-  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-    return true
-  end
-  redis.call('ZREM', queue, ticket.text)
-  return call_first(queue, recheck_ms, how)
-end
-
--- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
--- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
--- Answers as \`publish_to\`.
-local function tell_granted(queue, ticket, message, how)
-  if not how.writes then
-    redis.call('ZREM', queue, '')
-    how.writes = true
-  end
-  return publish_to(ticket, message, how)
-end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
--- <holder>'.
---   mode           x: one holder; s: shared; -: given back; l: the lease ran out
---   token          the newest one granted; it outlives its lease, so that tokens rise
---   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
---   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
---   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
---   id, holder     of the attempt that holds it alone, or held it
-local LOCK_LAYOUT = '1'
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
 
 -- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function read_lock(stored)
   stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-  if layout ~= LOCK_LAYOUT then
+  if layout ~= '1' then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
@@ -265,40 +104,14 @@ local function read_lock(stored)
     holder = holder,
   }
 end
-
-local function is_held(lock, now_ms)
-  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+local lock = read_lock(redis.call('GET', state))
+if lock.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. lock.layout)
 end
-
--- Notes that time has ended the lease.
-local function lapse(lock, now_ms)
-  if lock.mode ~= '-' and not is_held(lock, now_ms) then
-    lock.mode = 'l'
-  end
-end
-
-local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
-end
--- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
-local LOCK_KEPT_MS = 600000
-local AWAITED_LOCK_KEPT_MS = 7200000
-
--- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
--- number would be printed for the command.
-local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  if left_ms > kept_ms then
-    return left_ms + kept_ms
-  end
-  return awaited and '14400000' or '1200000'
-end
--- Writes the main key of a lock; see shared/lock/state.
-
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
   local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-  return LOCK_LAYOUT
+  return '1'
     .. ' '
     .. lock.mode
     .. ' '
@@ -310,44 +123,38 @@ local function lock_text(lock)
     .. ' '
     .. lock.holder
 end
-
-local function lock_kept_ms(lock, now_ms)
-  local left_ms = lock.expires_at_ms - now_ms
-  -- As shared/behind does, without calls: locks that are waited for are saved often.
-  local behind = lock.token / 1000 - now_ms
-  if behind > left_ms then
-    left_ms = math.ceil(behind)
-  end
-  return kept_ms_after(left_ms, lock.last_ticket > 0)
+local before = lock_text(lock)
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
 end
-
--- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
--- need memory, and takes it behind another.
-local function save_freed_lock(state, lock, now_ms)
-  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-  if saved.err then
-    redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, text, 'PX', kept_ms)
-  end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local ticket =
+  { id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
+local function format_ticket(ticket)
+  return string.format(
+    '%s %s %d %d %d %s',
+    ticket.id,
+    ticket.kind,
+    ticket.lease_ms,
+    ticket.listens,
+    ticket.units,
+    ticket.holder
+  )
 end
--- The token of the next holder, as text.
-local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
+-- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
+local function other_text(ticket)
+  local listens = ticket.listens
+  ticket.listens = 1 - listens
+  local text = format_ticket(ticket)
+  ticket.listens = listens
+  return text
 end
-
--- Makes the attempt the only holder.
-local function grant(lock, id, holder, token, expires_at_ms)
-  lock.mode = 'x'
-  lock.token = token
-  lock.expires_at_ms = expires_at_ms
-  lock.id = id
-  lock.holder = holder
-end
--- The leases of a shared lock: a sorted set of tokens by the time at which they end, and a hash that leads
--- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
-local READERS_KEPT_MS = 600000
-
+redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket))
+local token = redis.call('HGET', reader_ids, 'i' .. id)
 -- Answers the id of its attempt.
 local function forget_reader(readers, reader_ids, token)
   local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
@@ -359,7 +166,9 @@ local function forget_reader(readers, reader_ids, token)
   redis.call('HDEL', reader_ids, token)
   return id
 end
-
+if token then
+  forget_reader(readers, reader_ids, token)
+end
 -- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
 -- they have, and does not remove them.
 local function count_readers(lock, readers, reader_ids, now_ms)
@@ -389,7 +198,236 @@ end
     lock.mode = 'l'
   end
 end
+count_readers(lock, readers, reader_ids, now_ms)
+-- Notes that time has ended the lease.
+local function lapse(lock, now_ms)
+local function is_held(lock, now_ms)
+  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+end
+  if lock.mode ~= '-' and not is_held(lock, now_ms) then
+    lock.mode = 'l'
+  end
+end
+lapse(lock, now_ms)
+local served
+local function parse_ticket(text)
+  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+  return {
+    text = text,
+    id = id,
+    kind = kind,
+    lease_ms = tonumber(lease_ms),
+    listens = tonumber(listens),
+    units = tonumber(units),
+    holder = holder,
+  }
+end
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local counts
+  if how.sharded then
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+  else
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+  end
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.pcall('SPUBLISH', channel, message)
+  else
+    heard = redis.pcall('PUBLISH', channel, message)
+  end
+  return type(heard) == 'number'
+end
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
+end
+-- The first ticket, or nil.
+local function first_ticket(queue)
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
+  return text and parse_ticket(text) or nil
+end
+-- Tells the first in line that it is. Answers false when nobody waits any more.
+local function call_first(queue, recheck_ms, how)
+  for _ = 1, 500 do
+    local ticket = first_ticket(queue)
+    if not ticket then
+      return false
+    end
+    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return true
+    end
+    redis.call('ZREM', queue, ticket.text)
+  end
+  return true
+end
+local how = { channel = channel, sharded = sharded, counted = counted }
+if lock.last_ticket > 0 and lock.mode ~= 'x' then
+-- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
+-- one behind the other, or to one alone. Answers 'own' when it came to the caller's own ticket, 'more' when
+-- it stopped among dead tickets, 'nobody' when the line is empty.
+local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
+  local now_ms = math.floor(now_us / 1000)
+  local let = 0
+  -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
+  local asleep
+local function is_called(called, now_ms)
+  if called == '0' then
+    return false
+  end
+  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+  return left_ms > 0 and left_ms <= 60000
+end
+-- Whether one that was told to come has not come, though it had the time.
+local function is_overdue(called, now_ms)
+  return called ~= '0' and not is_called(called, now_ms)
+end
+  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+-- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local function send_back_late(lock, queue, own, now_ms, how)
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
 
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+  if is_overdue(lock.called, now_ms) then
+    lock.late = lock.late or {}
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+    lock.late[process_of({ id = called_id(lock.called) })] = true
+    lock.called = '0'
+  end
+  if lock.mode == 'l' then
+    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+    -- Once: its attempt may stand in line again.
+    lock.id = ''
+  end
+  if lock.late then
+    send_back(queue, lock.late, own, how)
+  end
+end
+    send_back_late(lock, queue, own, now_ms, how)
+  end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+local function has_just_asked(ticket, now_ms)
+  local asked_ms = string.match(ticket.id, '@(%d+)$')
+  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+end
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  if heard and has_just_asked(ticket, now_ms) then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
+end
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
+end
+local function is_free(lock)
+  return lock.mode == '-' or lock.mode == 'l'
+end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+-- Makes the attempt the only holder.
+local function grant(lock, id, holder, token, expires_at_ms)
+  lock.mode = 'x'
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
+  lock.id = id
+  lock.holder = holder
+end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   local now_ms = math.floor(now_us / 1000)
   local expires_at_ms = now_ms + lease_ms
@@ -400,29 +438,10 @@ local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   lock.holder = ''
   redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
   redis.call('ZADD', readers, expires_at_ms, lock.token)
-  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
-  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
+  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
+  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
   return expires_at_ms
 end
--- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
--- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
--- so that those who pass by need not look at the line.
-
--- Nobody is told to come for longer than this: more is left where the clock has stepped back.
-local MOST_CALLED_MS = 60000
-
-local function is_called(called, now_ms)
-  if called == '0' then
-    return false
-  end
-  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-  return left_ms > 0 and left_ms <= MOST_CALLED_MS
-end
-
-local function called_id(called)
-  return string.match(called, '/(.*)$')
-end
-
 local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
@@ -467,7 +486,6 @@ end
   end
   return 'granted'
 end
-
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
 local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
@@ -495,77 +513,6 @@ end
   end
   return true
 end
-
--- Whether one that was told to come has not come, though it had the time.
-local function is_overdue(called, now_ms)
-  return called ~= '0' and not is_called(called, now_ms)
-end
-
--- Sends back the tickets of processes that did not take what they were offered, or did not come.
-local function send_back_late(lock, queue, own, now_ms, how)
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
-local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
-end
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-  if is_overdue(lock.called, now_ms) then
-    lock.late = lock.late or {}
-    lock.late[process_of({ id = called_id(lock.called) })] = true
-    lock.called = '0'
-  end
-  if lock.mode == 'l' then
-    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-    -- Once: its attempt may stand in line again.
-    lock.id = ''
-  end
-  if lock.late then
-    send_back(queue, lock.late, own, how)
-  end
-end
--- Readers who stand one behind the other are let in together.
-local MOST_LET_IN = 100
-
 -- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
 -- be told, and so asks by itself, and false when the process is gone.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
@@ -585,19 +532,7 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   return 'granted'
 end
-
--- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
--- one behind the other, or to one alone. Answers 'own' when it came to the caller's own ticket, 'more' when
--- it stopped among dead tickets, 'nobody' when the line is empty.
-local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local let = 0
-  -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
-  local asleep
-  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
-    send_back_late(lock, queue, own, now_ms, how)
-  end
-  for _ = 1, MOST_SKIPPED do
+  for _ = 1, 500 do
     local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
@@ -618,17 +553,6 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       else
         local passed = false
         if looks then
--- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
--- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
--- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
---   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
---   401 to 800   the second in which it was told once more, for it had not asked for a while
-local SILENT_S = 4
-local LOOKED_S = 400
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -655,7 +579,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -673,14 +597,14 @@ local function is_silent(queue, ticket, own, now_ms)
   end
   local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
   local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
     return false
   elseif told == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
+  local noted_now = told * 400 + second + 1
   -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
   redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
@@ -712,7 +636,7 @@ end
           return 'served'
         end
       end
-    elseif let == MOST_LET_IN then
+    elseif let == 100 then
       if tell_process(ticket, 'come ' .. ticket.id, how) then
         return 'served'
       end
@@ -735,17 +659,6 @@ end
         end
         let, asleep = let + 1, process_of(ticket)
       elseif came == 'untold' then
--- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
--- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
--- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
---   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
---   401 to 800   the second in which it was told once more, for it had not asked for a while
-local SILENT_S = 4
-local LOOKED_S = 400
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -772,7 +685,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -790,14 +703,14 @@ local function is_silent(queue, ticket, own, now_ms)
   end
   local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
   local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
     return false
   elseif told == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
+  local noted_now = told * 400 + second + 1
   -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
   redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
@@ -819,31 +732,39 @@ end
   end
   return 'more'
 end
-
-local lock = read_lock(redis.call('GET', state))
-if lock.layout ~= LOCK_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
-end
-local before = lock_text(lock)
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local how = { channel = channel, sharded = sharded, counted = counted }
-local ticket =
-  { id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
-redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket))
-local token = redis.call('HGET', reader_ids, 'i' .. id)
-if token then
-  forget_reader(readers, reader_ids, token)
-end
-count_readers(lock, readers, reader_ids, now_ms)
-lapse(lock, now_ms)
-local served
-if lock.last_ticket > 0 and lock.mode ~= 'x' then
   served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
 elseif lock.last_ticket > 0 and not call_first(queue, lock.expires_at_ms - now_ms, how) then
   lock.last_ticket = 0
 end
 if lock_text(lock) ~= before then
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
+local function save_freed_lock(state, lock, now_ms)
+local function lock_kept_ms(lock, now_ms)
+  local left_ms = lock.expires_at_ms - now_ms
+  -- As shared/behind does, without calls: locks that are waited for are saved often.
+  local behind = lock.token / 1000 - now_ms
+  if behind > left_ms then
+    left_ms = math.ceil(behind)
+  end
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and 7200000 or 600000
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
+  return kept_ms_after(left_ms, lock.last_ticket > 0)
+end
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
+  end
+end
   save_freed_lock(state, lock, now_ms)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }
@@ -852,42 +773,84 @@ return { 'abandoned', served == 'more' and 1 or 0 }
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   lines: [
     [1, 'lua/lock/abandon-shared.lua', 1],
-    [21, 'lua/shared/clock.lua', 1],
-    [27, 'lua/shared/next-token.lua', 1],
-    [32, 'lua/shared/tickets.lua', 1],
-    [77, 'lua/shared/tell.lua', 1],
-    [134, 'lua/shared/line.lua', 1],
-    [196, 'lua/shared/lock/state.lua', 1],
-    [241, 'lua/shared/lock/kept.lua', 1],
-    [254, 'lua/shared/lock/save.lua', 1],
-    [282, 'lua/shared/lock/save.lua', 33],
-    [292, 'lua/shared/lock/grant.lua', 1],
-    [305, 'lua/shared/lock/readers.lua', 1],
-    [309, 'lua/shared/lock/readers.lua', 16],
-    [327, 'lua/shared/note-late.lua', 1],
-    [335, 'lua/shared/lock/readers.lua', 35],
-    [351, 'lua/shared/lock/readers.lua', 61],
-    [365, 'lua/shared/lock/called.lua', 1],
-    [387, 'lua/shared/lock/hand-over.lua', 1],
-    [412, 'lua/shared/call-other.lua', 1],
-    [421, 'lua/shared/lock/hand-over.lua', 27],
-    [440, 'lua/shared/call-other.lua', 1],
-    [449, 'lua/shared/lock/hand-over.lua', 47],
-    [464, 'lua/shared/note-late.lua', 1],
-    [472, 'lua/shared/send-back.lua', 1],
-    [510, 'lua/shared/lock/hand-over.lua', 64],
-    [524, 'lua/shared/lock/serve-shared.lua', 1],
-    [579, 'lua/shared/silent.lua', 1],
-    [587, 'lua/shared/send-back.lua', 1],
-    [625, 'lua/shared/silent.lua', 10],
-    [655, 'lua/shared/lock/serve-shared.lua', 57],
-    [659, 'lua/shared/call-other.lua', 1],
-    [668, 'lua/shared/lock/serve-shared.lua', 62],
-    [696, 'lua/shared/silent.lua', 1],
-    [704, 'lua/shared/send-back.lua', 1],
-    [742, 'lua/shared/silent.lua', 10],
-    [772, 'lua/shared/lock/serve-shared.lua', 91],
-    [780, 'lua/lock/abandon-shared.lua', 34],
+    [21, 'lua/shared/tickets.lua', 1],
+    [33, 'lua/shared/tell.lua', 1],
+    [39, 'lua/shared/lock/save.lua', 1],
+    [41, 'lua/shared/lock/called.lua', 1],
+    [45, 'lua/shared/lock/state.lua', 11],
+    [65, 'lua/lock/abandon-shared.lua', 35],
+    [69, 'lua/shared/lock/save.lua', 3],
+    [84, 'lua/lock/abandon-shared.lua', 39],
+    [85, 'lua/shared/clock.lua', 1],
+    [91, 'lua/lock/abandon-shared.lua', 40],
+    [93, 'lua/lock/abandon-shared.lua', 43],
+    [95, 'lua/shared/tickets.lua', 13],
+    [106, 'lua/shared/tickets.lua', 38],
+    [114, 'lua/lock/abandon-shared.lua', 45],
+    [116, 'lua/shared/lock/readers.lua', 16],
+    [127, 'lua/lock/abandon-shared.lua', 47],
+    [130, 'lua/shared/lock/readers.lua', 28],
+    [136, 'lua/shared/note-late.lua', 1],
+    [144, 'lua/shared/lock/readers.lua', 35],
+    [159, 'lua/lock/abandon-shared.lua', 50],
+    [160, 'lua/shared/lock/state.lua', 36],
+    [162, 'lua/shared/lock/state.lua', 32],
+    [165, 'lua/shared/lock/state.lua', 38],
+    [169, 'lua/lock/abandon-shared.lua', 51],
+    [171, 'lua/shared/tickets.lua', 25],
+    [183, 'lua/shared/tell.lua', 7],
+    [186, 'lua/shared/tell.lua', 11],
+    [189, 'lua/shared/tell.lua', 15],
+    [207, 'lua/shared/tell.lua', 34],
+    [222, 'lua/shared/tell.lua', 50],
+    [230, 'lua/shared/line.lua', 20],
+    [235, 'lua/shared/line.lua', 26],
+    [249, 'lua/lock/abandon-shared.lua', 42],
+    [250, 'lua/lock/abandon-shared.lua', 53],
+    [251, 'lua/shared/lock/serve-shared.lua', 24],
+    [259, 'lua/shared/lock/called.lua', 8],
+    [266, 'lua/shared/lock/hand-over.lua', 55],
+    [270, 'lua/shared/lock/serve-shared.lua', 32],
+    [271, 'lua/shared/lock/hand-over.lua', 60],
+    [273, 'lua/shared/note-late.lua', 1],
+    [281, 'lua/shared/send-back.lua', 4],
+    [316, 'lua/shared/lock/hand-over.lua', 64],
+    [318, 'lua/shared/lock/called.lua', 16],
+    [321, 'lua/shared/lock/hand-over.lua', 66],
+    [333, 'lua/shared/lock/serve-shared.lua', 33],
+    [335, 'lua/shared/next-token.lua', 1],
+    [340, 'lua/shared/line.lua', 5],
+    [345, 'lua/shared/line.lua', 11],
+    [353, 'lua/shared/line.lua', 41],
+    [364, 'lua/shared/line.lua', 53],
+    [374, 'lua/shared/lock/state.lua', 43],
+    [377, 'lua/shared/lock/grant.lua', 1],
+    [381, 'lua/shared/lock/grant.lua', 6],
+    [389, 'lua/shared/lock/readers.lua', 61],
+    [403, 'lua/shared/lock/called.lua', 20],
+    [406, 'lua/shared/lock/hand-over.lua', 1],
+    [431, 'lua/shared/call-other.lua', 1],
+    [440, 'lua/shared/lock/hand-over.lua', 27],
+    [447, 'lua/shared/lock/hand-over.lua', 35],
+    [458, 'lua/shared/call-other.lua', 1],
+    [467, 'lua/shared/lock/hand-over.lua', 47],
+    [474, 'lua/shared/lock/serve-shared.lua', 4],
+    [493, 'lua/shared/lock/serve-shared.lua', 35],
+    [514, 'lua/shared/send-back.lua', 4],
+    [549, 'lua/shared/silent.lua', 10],
+    [579, 'lua/shared/lock/serve-shared.lua', 57],
+    [583, 'lua/shared/call-other.lua', 1],
+    [592, 'lua/shared/lock/serve-shared.lua', 62],
+    [620, 'lua/shared/send-back.lua', 4],
+    [655, 'lua/shared/silent.lua', 10],
+    [685, 'lua/shared/lock/serve-shared.lua', 91],
+    [693, 'lua/lock/abandon-shared.lua', 54],
+    [698, 'lua/shared/lock/save.lua', 33],
+    [701, 'lua/shared/lock/save.lua', 19],
+    [708, 'lua/shared/lock/kept.lua', 5],
+    [717, 'lua/shared/lock/save.lua', 26],
+    [719, 'lua/shared/lock/save.lua', 36],
+    [726, 'lua/lock/abandon-shared.lua', 59],
   ],
   encode(args) {
     return withoutDefaults([
@@ -948,7 +911,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: 'e02fd064292698c7bb0ca8f0fba9b6ca4f2858a6',
+    sha1: '188a227dd7714c68a3731aea64344e99a6f522d8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -970,17 +933,6 @@ local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long the next holder 
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
-end
 -- Those who wait, first come first served: a sorted set of tickets by number.
 -- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
 -- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
@@ -993,6 +945,58 @@ end
 -- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
+-- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+-- Writes the main key of a lock; see shared/lock/state.
+
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
+  if layout ~= '1' then
+    return { layout = string.match(stored, '^%S*') }
+  end
+  return {
+    layout = layout,
+    mode = mode,
+    token = token,
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
+    last_ticket = tonumber(last_ticket),
+    called = called,
+    id = id,
+    holder = holder,
+  }
+end
+local lock = read_lock(redis.call('GET', state))
+if lock.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local ticket = {
+  id = id,
+  kind = barging and 'b' or 'x',
+  lease_ms = lease_ms,
+  listens = listens and 1 or 0,
+  units = 1,
+  holder = holder,
+}
 local function format_ticket(ticket)
   return string.format(
     '%s %s %d %d %d %s',
@@ -1004,7 +1008,36 @@ local function format_ticket(ticket)
     ticket.holder
   )
 end
-
+-- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
+local function other_text(ticket)
+  local listens = ticket.listens
+  ticket.listens = 1 - listens
+  local text = format_ticket(ticket)
+  ticket.listens = listens
+  return text
+end
+local left = lock.last_ticket > 0 and redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket)) > 0
+local function is_held(lock, now_ms)
+  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+end
+local gave = lock.id == id and lock.mode == 'x' and is_held(lock, now_ms)
+if gave then
+  lock.mode = '-'
+  lock.expires_at_ms = 0
+end
+-- Notes that time has ended the lease.
+local function lapse(lock, now_ms)
+  if lock.mode ~= '-' and not is_held(lock, now_ms) then
+    lock.mode = 'l'
+  end
+end
+lapse(lock, now_ms)
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+local called = called_id(lock.called) == id
+lock.called = called and '0' or lock.called
+local served
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
   return {
@@ -1017,29 +1050,12 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
-
--- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
-local function other_text(ticket)
-  local listens = ticket.listens
-  ticket.listens = 1 - listens
-  local text = format_ticket(ticket)
-  ticket.listens = listens
-  return text
-end
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
-
 local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
-
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
@@ -1058,7 +1074,6 @@ local function listens_here(ticket, how)
   end
   return counts[2] > 0
 end
-
 -- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
 -- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
@@ -1074,7 +1089,6 @@ local function publish_to(ticket, message, how)
   end
   return type(heard) == 'number'
 end
-
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
 local function tell_process(ticket, message, how)
   if listens_here(ticket, how) == false then
@@ -1083,34 +1097,14 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
--- The line of tickets; see shared/tickets.
--- Dead tickets passed over by one call.
-local MOST_SKIPPED = 500
-
--- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
-local function has_just_asked(ticket, now_ms)
-  local asked_ms = string.match(ticket.id, '@(%d+)$')
-  return asked_ms and math.abs(now_ms - asked_ms) <= 250
-end
-
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
-  end
-  return math.min(ticket.lease_ms, claim_ms)
-end
-
 -- The first ticket, or nil.
 local function first_ticket(queue)
   local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
-
 -- Tells the first in line that it is. Answers false when nobody waits any more.
 local function call_first(queue, recheck_ms, how)
-  for _ = 1, MOST_SKIPPED do
+  for _ = 1, 500 do
     local ticket = first_ticket(queue)
     if not ticket then
       return false
@@ -1122,7 +1116,107 @@ local function call_first(queue, recheck_ms, how)
   end
   return true
 end
+local function is_free(lock)
+  return lock.mode == '-' or lock.mode == 'l'
+end
+local how = { channel = channel, sharded = sharded, counted = counted }
+if is_free(lock) and lock.last_ticket > 0 then
+-- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
+-- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, 'untold' when
+-- the first may not be told, and 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
+local function serve(lock, queue, own, claim_ms, now_us, how)
+  local now_ms = math.floor(now_us / 1000)
+local function is_called(called, now_ms)
+  if called == '0' then
+    return false
+  end
+  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+  return left_ms > 0 and left_ms <= 60000
+end
+-- Whether one that was told to come has not come, though it had the time.
+local function is_overdue(called, now_ms)
+  return called ~= '0' and not is_called(called, now_ms)
+end
+  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+-- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local function send_back_late(lock, queue, own, now_ms, how)
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
 
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+  if is_overdue(lock.called, now_ms) then
+    lock.late = lock.late or {}
+    lock.late[process_of({ id = called_id(lock.called) })] = true
+    lock.called = '0'
+  end
+  if lock.mode == 'l' then
+    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+    -- Once: its attempt may stand in line again.
+    lock.id = ''
+  end
+  if lock.late then
+    send_back(queue, lock.late, own, how)
+  end
+end
+    send_back_late(lock, queue, own, now_ms, how)
+  end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+local function has_just_asked(ticket, now_ms)
+  local asked_ms = string.match(ticket.id, '@(%d+)$')
+  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+end
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  if heard and has_just_asked(ticket, now_ms) then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
 -- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
 -- nobody waits any more; \`ticket\` is nil when nobody did.
 local function call_next(queue, ticket, recheck_ms, how)
@@ -1134,7 +1228,6 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
-
 -- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
 -- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
 -- Answers as \`publish_to\`.
@@ -1145,107 +1238,10 @@ local function tell_granted(queue, ticket, message, how)
   end
   return publish_to(ticket, message, how)
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
--- <holder>'.
---   mode           x: one holder; s: shared; -: given back; l: the lease ran out
---   token          the newest one granted; it outlives its lease, so that tokens rise
---   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
---   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
---   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
---   id, holder     of the attempt that holds it alone, or held it
-local LOCK_LAYOUT = '1'
-
--- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function read_lock(stored)
-  stored = stored or '1 - 0 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-  if layout ~= LOCK_LAYOUT then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    mode = mode,
-    token = token,
-    -- Giving a lock back leaves the end of its lease in the text.
-    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-    last_ticket = tonumber(last_ticket),
-    called = called,
-    id = id,
-    holder = holder,
-  }
-end
-
-local function is_held(lock, now_ms)
-  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
-end
-
--- Notes that time has ended the lease.
-local function lapse(lock, now_ms)
-  if lock.mode ~= '-' and not is_held(lock, now_ms) then
-    lock.mode = 'l'
-  end
-end
-
-local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
-end
--- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
-local LOCK_KEPT_MS = 600000
-local AWAITED_LOCK_KEPT_MS = 7200000
-
--- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
--- number would be printed for the command.
-local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  if left_ms > kept_ms then
-    return left_ms + kept_ms
-  end
-  return awaited and '14400000' or '1200000'
-end
--- Writes the main key of a lock; see shared/lock/state.
-
--- Milliseconds and ticket numbers have fewer digits than Lua writes.
-local function lock_text(lock)
-  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-  return LOCK_LAYOUT
-    .. ' '
-    .. lock.mode
-    .. ' '
-    .. times
-    .. ' '
-    .. lock.called
-    .. ' '
-    .. lock.id
-    .. ' '
-    .. lock.holder
-end
-
-local function lock_kept_ms(lock, now_ms)
-  local left_ms = lock.expires_at_ms - now_ms
-  -- As shared/behind does, without calls: locks that are waited for are saved often.
-  local behind = lock.token / 1000 - now_ms
-  if behind > left_ms then
-    left_ms = math.ceil(behind)
-  end
-  return kept_ms_after(left_ms, lock.last_ticket > 0)
-end
-
--- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
--- need memory, and takes it behind another.
-local function save_freed_lock(state, lock, now_ms)
-  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-  if saved.err then
-    redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, text, 'PX', kept_ms)
-  end
-end
 -- The token of the next holder, as text.
 local function new_token(lock, now_us)
   return string.format('%.0f', next_token(lock.token, now_us))
 end
-
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, token, expires_at_ms)
   lock.mode = 'x'
@@ -1254,25 +1250,6 @@ local function grant(lock, id, holder, token, expires_at_ms)
   lock.id = id
   lock.holder = holder
 end
--- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
--- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
--- so that those who pass by need not look at the line.
-
--- Nobody is told to come for longer than this: more is left where the clock has stepped back.
-local MOST_CALLED_MS = 60000
-
-local function is_called(called, now_ms)
-  if called == '0' then
-    return false
-  end
-  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-  return left_ms > 0 and left_ms <= MOST_CALLED_MS
-end
-
-local function called_id(called)
-  return string.match(called, '/(.*)$')
-end
-
 local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
@@ -1317,7 +1294,6 @@ end
   end
   return 'granted'
 end
-
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
 local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
@@ -1345,83 +1321,7 @@ end
   end
   return true
 end
-
--- Whether one that was told to come has not come, though it had the time.
-local function is_overdue(called, now_ms)
-  return called ~= '0' and not is_called(called, now_ms)
-end
-
--- Sends back the tickets of processes that did not take what they were offered, or did not come.
-local function send_back_late(lock, queue, own, now_ms, how)
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
-local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
-end
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-  if is_overdue(lock.called, now_ms) then
-    lock.late = lock.late or {}
-    lock.late[process_of({ id = called_id(lock.called) })] = true
-    lock.called = '0'
-  end
-  if lock.mode == 'l' then
-    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-    -- Once: its attempt may stand in line again.
-    lock.id = ''
-  end
-  if lock.late then
-    send_back(queue, lock.late, own, how)
-  end
-end
--- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
--- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, 'untold' when
--- the first may not be told, and 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
-local function serve(lock, queue, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
-    send_back_late(lock, queue, own, now_ms, how)
-  end
-  for _ = 1, MOST_SKIPPED do
+  for _ = 1, 500 do
     local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
@@ -1442,17 +1342,6 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
       if came == 'granted' then
         return 'granted'
       elseif came == 'untold' then
--- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
--- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
--- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
---   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
---   401 to 800   the second in which it was told once more, for it had not asked for a while
-local SILENT_S = 4
-local LOOKED_S = 400
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -1479,7 +1368,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -1497,14 +1386,14 @@ local function is_silent(queue, ticket, own, now_ms)
   end
   local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
   local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
     return false
   elseif told == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
+  local noted_now = told * 400 + second + 1
   -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
   redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
@@ -1526,33 +1415,6 @@ end
   end
   return 'more'
 end
-
-local lock = read_lock(redis.call('GET', state))
-if lock.layout ~= LOCK_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local how = { channel = channel, sharded = sharded, counted = counted }
-local ticket = {
-  id = id,
-  kind = barging and 'b' or 'x',
-  lease_ms = lease_ms,
-  listens = listens and 1 or 0,
-  units = 1,
-  holder = holder,
-}
-local left = lock.last_ticket > 0 and redis.call('ZREM', queue, format_ticket(ticket), other_text(ticket)) > 0
-local gave = lock.id == id and lock.mode == 'x' and is_held(lock, now_ms)
-if gave then
-  lock.mode = '-'
-  lock.expires_at_ms = 0
-end
-lapse(lock, now_ms)
-local called = called_id(lock.called) == id
-lock.called = called and '0' or lock.called
-local served
-if is_free(lock) and lock.last_ticket > 0 then
   served = serve(lock, queue, '', claim_ms, now_us, how)
 elseif left and not call_first(queue, lock.expires_at_ms - now_ms, how) then
   lock.last_ticket = 0
@@ -1562,6 +1424,49 @@ elseif left and lock.mode == 's' then
   served = first and first.kind == 's' and 'more'
 end
 if left or gave or served or called then
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
+local function save_freed_lock(state, lock, now_ms)
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
+local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
+  return '1'
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
+end
+local function lock_kept_ms(lock, now_ms)
+  local left_ms = lock.expires_at_ms - now_ms
+  -- As shared/behind does, without calls: locks that are waited for are saved often.
+  local behind = lock.token / 1000 - now_ms
+  if behind > left_ms then
+    left_ms = math.ceil(behind)
+  end
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and 7200000 or 600000
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
+  return kept_ms_after(left_ms, lock.last_ticket > 0)
+end
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
+  end
+end
   save_freed_lock(state, lock, now_ms)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }
@@ -1570,31 +1475,70 @@ return { 'abandoned', served == 'more' and 1 or 0 }
   parts: ['state', 'queue'],
   lines: [
     [1, 'lua/lock/abandon.lua', 1],
-    [20, 'lua/shared/clock.lua', 1],
-    [26, 'lua/shared/next-token.lua', 1],
-    [31, 'lua/shared/tickets.lua', 1],
-    [76, 'lua/shared/tell.lua', 1],
-    [133, 'lua/shared/line.lua', 1],
-    [195, 'lua/shared/lock/state.lua', 1],
-    [240, 'lua/shared/lock/kept.lua', 1],
-    [253, 'lua/shared/lock/save.lua', 1],
-    [281, 'lua/shared/lock/save.lua', 33],
-    [291, 'lua/shared/lock/grant.lua', 1],
-    [304, 'lua/shared/lock/called.lua', 1],
-    [326, 'lua/shared/lock/hand-over.lua', 1],
-    [351, 'lua/shared/call-other.lua', 1],
-    [360, 'lua/shared/lock/hand-over.lua', 27],
-    [379, 'lua/shared/call-other.lua', 1],
-    [388, 'lua/shared/lock/hand-over.lua', 47],
-    [403, 'lua/shared/note-late.lua', 1],
-    [411, 'lua/shared/send-back.lua', 1],
-    [449, 'lua/shared/lock/hand-over.lua', 64],
-    [463, 'lua/shared/lock/serve.lua', 1],
-    [492, 'lua/shared/silent.lua', 1],
-    [500, 'lua/shared/send-back.lua', 1],
-    [538, 'lua/shared/silent.lua', 10],
-    [568, 'lua/shared/lock/serve.lua', 31],
-    [576, 'lua/lock/abandon.lua', 32],
+    [20, 'lua/shared/tickets.lua', 1],
+    [32, 'lua/shared/tell.lua', 1],
+    [38, 'lua/shared/lock/save.lua', 1],
+    [40, 'lua/shared/lock/called.lua', 1],
+    [44, 'lua/shared/lock/state.lua', 11],
+    [64, 'lua/lock/abandon.lua', 33],
+    [68, 'lua/shared/clock.lua', 1],
+    [74, 'lua/lock/abandon.lua', 37],
+    [76, 'lua/lock/abandon.lua', 40],
+    [84, 'lua/shared/tickets.lua', 13],
+    [95, 'lua/shared/tickets.lua', 38],
+    [103, 'lua/lock/abandon.lua', 48],
+    [104, 'lua/shared/lock/state.lua', 32],
+    [107, 'lua/lock/abandon.lua', 49],
+    [112, 'lua/shared/lock/state.lua', 36],
+    [118, 'lua/lock/abandon.lua', 54],
+    [119, 'lua/shared/lock/called.lua', 16],
+    [122, 'lua/lock/abandon.lua', 55],
+    [125, 'lua/shared/tickets.lua', 25],
+    [137, 'lua/shared/tell.lua', 7],
+    [140, 'lua/shared/tell.lua', 11],
+    [143, 'lua/shared/tell.lua', 15],
+    [161, 'lua/shared/tell.lua', 34],
+    [176, 'lua/shared/tell.lua', 50],
+    [184, 'lua/shared/line.lua', 20],
+    [189, 'lua/shared/line.lua', 26],
+    [203, 'lua/shared/lock/state.lua', 43],
+    [206, 'lua/lock/abandon.lua', 39],
+    [207, 'lua/lock/abandon.lua', 58],
+    [208, 'lua/shared/lock/serve.lua', 1],
+    [213, 'lua/shared/lock/called.lua', 8],
+    [220, 'lua/shared/lock/hand-over.lua', 55],
+    [224, 'lua/shared/lock/serve.lua', 6],
+    [225, 'lua/shared/lock/hand-over.lua', 60],
+    [227, 'lua/shared/note-late.lua', 1],
+    [235, 'lua/shared/send-back.lua', 4],
+    [270, 'lua/shared/lock/hand-over.lua', 64],
+    [284, 'lua/shared/lock/serve.lua', 7],
+    [286, 'lua/shared/next-token.lua', 1],
+    [291, 'lua/shared/line.lua', 5],
+    [296, 'lua/shared/line.lua', 11],
+    [304, 'lua/shared/line.lua', 41],
+    [315, 'lua/shared/line.lua', 53],
+    [325, 'lua/shared/lock/grant.lua', 1],
+    [329, 'lua/shared/lock/grant.lua', 6],
+    [337, 'lua/shared/lock/called.lua', 20],
+    [340, 'lua/shared/lock/hand-over.lua', 1],
+    [365, 'lua/shared/call-other.lua', 1],
+    [374, 'lua/shared/lock/hand-over.lua', 27],
+    [381, 'lua/shared/lock/hand-over.lua', 35],
+    [392, 'lua/shared/call-other.lua', 1],
+    [401, 'lua/shared/lock/hand-over.lua', 47],
+    [408, 'lua/shared/lock/serve.lua', 9],
+    [429, 'lua/shared/send-back.lua', 4],
+    [464, 'lua/shared/silent.lua', 10],
+    [494, 'lua/shared/lock/serve.lua', 31],
+    [502, 'lua/lock/abandon.lua', 59],
+    [511, 'lua/shared/lock/save.lua', 33],
+    [514, 'lua/shared/lock/save.lua', 3],
+    [529, 'lua/shared/lock/save.lua', 19],
+    [536, 'lua/shared/lock/kept.lua', 5],
+    [545, 'lua/shared/lock/save.lua', 26],
+    [547, 'lua/shared/lock/save.lua', 36],
+    [554, 'lua/lock/abandon.lua', 68],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1654,7 +1598,7 @@ function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly tok
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
   script: {
     name: 'lock/acquire-all',
-    sha1: '082fa874683970652e0feb08c326e9f285dfba56',
+    sha1: 'df5573c5be9674236b440bf2853141a5062f8151',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1672,33 +1616,23 @@ local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local lease_ms = tonumber(ARGV[3]) -- integer: how long they are granted
 
+-- Writes the main key of a lock; see shared/lock/state.
+
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
-end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
--- <holder>'.
---   mode           x: one holder; s: shared; -: given back; l: the lease ran out
---   token          the newest one granted; it outlives its lease, so that tokens rise
---   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
---   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
---   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
---   id, holder     of the attempt that holds it alone, or held it
-local LOCK_LAYOUT = '1'
-
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local locks, mine = {}, 0
 -- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function read_lock(stored)
   stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-  if layout ~= LOCK_LAYOUT then
+  if layout ~= '1' then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
@@ -1713,86 +1647,18 @@ local function read_lock(stored)
     holder = holder,
   }
 end
-
 local function is_held(lock, now_ms)
   return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
 end
-
 -- Notes that time has ended the lease.
 local function lapse(lock, now_ms)
   if lock.mode ~= '-' and not is_held(lock, now_ms) then
     lock.mode = 'l'
   end
 end
-
-local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
-end
--- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
-local LOCK_KEPT_MS = 600000
-local AWAITED_LOCK_KEPT_MS = 7200000
-
--- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
--- number would be printed for the command.
-local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  if left_ms > kept_ms then
-    return left_ms + kept_ms
-  end
-  return awaited and '14400000' or '1200000'
-end
--- Writes the main key of a lock; see shared/lock/state.
-
--- Milliseconds and ticket numbers have fewer digits than Lua writes.
-local function lock_text(lock)
-  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-  return LOCK_LAYOUT
-    .. ' '
-    .. lock.mode
-    .. ' '
-    .. times
-    .. ' '
-    .. lock.called
-    .. ' '
-    .. lock.id
-    .. ' '
-    .. lock.holder
-end
-
-local function lock_kept_ms(lock, now_ms)
-  local left_ms = lock.expires_at_ms - now_ms
-  -- As shared/behind does, without calls: locks that are waited for are saved often.
-  local behind = lock.token / 1000 - now_ms
-  if behind > left_ms then
-    left_ms = math.ceil(behind)
-  end
-  return kept_ms_after(left_ms, lock.last_ticket > 0)
-end
-
-local function save_lock(state, lock, now_ms)
-  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
-end
-
--- The token of the next holder, as text.
-local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
-end
-
--- Makes the attempt the only holder.
-local function grant(lock, id, holder, token, expires_at_ms)
-  lock.mode = 'x'
-  lock.token = token
-  lock.expires_at_ms = expires_at_ms
-  lock.id = id
-  lock.holder = holder
-end
-
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local locks, mine = {}, 0
 for at = states_at, #states, 1 do
   local lock = read_lock(redis.call('GET', states[at]))
-  if lock.layout ~= LOCK_LAYOUT then
+  if lock.layout ~= '1' then
     return redis.error_reply('LAYOUT ' .. lock.layout)
   end
   if lock.id == id and lock.mode == '-' then
@@ -1805,6 +1671,9 @@ for at = states_at, #states, 1 do
   locks[at] = lock
 end
 if mine < #locks then
+local function is_free(lock)
+  return lock.mode == '-' or lock.mode == 'l'
+end
   for at, lock in ipairs(locks) do
     if not is_free(lock) then
       return { 'held', at - 1 }
@@ -1812,6 +1681,59 @@ if mine < #locks then
       return { 'awaited', at - 1 }
     end
   end
+end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and 7200000 or 600000
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
+local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
+  return '1'
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
+end
+local function lock_kept_ms(lock, now_ms)
+  local left_ms = lock.expires_at_ms - now_ms
+  -- As shared/behind does, without calls: locks that are waited for are saved often.
+  local behind = lock.token / 1000 - now_ms
+  if behind > left_ms then
+    left_ms = math.ceil(behind)
+  end
+  return kept_ms_after(left_ms, lock.last_ticket > 0)
+end
+local function save_lock(state, lock, now_ms)
+  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
+end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+-- Makes the attempt the only holder.
+local function grant(lock, id, holder, token, expires_at_ms)
+  lock.mode = 'x'
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
+  lock.id = id
+  lock.holder = holder
 end
 local leases = {}
 for at, lock in ipairs(locks) do
@@ -1828,13 +1750,23 @@ return { 'granted', now_ms, leases }
   parts: [],
   lines: [
     [1, 'lua/lock/acquire-all.lua', 1],
-    [16, 'lua/shared/clock.lua', 1],
-    [22, 'lua/shared/next-token.lua', 1],
-    [27, 'lua/shared/lock/state.lua', 1],
-    [72, 'lua/shared/lock/kept.lua', 1],
-    [85, 'lua/shared/lock/save.lua', 1],
-    [117, 'lua/shared/lock/grant.lua', 1],
-    [130, 'lua/lock/acquire-all.lua', 22],
+    [16, 'lua/shared/lock/save.lua', 1],
+    [18, 'lua/shared/clock.lua', 1],
+    [24, 'lua/lock/acquire-all.lua', 23],
+    [27, 'lua/shared/lock/state.lua', 11],
+    [47, 'lua/shared/lock/state.lua', 32],
+    [50, 'lua/shared/lock/state.lua', 36],
+    [56, 'lua/lock/acquire-all.lua', 26],
+    [71, 'lua/shared/lock/state.lua', 43],
+    [74, 'lua/lock/acquire-all.lua', 41],
+    [82, 'lua/shared/next-token.lua', 1],
+    [87, 'lua/shared/lock/kept.lua', 5],
+    [96, 'lua/shared/lock/save.lua', 3],
+    [111, 'lua/shared/lock/save.lua', 19],
+    [120, 'lua/shared/lock/save.lua', 29],
+    [123, 'lua/shared/lock/grant.lua', 1],
+    [127, 'lua/shared/lock/grant.lua', 6],
+    [135, 'lua/lock/acquire-all.lua', 49],
   ],
   encode(args) {
     return [
@@ -1905,7 +1837,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '71305fd9f57f274208834cba8fe95a3b9e9c0d9f',
+    sha1: '524228db2868b8632b9dbee17ca28ecbb3eb6412',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1933,17 +1865,6 @@ local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
 local confirms = ARGV[10] == '1' -- flag: whether it takes for the whole lease what it was offered
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
-end
 -- Those who wait, first come first served: a sorted set of tickets by number.
 -- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
 -- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
@@ -1956,209 +1877,24 @@ end
 -- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
-local function format_ticket(ticket)
-  return string.format(
-    '%s %s %d %d %d %s',
-    ticket.id,
-    ticket.kind,
-    ticket.lease_ms,
-    ticket.listens,
-    ticket.units,
-    ticket.holder
-  )
-end
-
-local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
-end
-
--- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
-local function other_text(ticket)
-  local listens = ticket.listens
-  ticket.listens = 1 - listens
-  local text = format_ticket(ticket)
-  ticket.listens = listens
-  return text
-end
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
 -- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
 -- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
-local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
-end
+-- Writes the main key of a lock; see shared/lock/state.
 
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
-local function listens_here(ticket, how)
-  if ticket.listens == 0 or not how.counted then
-    return nil
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local counts
-  if how.sharded then
-    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-  else
-    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  end
-  if counts.err then
-    return nil
-  end
-  return counts[2] > 0
-end
-
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
-local function publish_to(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.pcall('SPUBLISH', channel, message)
-  else
-    heard = redis.pcall('PUBLISH', channel, message)
-  end
-  return type(heard) == 'number'
-end
-
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
-local function tell_process(ticket, message, how)
-  if listens_here(ticket, how) == false then
-    return false
-  end
-  publish_to(ticket, message, how)
-  return true
-end
--- The line of tickets; see shared/tickets.
--- Dead tickets passed over by one call.
-local MOST_SKIPPED = 500
-
--- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
-local function has_just_asked(ticket, now_ms)
-  local asked_ms = string.match(ticket.id, '@(%d+)$')
-  return asked_ms and math.abs(now_ms - asked_ms) <= 250
-end
-
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
-  end
-  return math.min(ticket.lease_ms, claim_ms)
-end
-
--- The first ticket, or nil.
-local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
-end
-
--- Tells the first in line that it is. Answers false when nobody waits any more.
-local function call_first(queue, recheck_ms, how)
-  for _ = 1, MOST_SKIPPED do
-    local ticket = first_ticket(queue)
-    if not ticket then
-      return false
-    end
-    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return true
-    end
-    redis.call('ZREM', queue, ticket.text)
-  end
-  return true
-end
-
--- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
--- nobody waits any more; \`ticket\` is nil when nobody did.
-local function call_next(queue, ticket, recheck_ms, how)
-  if not ticket then
-    return false
-  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-    return true
-  end
-  redis.call('ZREM', queue, ticket.text)
-  return call_first(queue, recheck_ms, how)
-end
-
--- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
--- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
--- Answers as \`publish_to\`.
-local function tell_granted(queue, ticket, message, how)
-  if not how.writes then
-    redis.call('ZREM', queue, '')
-    how.writes = true
-  end
-  return publish_to(ticket, message, how)
-end
--- Standing in the line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = '7200000'
-
--- The first one asks: it is not silent; see shared/silent.
-local function note_asked(queue, text)
-  local score = redis.call('ZSCORE', queue, text)
-  if string.find(score, '.', 1, true) then
-    redis.call('ZADD', queue, 'XX', math.floor(score), text)
-  end
-end
-
--- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
--- ticket, and how many stand before this one.
-local function stand_in_line(queue, text, last_ticket)
-  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
-    redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
-    return last_ticket + 1, redis.call('ZCARD', queue) - 1
-  end
-  local place = redis.call('ZRANK', queue, text)
-  if place == 0 then
-    note_asked(queue, text)
-  end
-  return last_ticket, place
-end
-
--- The text of a ticket that asks again. One whose process has begun or ceased to listen since then keeps its place.
-local function keep_place(queue, ticket)
-  local text, before = format_ticket(ticket), other_text(ticket)
-  local score = redis.call('ZSCORE', queue, before)
-  if score then
-    redis.call('ZREM', queue, before)
-    redis.call('ZADD', queue, 'NX', score, text)
-  end
-  return text
-end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
--- <holder>'.
---   mode           x: one holder; s: shared; -: given back; l: the lease ran out
---   token          the newest one granted; it outlives its lease, so that tokens rise
---   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
---   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
---   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
---   id, holder     of the attempt that holds it alone, or held it
-local LOCK_LAYOUT = '1'
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
 
 -- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function read_lock(stored)
   stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-  if layout ~= LOCK_LAYOUT then
+  if layout ~= '1' then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
@@ -2173,40 +1909,42 @@ local function read_lock(stored)
     holder = holder,
   }
 end
-
-local function is_held(lock, now_ms)
-  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+local lock = read_lock(redis.call('GET', state))
+if lock.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. lock.layout)
 end
-
--- Notes that time has ended the lease.
-local function lapse(lock, now_ms)
-  if lock.mode ~= '-' and not is_held(lock, now_ms) then
-    lock.mode = 'l'
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+-- The token that this attempt has got, and when it ends, if it is live; else nil twice, and the token if there is one. Nobody reads
+-- while the lock is not shared, whatever the time says that has stepped back since a lease ended.
+local function reading_of(lock, readers, reader_ids, id, now_ms)
+  local token = redis.call('HGET', reader_ids, 'i' .. id)
+  local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
+  if lock.mode == 's' and expires_at_ms and expires_at_ms > now_ms then
+    return tonumber(token), expires_at_ms
   end
+  return nil, nil, token
 end
-
-local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
-end
--- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
-local LOCK_KEPT_MS = 600000
-local AWAITED_LOCK_KEPT_MS = 7200000
-
+local known, ends_at_ms, ended = reading_of(lock, readers, reader_ids, id, now_ms)
 -- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
 -- number would be printed for the command.
 local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  local kept_ms = awaited and 7200000 or 600000
   if left_ms > kept_ms then
     return left_ms + kept_ms
   end
   return awaited and '14400000' or '1200000'
 end
--- Writes the main key of a lock; see shared/lock/state.
-
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
   local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-  return LOCK_LAYOUT
+  return '1'
     .. ' '
     .. lock.mode
     .. ' '
@@ -2218,7 +1956,6 @@ local function lock_text(lock)
     .. ' '
     .. lock.holder
 end
-
 local function lock_kept_ms(lock, now_ms)
   local left_ms = lock.expires_at_ms - now_ms
   -- As shared/behind does, without calls: locks that are waited for are saved often.
@@ -2228,11 +1965,19 @@ local function lock_kept_ms(lock, now_ms)
   end
   return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
-
-local function save_lock(state, lock, now_ms)
-  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
+if known then
+  if confirms then
+-- An attempt that asks for what it was offered gets it for the whole lease. Answers when it ends.
+local function confirm_reader(lock, readers, reader_ids, token, ends_at_ms, lease_ms, now_ms)
+  local expires_at_ms = math.max(ends_at_ms, now_ms + lease_ms)
+  lock.expires_at_ms = math.max(lock.expires_at_ms, expires_at_ms)
+  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
+  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
+  redis.call('ZADD', readers, 'XX', expires_at_ms, token)
+  return expires_at_ms
 end
-
+    ends_at_ms =
+      confirm_reader(lock, readers, reader_ids, string.format('%.0f', known), ends_at_ms, lease_ms, now_ms)
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
@@ -2243,34 +1988,10 @@ local function save_freed_lock(state, lock, now_ms)
     redis.call('SET', state, text, 'PX', kept_ms)
   end
 end
--- The token of the next holder, as text.
-local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
-end
-
--- Makes the attempt the only holder.
-local function grant(lock, id, holder, token, expires_at_ms)
-  lock.mode = 'x'
-  lock.token = token
-  lock.expires_at_ms = expires_at_ms
-  lock.id = id
-  lock.holder = holder
-end
--- The leases of a shared lock: a sorted set of tokens by the time at which they end, and a hash that leads
--- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
-local READERS_KEPT_MS = 600000
-
--- The token that this attempt has got, and when it ends, if it is live; else nil twice, and the token if there is one. Nobody reads
--- while the lock is not shared, whatever the time says that has stepped back since a lease ended.
-local function reading_of(lock, readers, reader_ids, id, now_ms)
-  local token = redis.call('HGET', reader_ids, 'i' .. id)
-  local expires_at_ms = token and tonumber(redis.call('ZSCORE', readers, token) or 0)
-  if lock.mode == 's' and expires_at_ms and expires_at_ms > now_ms then
-    return tonumber(token), expires_at_ms
+    save_freed_lock(state, lock, now_ms)
   end
-  return nil, nil, token
+  return { 'granted', known, ends_at_ms, now_ms }
 end
-
 -- Answers the id of its attempt.
 local function forget_reader(readers, reader_ids, token)
   local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
@@ -2282,7 +2003,6 @@ local function forget_reader(readers, reader_ids, token)
   redis.call('HDEL', reader_ids, token)
   return id
 end
-
 -- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
 -- they have, and does not remove them.
 local function count_readers(lock, readers, reader_ids, now_ms)
@@ -2312,17 +2032,183 @@ end
     lock.mode = 'l'
   end
 end
-
--- An attempt that asks for what it was offered gets it for the whole lease. Answers when it ends.
-local function confirm_reader(lock, readers, reader_ids, token, ends_at_ms, lease_ms, now_ms)
-  local expires_at_ms = math.max(ends_at_ms, now_ms + lease_ms)
-  lock.expires_at_ms = math.max(lock.expires_at_ms, expires_at_ms)
-  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
-  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
-  redis.call('ZADD', readers, 'XX', expires_at_ms, token)
-  return expires_at_ms
+count_readers(lock, readers, reader_ids, now_ms)
+-- Notes that time has ended the lease.
+local function lapse(lock, now_ms)
+local function is_held(lock, now_ms)
+  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
 end
+  if lock.mode ~= '-' and not is_held(lock, now_ms) then
+    lock.mode = 'l'
+  end
+end
+lapse(lock, now_ms)
 
+local ticket =
+  { id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
+local function format_ticket(ticket)
+  return string.format(
+    '%s %s %d %d %d %s',
+    ticket.id,
+    ticket.kind,
+    ticket.lease_ms,
+    ticket.listens,
+    ticket.units,
+    ticket.holder
+  )
+end
+-- The text of a ticket that asks again. One whose process has begun or ceased to listen since then keeps its place.
+local function keep_place(queue, ticket)
+-- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
+local function other_text(ticket)
+  local listens = ticket.listens
+  ticket.listens = 1 - listens
+  local text = format_ticket(ticket)
+  ticket.listens = listens
+  return text
+end
+  local text, before = format_ticket(ticket), other_text(ticket)
+  local score = redis.call('ZSCORE', queue, before)
+  if score then
+    redis.call('ZREM', queue, before)
+    redis.call('ZADD', queue, 'NX', score, text)
+  end
+  return text
+end
+local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
+local served = 'nobody'
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+local function parse_ticket(text)
+  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+  return {
+    text = text,
+    id = id,
+    kind = kind,
+    lease_ms = tonumber(lease_ms),
+    listens = tonumber(listens),
+    units = tonumber(units),
+    holder = holder,
+  }
+end
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local counts
+  if how.sharded then
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+  else
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+  end
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.pcall('SPUBLISH', channel, message)
+  else
+    heard = redis.pcall('PUBLISH', channel, message)
+  end
+  return type(heard) == 'number'
+end
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
+end
+-- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+local function has_just_asked(ticket, now_ms)
+  local asked_ms = string.match(ticket.id, '@(%d+)$')
+  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+end
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  if heard and has_just_asked(ticket, now_ms) then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
+-- The first ticket, or nil.
+local function first_ticket(queue)
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
+  return text and parse_ticket(text) or nil
+end
+-- Tells the first in line that it is. Answers false when nobody waits any more.
+local function call_first(queue, recheck_ms, how)
+  for _ = 1, 500 do
+    local ticket = first_ticket(queue)
+    if not ticket then
+      return false
+    end
+    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return true
+    end
+    redis.call('ZREM', queue, ticket.text)
+  end
+  return true
+end
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
+end
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
+end
+local function is_free(lock)
+  return lock.mode == '-' or lock.mode == 'l'
+end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+-- Makes the attempt the only holder.
+local function grant(lock, id, holder, token, expires_at_ms)
+  lock.mode = 'x'
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
+  lock.id = id
+  lock.holder = holder
+end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   local now_ms = math.floor(now_us / 1000)
   local expires_at_ms = now_ms + lease_ms
@@ -2333,29 +2219,20 @@ local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   lock.holder = ''
   redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
   redis.call('ZADD', readers, expires_at_ms, lock.token)
-  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
-  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
+  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
+  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
   return expires_at_ms
 end
--- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
--- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
--- so that those who pass by need not look at the line.
-
--- Nobody is told to come for longer than this: more is left where the clock has stepped back.
-local MOST_CALLED_MS = 60000
-
 local function is_called(called, now_ms)
   if called == '0' then
     return false
   end
   local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-  return left_ms > 0 and left_ms <= MOST_CALLED_MS
+  return left_ms > 0 and left_ms <= 60000
 end
-
 local function called_id(called)
   return string.match(called, '/(.*)$')
 end
-
 local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
@@ -2400,7 +2277,6 @@ end
   end
   return 'granted'
 end
-
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
 local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
@@ -2428,12 +2304,10 @@ end
   end
   return true
 end
-
 -- Whether one that was told to come has not come, though it had the time.
 local function is_overdue(called, now_ms)
   return called ~= '0' and not is_called(called, now_ms)
 end
-
 -- Sends back the tickets of processes that did not take what they were offered, or did not come.
 local function send_back_late(lock, queue, own, now_ms, how)
 -- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
@@ -2444,9 +2318,6 @@ local function note_late(unit, id, token, ended_ms)
     unit.late[string.match(id, '^[^.]*')] = true
   end
 end
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -2473,7 +2344,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -2496,9 +2367,6 @@ end
     send_back(queue, lock.late, own, how)
   end
 end
--- Readers who stand one behind the other are let in together.
-local MOST_LET_IN = 100
-
 -- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
 -- be told, and so asks by itself, and false when the process is gone.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
@@ -2518,7 +2386,6 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   return 'granted'
 end
-
 -- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
 -- one behind the other, or to one alone. Answers 'own' when it came to the caller's own ticket, 'more' when
 -- it stopped among dead tickets, 'nobody' when the line is empty.
@@ -2530,7 +2397,7 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
     send_back_late(lock, queue, own, now_ms, how)
   end
-  for _ = 1, MOST_SKIPPED do
+  for _ = 1, 500 do
     local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
@@ -2551,17 +2418,6 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       else
         local passed = false
         if looks then
--- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
--- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
--- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
---   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
---   401 to 800   the second in which it was told once more, for it had not asked for a while
-local SILENT_S = 4
-local LOOKED_S = 400
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -2588,7 +2444,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -2606,14 +2462,14 @@ local function is_silent(queue, ticket, own, now_ms)
   end
   local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
   local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
     return false
   elseif told == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
+  local noted_now = told * 400 + second + 1
   -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
   redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
@@ -2645,7 +2501,7 @@ end
           return 'served'
         end
       end
-    elseif let == MOST_LET_IN then
+    elseif let == 100 then
       if tell_process(ticket, 'come ' .. ticket.id, how) then
         return 'served'
       end
@@ -2668,17 +2524,6 @@ end
         end
         let, asleep = let + 1, process_of(ticket)
       elseif came == 'untold' then
--- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
--- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
--- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
---   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
---   401 to 800   the second in which it was told once more, for it had not asked for a while
-local SILENT_S = 4
-local LOOKED_S = 400
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -2705,7 +2550,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -2723,14 +2568,14 @@ local function is_silent(queue, ticket, own, now_ms)
   end
   local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
   local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
     return false
   elseif told == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
+  local noted_now = told * 400 + second + 1
   -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
   redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
@@ -2752,36 +2597,16 @@ end
   end
   return 'more'
 end
-
-local lock = read_lock(redis.call('GET', state))
-if lock.layout ~= LOCK_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local known, ends_at_ms, ended = reading_of(lock, readers, reader_ids, id, now_ms)
-if known then
-  if confirms then
-    ends_at_ms =
-      confirm_reader(lock, readers, reader_ids, string.format('%.0f', known), ends_at_ms, lease_ms, now_ms)
-    save_freed_lock(state, lock, now_ms)
-  end
-  return { 'granted', known, ends_at_ms, now_ms }
-end
-count_readers(lock, readers, reader_ids, now_ms)
-lapse(lock, now_ms)
-
 local how = { channel = channel, sharded = sharded, counted = counted }
-local ticket =
-  { id = id, kind = 's', lease_ms = lease_ms, listens = listens and 1 or 0, units = 1, holder = holder }
-local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
-local served = 'nobody'
 if lock.last_ticket > 0 and lock.mode ~= 'x' then
   served = serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
 end
 -- One that was told to come has left the line, and stands before all that are in it.
 local is_awaited = is_free(lock) and is_called(lock.called, now_ms)
 local fits = lock.mode ~= 'x' and not is_awaited and (served == 'own' or lock.last_ticket == 0)
+local function save_lock(state, lock, now_ms)
+  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
+end
 if fits then
   if not is_called(lock.called, now_ms) then
     lock.called = '0'
@@ -2809,6 +2634,26 @@ local more = served == 'more' and 1 or 0
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
 local place = 0
 if waits then
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
+-- ticket, and how many stand before this one.
+local function stand_in_line(queue, text, last_ticket)
+  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
+    redis.call('PEXPIRE', queue, '7200000')
+    return last_ticket + 1, redis.call('ZCARD', queue) - 1
+  end
+  local place = redis.call('ZRANK', queue, text)
+  if place == 0 then
+-- The first one asks: it is not silent; see shared/silent.
+local function note_asked(queue, text)
+  local score = redis.call('ZSCORE', queue, text)
+  if string.find(score, '.', 1, true) then
+    redis.call('ZADD', queue, 'XX', math.floor(score), text)
+  end
+end
+    note_asked(queue, text)
+  end
+  return last_ticket, place
+end
   lock.last_ticket, place = stand_in_line(queue, own, lock.last_ticket)
   -- It did not take what it was offered, and asks now: it is not to be sent back for that later.
   if ended then
@@ -2825,40 +2670,88 @@ return { 'held', recheck_ms, more }
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   lines: [
     [1, 'lua/lock/acquire-shared.lua', 1],
-    [26, 'lua/shared/clock.lua', 1],
-    [32, 'lua/shared/next-token.lua', 1],
-    [37, 'lua/shared/tickets.lua', 1],
-    [82, 'lua/shared/tell.lua', 1],
-    [139, 'lua/shared/line.lua', 1],
-    [201, 'lua/shared/stand.lua', 1],
-    [236, 'lua/shared/lock/state.lua', 1],
-    [281, 'lua/shared/lock/kept.lua', 1],
-    [294, 'lua/shared/lock/save.lua', 1],
-    [336, 'lua/shared/lock/grant.lua', 1],
-    [349, 'lua/shared/lock/readers.lua', 1],
-    [382, 'lua/shared/note-late.lua', 1],
-    [390, 'lua/shared/lock/readers.lua', 35],
-    [430, 'lua/shared/lock/called.lua', 1],
-    [452, 'lua/shared/lock/hand-over.lua', 1],
-    [477, 'lua/shared/call-other.lua', 1],
-    [486, 'lua/shared/lock/hand-over.lua', 27],
-    [505, 'lua/shared/call-other.lua', 1],
-    [514, 'lua/shared/lock/hand-over.lua', 47],
-    [529, 'lua/shared/note-late.lua', 1],
-    [537, 'lua/shared/send-back.lua', 1],
-    [575, 'lua/shared/lock/hand-over.lua', 64],
-    [589, 'lua/shared/lock/serve-shared.lua', 1],
-    [644, 'lua/shared/silent.lua', 1],
-    [652, 'lua/shared/send-back.lua', 1],
-    [690, 'lua/shared/silent.lua', 10],
-    [720, 'lua/shared/lock/serve-shared.lua', 57],
-    [724, 'lua/shared/call-other.lua', 1],
-    [733, 'lua/shared/lock/serve-shared.lua', 62],
-    [761, 'lua/shared/silent.lua', 1],
-    [769, 'lua/shared/send-back.lua', 1],
-    [807, 'lua/shared/silent.lua', 10],
-    [837, 'lua/shared/lock/serve-shared.lua', 91],
-    [845, 'lua/lock/acquire-shared.lua', 40],
+    [26, 'lua/shared/tickets.lua', 1],
+    [38, 'lua/shared/tell.lua', 1],
+    [44, 'lua/shared/lock/save.lua', 1],
+    [46, 'lua/shared/lock/called.lua', 1],
+    [50, 'lua/shared/lock/state.lua', 11],
+    [70, 'lua/lock/acquire-shared.lua', 41],
+    [74, 'lua/shared/clock.lua', 1],
+    [80, 'lua/lock/acquire-shared.lua', 45],
+    [82, 'lua/shared/lock/readers.lua', 5],
+    [92, 'lua/lock/acquire-shared.lua', 47],
+    [93, 'lua/shared/lock/kept.lua', 5],
+    [102, 'lua/shared/lock/save.lua', 3],
+    [117, 'lua/shared/lock/save.lua', 19],
+    [126, 'lua/lock/acquire-shared.lua', 48],
+    [128, 'lua/shared/lock/readers.lua', 51],
+    [137, 'lua/lock/acquire-shared.lua', 50],
+    [139, 'lua/shared/lock/save.lua', 33],
+    [149, 'lua/lock/acquire-shared.lua', 52],
+    [153, 'lua/shared/lock/readers.lua', 16],
+    [164, 'lua/shared/lock/readers.lua', 28],
+    [170, 'lua/shared/note-late.lua', 1],
+    [178, 'lua/shared/lock/readers.lua', 35],
+    [193, 'lua/lock/acquire-shared.lua', 56],
+    [194, 'lua/shared/lock/state.lua', 36],
+    [196, 'lua/shared/lock/state.lua', 32],
+    [199, 'lua/shared/lock/state.lua', 38],
+    [203, 'lua/lock/acquire-shared.lua', 57],
+    [205, 'lua/lock/acquire-shared.lua', 60],
+    [207, 'lua/shared/tickets.lua', 13],
+    [218, 'lua/shared/stand.lua', 26],
+    [220, 'lua/shared/tickets.lua', 38],
+    [228, 'lua/shared/stand.lua', 28],
+    [236, 'lua/lock/acquire-shared.lua', 62],
+    [238, 'lua/shared/next-token.lua', 1],
+    [243, 'lua/shared/tickets.lua', 25],
+    [255, 'lua/shared/tell.lua', 7],
+    [258, 'lua/shared/tell.lua', 11],
+    [261, 'lua/shared/tell.lua', 15],
+    [279, 'lua/shared/tell.lua', 34],
+    [294, 'lua/shared/tell.lua', 50],
+    [302, 'lua/shared/line.lua', 5],
+    [307, 'lua/shared/line.lua', 11],
+    [315, 'lua/shared/line.lua', 20],
+    [320, 'lua/shared/line.lua', 26],
+    [334, 'lua/shared/line.lua', 41],
+    [345, 'lua/shared/line.lua', 53],
+    [355, 'lua/shared/lock/state.lua', 43],
+    [358, 'lua/shared/lock/grant.lua', 1],
+    [362, 'lua/shared/lock/grant.lua', 6],
+    [370, 'lua/shared/lock/readers.lua', 61],
+    [384, 'lua/shared/lock/called.lua', 8],
+    [391, 'lua/shared/lock/called.lua', 16],
+    [394, 'lua/shared/lock/called.lua', 20],
+    [397, 'lua/shared/lock/hand-over.lua', 1],
+    [422, 'lua/shared/call-other.lua', 1],
+    [431, 'lua/shared/lock/hand-over.lua', 27],
+    [438, 'lua/shared/lock/hand-over.lua', 35],
+    [449, 'lua/shared/call-other.lua', 1],
+    [458, 'lua/shared/lock/hand-over.lua', 47],
+    [465, 'lua/shared/lock/hand-over.lua', 55],
+    [469, 'lua/shared/lock/hand-over.lua', 60],
+    [471, 'lua/shared/note-late.lua', 1],
+    [479, 'lua/shared/send-back.lua', 4],
+    [514, 'lua/shared/lock/hand-over.lua', 64],
+    [528, 'lua/shared/lock/serve-shared.lua', 4],
+    [547, 'lua/shared/lock/serve-shared.lua', 24],
+    [579, 'lua/shared/send-back.lua', 4],
+    [614, 'lua/shared/silent.lua', 10],
+    [644, 'lua/shared/lock/serve-shared.lua', 57],
+    [648, 'lua/shared/call-other.lua', 1],
+    [657, 'lua/shared/lock/serve-shared.lua', 62],
+    [685, 'lua/shared/send-back.lua', 4],
+    [720, 'lua/shared/silent.lua', 10],
+    [750, 'lua/shared/lock/serve-shared.lua', 91],
+    [758, 'lua/lock/acquire-shared.lua', 59],
+    [759, 'lua/lock/acquire-shared.lua', 64],
+    [765, 'lua/shared/lock/save.lua', 29],
+    [768, 'lua/lock/acquire-shared.lua', 70],
+    [795, 'lua/shared/stand.lua', 12],
+    [804, 'lua/shared/stand.lua', 4],
+    [811, 'lua/shared/stand.lua', 21],
+    [815, 'lua/lock/acquire-shared.lua', 97],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2943,7 +2836,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: '8777158308a387fd169d478e1c30c0ccc405717e',
+    sha1: 'bf2d30ae53506889789365504fdfdb50dd7d08b7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2972,56 +2865,26 @@ local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[10] ~= '0' -- flag: whether the number of those who hear tells who is gone
 local confirms = ARGV[11] == '1' -- flag: whether it takes for the whole lease what it was offered
 
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+
+-- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
+-- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
+-- way.
+
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
-end
--- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
--- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
--- so that those who pass by need not look at the line.
-
--- Nobody is told to come for longer than this: more is left where the clock has stepped back.
-local MOST_CALLED_MS = 60000
-
-local function is_called(called, now_ms)
-  if called == '0' then
-    return false
-  end
-  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-  return left_ms > 0 and left_ms <= MOST_CALLED_MS
-end
-
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local stored = redis.call('GET', state)
 local function called_id(called)
   return string.match(called, '/(.*)$')
 end
-
-local function call_until(now_ms, claim_ms, id)
-  return now_ms + claim_ms .. '/' .. id
-end
--- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
-local LOCK_KEPT_MS = 600000
-local AWAITED_LOCK_KEPT_MS = 7200000
-
--- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
--- number would be printed for the command.
-local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  if left_ms > kept_ms then
-    return left_ms + kept_ms
-  end
-  return awaited and '14400000' or '1200000'
-end
--- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
--- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
--- way.
-
 -- The newest token of a free lock and, as text, what stands behind it about its line. A lock with a line is
 -- for those who may go before it and do not stand in it. Nil for the attempt that gave the lock back.
 local function free_token(stored, id, passes)
@@ -3039,11 +2902,21 @@ local function free_token(stored, id, passes)
   end
   return nil
 end
-
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local stored = redis.call('GET', state)
 local last_token, line = free_token(stored, id, barging and not waits)
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and 7200000 or 600000
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
 if last_token then
   local token = next_token(last_token, now_us)
   local expires_at_ms = now_ms + lease_ms
@@ -3060,8 +2933,6 @@ if last_token then
   return { 'granted', token, expires_at_ms, now_ms }
 end
 
--- Somebody has the lock, or waits for it, or this attempt has been here before.
-local TRY_AGAIN_MS = 2
 -- Those who wait, first come first served: a sorted set of tickets by number.
 -- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
 -- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
@@ -3074,90 +2945,16 @@ local TRY_AGAIN_MS = 2
 -- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
-local function format_ticket(ticket)
-  return string.format(
-    '%s %s %d %d %d %s',
-    ticket.id,
-    ticket.kind,
-    ticket.lease_ms,
-    ticket.listens,
-    ticket.units,
-    ticket.holder
-  )
-end
+-- Writes the main key of a lock; see shared/lock/state.
 
-local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
-end
-
--- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
-local function other_text(ticket)
-  local listens = ticket.listens
-  ticket.listens = 1 - listens
-  local text = format_ticket(ticket)
-  ticket.listens = listens
-  return text
-end
--- Standing in the line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = '7200000'
-
--- The first one asks: it is not silent; see shared/silent.
-local function note_asked(queue, text)
-  local score = redis.call('ZSCORE', queue, text)
-  if string.find(score, '.', 1, true) then
-    redis.call('ZADD', queue, 'XX', math.floor(score), text)
-  end
-end
-
--- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
--- ticket, and how many stand before this one.
-local function stand_in_line(queue, text, last_ticket)
-  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
-    redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
-    return last_ticket + 1, redis.call('ZCARD', queue) - 1
-  end
-  local place = redis.call('ZRANK', queue, text)
-  if place == 0 then
-    note_asked(queue, text)
-  end
-  return last_ticket, place
-end
-
--- The text of a ticket that asks again. One whose process has begun or ceased to listen since then keeps its place.
-local function keep_place(queue, ticket)
-  local text, before = format_ticket(ticket), other_text(ticket)
-  local score = redis.call('ZSCORE', queue, before)
-  if score then
-    redis.call('ZREM', queue, before)
-    redis.call('ZADD', queue, 'NX', score, text)
-  end
-  return text
-end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
--- <holder>'.
---   mode           x: one holder; s: shared; -: given back; l: the lease ran out
---   token          the newest one granted; it outlives its lease, so that tokens rise
---   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
---   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
---   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
---   id, holder     of the attempt that holds it alone, or held it
-local LOCK_LAYOUT = '1'
+-- One that was told to come finds that another was quicker: that one passes by, or keeps the lock.
 
 -- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function read_lock(stored)
   stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-  if layout ~= LOCK_LAYOUT then
+  if layout ~= '1' then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
@@ -3172,27 +2969,17 @@ local function read_lock(stored)
     holder = holder,
   }
 end
-
+local lock = read_lock(stored)
+if lock.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. lock.layout)
+end
 local function is_held(lock, now_ms)
   return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
 end
-
--- Notes that time has ended the lease.
-local function lapse(lock, now_ms)
-  if lock.mode ~= '-' and not is_held(lock, now_ms) then
-    lock.mode = 'l'
-  end
-end
-
-local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
-end
--- Writes the main key of a lock; see shared/lock/state.
-
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
   local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-  return LOCK_LAYOUT
+  return '1'
     .. ' '
     .. lock.mode
     .. ' '
@@ -3204,7 +2991,6 @@ local function lock_text(lock)
     .. ' '
     .. lock.holder
 end
-
 local function lock_kept_ms(lock, now_ms)
   local left_ms = lock.expires_at_ms - now_ms
   -- As shared/behind does, without calls: locks that are waited for are saved often.
@@ -3214,11 +3000,9 @@ local function lock_kept_ms(lock, now_ms)
   end
   return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
-
-local function save_lock(state, lock, now_ms)
-  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
-end
-
+if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
+  if confirms then
+    lock.expires_at_ms = math.max(lock.expires_at_ms, now_ms + lease_ms)
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
@@ -3229,11 +3013,39 @@ local function save_freed_lock(state, lock, now_ms)
     redis.call('SET', state, text, 'PX', kept_ms)
   end
 end
+    save_freed_lock(state, lock, now_ms)
+  end
+  return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
+end
+if lock.id == id and lock.mode == '-' then
+  return redis.error_reply('INVALID id: this attempt has given the lock back')
+end
+-- Notes that time has ended the lease.
+local function lapse(lock, now_ms)
+  if lock.mode ~= '-' and not is_held(lock, now_ms) then
+    lock.mode = 'l'
+  end
+end
+lapse(lock, now_ms)
+local function is_called(called, now_ms)
+  if called == '0' then
+    return false
+  end
+  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+  return left_ms > 0 and left_ms <= 60000
+end
+local called = called_id(lock.called) == id and is_called(lock.called, now_ms)
+
+local function is_free(lock)
+  return lock.mode == '-' or lock.mode == 'l'
+end
+local function save_lock(state, lock, now_ms)
+  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
+end
 -- The token of the next holder, as text.
 local function new_token(lock, now_us)
   return string.format('%.0f', next_token(lock.token, now_us))
 end
-
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, token, expires_at_ms)
   lock.mode = 'x'
@@ -3242,44 +3054,6 @@ local function grant(lock, id, holder, token, expires_at_ms)
   lock.id = id
   lock.holder = holder
 end
--- One that was told to come finds that another was quicker: that one passes by, or keeps the lock.
-
--- Longer than the work of those who take and give back as fast as they can.
-local PASSING_MS = 20
-
--- Whether the lock is free, or was taken so recently that trying again by itself beats standing in line.
-local function passes_by(lock, now_ms)
-  return is_free(lock) or math.abs(now_ms - lock.token / 1000) <= PASSING_MS
-end
-
--- Its place is kept: it has waited longest.
-local function stand_before_all(queue, text, last_ticket)
-  if last_ticket == 0 then
-    return
-  end
-  local first = redis.call('ZRANGE', queue, '0', '0', 'WITHSCORES')
-  if first[1] then
-    redis.call('ZADD', queue, 'NX', math.floor(first[2]) - 1, text)
-  end
-end
-
-local lock = read_lock(stored)
-if lock.layout ~= LOCK_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
-end
-if lock.id == id and lock.mode == 'x' and is_held(lock, now_ms) then
-  if confirms then
-    lock.expires_at_ms = math.max(lock.expires_at_ms, now_ms + lease_ms)
-    save_freed_lock(state, lock, now_ms)
-  end
-  return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
-end
-if lock.id == id and lock.mode == '-' then
-  return redis.error_reply('INVALID id: this attempt has given the lock back')
-end
-lapse(lock, now_ms)
-local called = called_id(lock.called) == id and is_called(lock.called, now_ms)
-
 if is_free(lock) and lock.last_ticket == 0 then
   lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
   grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
@@ -3295,8 +3069,40 @@ local ticket = {
   units = 1,
   holder = holder,
 }
+local function format_ticket(ticket)
+  return string.format(
+    '%s %s %d %d %d %s',
+    ticket.id,
+    ticket.kind,
+    ticket.lease_ms,
+    ticket.listens,
+    ticket.units,
+    ticket.holder
+  )
+end
+-- The text of a ticket that asks again. One whose process has begun or ceased to listen since then keeps its place.
+local function keep_place(queue, ticket)
+-- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
+local function other_text(ticket)
+  local listens = ticket.listens
+  ticket.listens = 1 - listens
+  local text = format_ticket(ticket)
+  ticket.listens = listens
+  return text
+end
+  local text, before = format_ticket(ticket), other_text(ticket)
+  local score = redis.call('ZSCORE', queue, before)
+  if score then
+    redis.call('ZREM', queue, before)
+    redis.call('ZADD', queue, 'NX', score, text)
+  end
+  return text
+end
 local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
 local served
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
+end
 if is_free(lock) then
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
@@ -3355,10 +3161,6 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
--- The line of tickets; see shared/tickets.
--- Dead tickets passed over by one call.
-local MOST_SKIPPED = 500
-
 -- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
   local asked_ms = string.match(ticket.id, '@(%d+)$')
@@ -3374,6 +3176,18 @@ local function offered_ms(ticket, heard, claim_ms, now_ms)
   return math.min(ticket.lease_ms, claim_ms)
 end
 
+local function parse_ticket(text)
+  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+  return {
+    text = text,
+    id = id,
+    kind = kind,
+    lease_ms = tonumber(lease_ms),
+    listens = tonumber(listens),
+    units = tonumber(units),
+    holder = holder,
+  }
+end
 -- The first ticket, or nil.
 local function first_ticket(queue)
   local text = redis.call('ZRANGE', queue, '0', '0')[1]
@@ -3382,7 +3196,7 @@ end
 
 -- Tells the first in line that it is. Answers false when nobody waits any more.
 local function call_first(queue, recheck_ms, how)
-  for _ = 1, MOST_SKIPPED do
+  for _ = 1, 500 do
     local ticket = first_ticket(queue)
     if not ticket then
       return false
@@ -3502,9 +3316,6 @@ local function note_late(unit, id, token, ended_ms)
     unit.late[string.match(id, '^[^.]*')] = true
   end
 end
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -3531,7 +3342,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -3562,7 +3373,7 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
   if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
     send_back_late(lock, queue, own, now_ms, how)
   end
-  for _ = 1, MOST_SKIPPED do
+  for _ = 1, 500 do
     local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
@@ -3583,17 +3394,6 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
       if came == 'granted' then
         return 'granted'
       elseif came == 'untold' then
--- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
--- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
--- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
---   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
---   401 to 800   the second in which it was told once more, for it had not asked for a while
-local SILENT_S = 4
-local LOOKED_S = 400
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -3620,7 +3420,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -3638,14 +3438,14 @@ local function is_silent(queue, ticket, own, now_ms)
   end
   local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
   local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
     return false
   elseif told == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
+  local noted_now = told * 400 + second + 1
   -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
   redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
@@ -3685,17 +3485,51 @@ end
 end
 local more = served == 'more' and 1 or 0
 local recheck_ms = is_free(lock) and claim_ms or lock.expires_at_ms - now_ms
+-- Whether the lock is free, or was taken so recently that trying again by itself beats standing in line.
+local function passes_by(lock, now_ms)
+  return is_free(lock) or math.abs(now_ms - lock.token / 1000) <= 20
+end
 local stands_again = waits and called and not passes_by(lock, now_ms)
 if waits and called and not stands_again then
   lock.called = call_until(now_ms, claim_ms, id)
   save_lock(state, lock, now_ms)
-  return { 'queued', 0, TRY_AGAIN_MS, more, now_ms }
+  return { 'queued', 0, 2, more, now_ms }
 end
 if waits then
   if stands_again then
     lock.called = '0'
+-- Its place is kept: it has waited longest.
+local function stand_before_all(queue, text, last_ticket)
+  if last_ticket == 0 then
+    return
+  end
+  local first = redis.call('ZRANGE', queue, '0', '0', 'WITHSCORES')
+  if first[1] then
+    redis.call('ZADD', queue, 'NX', math.floor(first[2]) - 1, text)
+  end
+end
     stand_before_all(queue, own, lock.last_ticket)
   end
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
+-- ticket, and how many stand before this one.
+local function stand_in_line(queue, text, last_ticket)
+  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
+    redis.call('PEXPIRE', queue, '7200000')
+    return last_ticket + 1, redis.call('ZCARD', queue) - 1
+  end
+  local place = redis.call('ZRANK', queue, text)
+  if place == 0 then
+-- The first one asks: it is not silent; see shared/silent.
+local function note_asked(queue, text)
+  local score = redis.call('ZSCORE', queue, text)
+  if string.find(score, '.', 1, true) then
+    redis.call('ZADD', queue, 'XX', math.floor(score), text)
+  end
+end
+    note_asked(queue, text)
+  end
+  return last_ticket, place
+end
   local newest, place = stand_in_line(queue, own, lock.last_ticket)
   if newest ~= lock.last_ticket or served or stands_again then
     lock.last_ticket = newest
@@ -3723,35 +3557,68 @@ return { 'held', recheck_ms, more }
   parts: ['state', 'queue'],
   lines: [
     [1, 'lua/lock/acquire.lua', 1],
-    [27, 'lua/shared/clock.lua', 1],
-    [33, 'lua/shared/next-token.lua', 1],
-    [38, 'lua/shared/lock/called.lua', 1],
-    [60, 'lua/shared/lock/kept.lua', 1],
-    [73, 'lua/shared/lock/quick.lua', 1],
-    [95, 'lua/lock/acquire.lua', 33],
-    [117, 'lua/shared/tickets.lua', 1],
-    [162, 'lua/shared/stand.lua', 1],
-    [197, 'lua/shared/lock/state.lua', 1],
-    [242, 'lua/shared/lock/save.lua', 1],
-    [284, 'lua/shared/lock/grant.lua', 1],
-    [297, 'lua/shared/lock/stand-again.lua', 1],
-    [317, 'lua/lock/acquire.lua', 61],
-    [353, 'lua/shared/tell.lua', 1],
-    [410, 'lua/shared/line.lua', 1],
-    [472, 'lua/shared/lock/hand-over.lua', 1],
-    [497, 'lua/shared/call-other.lua', 1],
-    [506, 'lua/shared/lock/hand-over.lua', 27],
-    [525, 'lua/shared/call-other.lua', 1],
-    [534, 'lua/shared/lock/hand-over.lua', 47],
-    [549, 'lua/shared/note-late.lua', 1],
-    [557, 'lua/shared/send-back.lua', 1],
-    [595, 'lua/shared/lock/hand-over.lua', 64],
-    [609, 'lua/shared/lock/serve.lua', 1],
-    [638, 'lua/shared/silent.lua', 1],
-    [646, 'lua/shared/send-back.lua', 1],
-    [684, 'lua/shared/silent.lua', 10],
-    [714, 'lua/shared/lock/serve.lua', 31],
-    [722, 'lua/lock/acquire.lua', 101],
+    [27, 'lua/shared/lock/called.lua', 1],
+    [31, 'lua/shared/lock/quick.lua', 1],
+    [35, 'lua/shared/clock.lua', 1],
+    [41, 'lua/lock/acquire.lua', 33],
+    [44, 'lua/shared/lock/called.lua', 16],
+    [47, 'lua/shared/lock/quick.lua', 5],
+    [64, 'lua/lock/acquire.lua', 36],
+    [65, 'lua/shared/next-token.lua', 1],
+    [70, 'lua/shared/lock/kept.lua', 5],
+    [79, 'lua/lock/acquire.lua', 37],
+    [95, 'lua/shared/tickets.lua', 1],
+    [107, 'lua/shared/lock/save.lua', 1],
+    [109, 'lua/shared/lock/stand-again.lua', 1],
+    [111, 'lua/shared/lock/state.lua', 11],
+    [131, 'lua/lock/acquire.lua', 62],
+    [135, 'lua/shared/lock/state.lua', 32],
+    [138, 'lua/shared/lock/save.lua', 3],
+    [153, 'lua/shared/lock/save.lua', 19],
+    [162, 'lua/lock/acquire.lua', 66],
+    [165, 'lua/shared/lock/save.lua', 33],
+    [175, 'lua/lock/acquire.lua', 69],
+    [182, 'lua/shared/lock/state.lua', 36],
+    [188, 'lua/lock/acquire.lua', 76],
+    [189, 'lua/shared/lock/called.lua', 8],
+    [196, 'lua/lock/acquire.lua', 77],
+    [198, 'lua/shared/lock/state.lua', 43],
+    [201, 'lua/shared/lock/save.lua', 29],
+    [204, 'lua/shared/lock/grant.lua', 1],
+    [208, 'lua/shared/lock/grant.lua', 6],
+    [216, 'lua/lock/acquire.lua', 79],
+    [231, 'lua/shared/tickets.lua', 13],
+    [242, 'lua/shared/stand.lua', 26],
+    [244, 'lua/shared/tickets.lua', 38],
+    [252, 'lua/shared/stand.lua', 28],
+    [260, 'lua/lock/acquire.lua', 94],
+    [262, 'lua/shared/lock/called.lua', 20],
+    [265, 'lua/lock/acquire.lua', 96],
+    [266, 'lua/shared/tell.lua', 1],
+    [323, 'lua/shared/line.lua', 5],
+    [338, 'lua/shared/tickets.lua', 25],
+    [350, 'lua/shared/line.lua', 20],
+    [393, 'lua/shared/lock/hand-over.lua', 1],
+    [418, 'lua/shared/call-other.lua', 1],
+    [427, 'lua/shared/lock/hand-over.lua', 27],
+    [446, 'lua/shared/call-other.lua', 1],
+    [455, 'lua/shared/lock/hand-over.lua', 47],
+    [470, 'lua/shared/note-late.lua', 1],
+    [478, 'lua/shared/send-back.lua', 4],
+    [513, 'lua/shared/lock/hand-over.lua', 64],
+    [527, 'lua/shared/lock/serve.lua', 1],
+    [556, 'lua/shared/send-back.lua', 4],
+    [591, 'lua/shared/silent.lua', 10],
+    [621, 'lua/shared/lock/serve.lua', 31],
+    [629, 'lua/lock/acquire.lua', 101],
+    [647, 'lua/shared/lock/stand-again.lua', 6],
+    [651, 'lua/lock/acquire.lua', 119],
+    [660, 'lua/shared/lock/stand-again.lua', 11],
+    [670, 'lua/lock/acquire.lua', 128],
+    [672, 'lua/shared/stand.lua', 12],
+    [681, 'lua/shared/stand.lua', 4],
+    [688, 'lua/shared/stand.lua', 21],
+    [692, 'lua/lock/acquire.lua', 130],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3817,7 +3684,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'lock/clear',
-    sha1: '4f314c83af473993154b12b9c31f87b77a521c30',
+    sha1: '58bfa16c9804c13b7f0c18ef245d61180b20f303',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3834,35 +3701,11 @@ local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- What is cleared leaves its newest token behind where the clock has stepped back: those that are given after it are greater
 -- all the same.
 -- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
 -- far the clock has stepped back.
 
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-
--- A smaller step of the clock is over before anybody asks.
-local LEAST_BEHIND_MS = 10
--- Longer than any call is repeated.
-local OUTLIVES_MS = 600000
-
--- A token that nobody has had, greater than the newest, and for how long to keep it; nil where the clock is past that.
-local function token_to_leave(newest, now_ms)
-  local ms = behind_ms(newest, now_ms)
-  if ms < LEAST_BEHIND_MS then
-    return nil
-  end
-  return string.format('%.0f', newest + 1), ms + OUTLIVES_MS
-end
 -- Those who wait, first come first served: a sorted set of tickets by number.
 -- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
 -- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
@@ -3875,6 +3718,44 @@ end
 -- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
+-- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local waiting = redis.call('ZRANGE', queue, '0', '999')
+local stored = redis.pcall('GET', state)
+local newest = type(stored) == 'string' and string.match(stored, '^1 . (%d+) ')
+local existed = 0
+local keys = { state, queue, readers, reader_ids }
+for _, key in ipairs(keys) do
+  existed = math.max(existed, redis.call('UNLINK', key))
+end
+if newest then
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- A token that nobody has had, greater than the newest, and for how long to keep it; nil where the clock is past that.
+local function token_to_leave(newest, now_ms)
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+  local ms = behind_ms(newest, now_ms)
+  if ms < 10 then
+    return nil
+  end
+  return string.format('%.0f', newest + 1), ms + 600000
+end
+  local token, kept_ms = token_to_leave(tonumber(newest), math.floor(clock_us() / 1000))
+  if token then
+    redis.call('SET', state, '1 - ' .. token .. ' 0 0 0  ', 'PX', kept_ms)
+  end
+end
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
   return {
@@ -3887,17 +3768,9 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
-
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
-
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
@@ -3916,7 +3789,6 @@ local function listens_here(ticket, how)
   end
   return counts[2] > 0
 end
-
 -- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
 -- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
@@ -3932,7 +3804,6 @@ local function publish_to(ticket, message, how)
   end
   return type(heard) == 'number'
 end
-
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
 local function tell_process(ticket, message, how)
   if listens_here(ticket, how) == false then
@@ -3941,22 +3812,7 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
-
 local how = { channel = channel, sharded = sharded, counted = false }
-local waiting = redis.call('ZRANGE', queue, '0', '999')
-local stored = redis.pcall('GET', state)
-local newest = type(stored) == 'string' and string.match(stored, '^1 . (%d+) ')
-local existed = 0
-local keys = { state, queue, readers, reader_ids }
-for _, key in ipairs(keys) do
-  existed = math.max(existed, redis.call('UNLINK', key))
-end
-if newest then
-  local token, kept_ms = token_to_leave(tonumber(newest), math.floor(clock_us() / 1000))
-  if token then
-    redis.call('SET', state, '1 - ' .. token .. ' 0 0 0  ', 'PX', kept_ms)
-  end
-end
 for _, text in ipairs(waiting) do
   local ticket = parse_ticket(text)
   tell_process(ticket, 'come ' .. ticket.id, how)
@@ -3967,15 +3823,23 @@ return { 'cleared', existed }
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   lines: [
     [1, 'lua/lock/clear.lua', 1],
-    [15, 'lua/shared/clock.lua', 1],
-    [21, 'lua/shared/outlive.lua', 1],
-    [23, 'lua/shared/behind.lua', 1],
-    [30, 'lua/shared/outlive.lua', 4],
-    [44, 'lua/shared/tickets.lua', 1],
-    [56, 'lua/shared/tickets.lua', 25],
-    [69, 'lua/shared/tell.lua', 1],
-    [79, 'lua/shared/tell.lua', 15],
-    [122, 'lua/lock/clear.lua', 19],
+    [15, 'lua/shared/outlive.lua', 1],
+    [17, 'lua/shared/behind.lua', 1],
+    [20, 'lua/shared/tickets.lua', 1],
+    [32, 'lua/shared/tell.lua', 1],
+    [38, 'lua/lock/clear.lua', 21],
+    [47, 'lua/shared/clock.lua', 1],
+    [53, 'lua/shared/outlive.lua', 10],
+    [55, 'lua/shared/behind.lua', 4],
+    [59, 'lua/shared/outlive.lua', 12],
+    [65, 'lua/lock/clear.lua', 30],
+    [70, 'lua/shared/tickets.lua', 25],
+    [82, 'lua/shared/tell.lua', 7],
+    [85, 'lua/shared/tell.lua', 15],
+    [103, 'lua/shared/tell.lua', 34],
+    [118, 'lua/shared/tell.lua', 50],
+    [126, 'lua/lock/clear.lua', 20],
+    [127, 'lua/lock/clear.lua', 35],
   ],
   encode(args) {
     return withoutDefaults([
@@ -4022,7 +3886,7 @@ function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
   script: {
     name: 'lock/extend-shared',
-    sha1: 'a0547d351be71a70ff28ef4dc2436855688ce052',
+    sha1: '3e5b199b5d22a8e50a7c7ef9cdabdb839f5100d5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4037,28 +3901,14 @@ local readers = KEYS[2] -- sorted set: token -> when its lease ends
 local reader_ids = KEYS[3] -- hash: id -> token, and token -> id and holder
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): the leases
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
--- <holder>'.
---   mode           x: one holder; s: shared; -: given back; l: the lease ran out
---   token          the newest one granted; it outlives its lease, so that tokens rise
---   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
---   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
---   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
---   id, holder     of the attempt that holds it alone, or held it
-local LOCK_LAYOUT = '1'
+-- Writes the main key of a lock; see shared/lock/state.
 
 -- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function read_lock(stored)
   stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-  if layout ~= LOCK_LAYOUT then
+  if layout ~= '1' then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
@@ -4073,38 +3923,27 @@ local function read_lock(stored)
     holder = holder,
   }
 end
-
--- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
-local LOCK_KEPT_MS = 600000
-local AWAITED_LOCK_KEPT_MS = 7200000
-
+local lock = read_lock(redis.call('GET', state))
+if lock.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
+local ends, any = {}, false
 -- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
 -- number would be printed for the command.
 local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  local kept_ms = awaited and 7200000 or 600000
   if left_ms > kept_ms then
     return left_ms + kept_ms
   end
   return awaited and '14400000' or '1200000'
 end
--- Writes the main key of a lock; see shared/lock/state.
-
--- Milliseconds and ticket numbers have fewer digits than Lua writes.
-local function lock_text(lock)
-  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-  return LOCK_LAYOUT
-    .. ' '
-    .. lock.mode
-    .. ' '
-    .. times
-    .. ' '
-    .. lock.called
-    .. ' '
-    .. lock.id
-    .. ' '
-    .. lock.holder
-end
-
 local function lock_kept_ms(lock, now_ms)
   local left_ms = lock.expires_at_ms - now_ms
   -- As shared/behind does, without calls: locks that are waited for are saved often.
@@ -4114,24 +3953,6 @@ local function lock_kept_ms(lock, now_ms)
   end
   return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
-
--- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
--- need memory, and takes it behind another.
-local function save_freed_lock(state, lock, now_ms)
-  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-  if saved.err then
-    redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, text, 'PX', kept_ms)
-  end
-end
-
-local lock = read_lock(redis.call('GET', state))
-if lock.layout ~= LOCK_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
-end
-local now_ms = math.floor(clock_us() / 1000)
-local ends, any = {}, false
 for at = leases_at, #leases, 2 do
   local expires_at_ms = 0
   if lock.mode == 's' and tonumber(redis.call('ZSCORE', readers, leases[at]) or 0) > now_ms then
@@ -4144,6 +3965,31 @@ for at = leases_at, #leases, 2 do
 end
 if any then
   lock.expires_at_ms = tonumber(redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')[2])
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
+local function save_freed_lock(state, lock, now_ms)
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
+local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
+  return '1'
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
+end
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
+  end
+end
   save_freed_lock(state, lock, now_ms)
   redis.call('PEXPIRE', readers, lock_kept_ms(lock, now_ms))
   redis.call('PEXPIRE', reader_ids, lock_kept_ms(lock, now_ms))
@@ -4154,12 +4000,18 @@ return { 'extended', now_ms, ends }
   parts: ['state', 'readers', 'reader-ids'],
   lines: [
     [1, 'lua/lock/extend-shared.lua', 1],
-    [13, 'lua/shared/clock.lua', 1],
-    [19, 'lua/shared/lock/state.lua', 1],
-    [50, 'lua/shared/lock/kept.lua', 1],
-    [63, 'lua/shared/lock/save.lua', 1],
-    [91, 'lua/shared/lock/save.lua', 33],
-    [101, 'lua/lock/extend-shared.lua', 17],
+    [13, 'lua/shared/lock/save.lua', 1],
+    [15, 'lua/shared/lock/state.lua', 11],
+    [35, 'lua/lock/extend-shared.lua', 18],
+    [39, 'lua/shared/clock.lua', 1],
+    [45, 'lua/lock/extend-shared.lua', 22],
+    [47, 'lua/shared/lock/kept.lua', 5],
+    [56, 'lua/shared/lock/save.lua', 19],
+    [65, 'lua/lock/extend-shared.lua', 24],
+    [77, 'lua/shared/lock/save.lua', 33],
+    [80, 'lua/shared/lock/save.lua', 3],
+    [95, 'lua/shared/lock/save.lua', 36],
+    [102, 'lua/lock/extend-shared.lua', 36],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -4219,7 +4071,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'lock/extend',
-    sha1: 'abf8894b93be7028a629a828d979171d40bfe77f',
+    sha1: 'acdac6f0d97e9db4e6fce27046bcd12895e0170b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4233,12 +4085,16 @@ read, and why.
 local state, state_at = KEYS, 1 -- repeated string: the state of each lock
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): one for each lock
 
+-- Writes the main key of a lock; see shared/lock/state.
+
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
+local now_ms = math.floor(clock_us() / 1000)
+local locks, refused = {}, {}
 -- What \`open\` answers, if it can read its key and finds this layout there; else nil, and why not: in a call for several keys
 -- one that is of another type, or was written by a newer version, is not to harm the others.
 local function try_open(open, layout)
@@ -4252,22 +4108,12 @@ local function try_open(open, layout)
   end
   return known
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
--- <holder>'.
---   mode           x: one holder; s: shared; -: given back; l: the lease ran out
---   token          the newest one granted; it outlives its lease, so that tokens rise
---   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
---   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
---   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
---   id, holder     of the attempt that holds it alone, or held it
-local LOCK_LAYOUT = '1'
-
 -- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function read_lock(stored)
   stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-  if layout ~= LOCK_LAYOUT then
+  if layout ~= '1' then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
@@ -4282,30 +4128,33 @@ local function read_lock(stored)
     holder = holder,
   }
 end
-
+for at = state_at, #state, 1 do
+  local open = function()
+    return read_lock(redis.call('GET', state[at]))
+  end
+  local known, why = try_open(open, '1')
+  locks[at] = known or false
+  if not known then
+    refused[#refused + 1] = at - 1
+    refused[#refused + 1] = why
+  end
+end
 local function is_held(lock, now_ms)
   return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
 end
-
--- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
-local LOCK_KEPT_MS = 600000
-local AWAITED_LOCK_KEPT_MS = 7200000
-
 -- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
 -- number would be printed for the command.
 local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
+  local kept_ms = awaited and 7200000 or 600000
   if left_ms > kept_ms then
     return left_ms + kept_ms
   end
   return awaited and '14400000' or '1200000'
 end
--- Writes the main key of a lock; see shared/lock/state.
-
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
   local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-  return LOCK_LAYOUT
+  return '1'
     .. ' '
     .. lock.mode
     .. ' '
@@ -4317,7 +4166,6 @@ local function lock_text(lock)
     .. ' '
     .. lock.holder
 end
-
 local function lock_kept_ms(lock, now_ms)
   local left_ms = lock.expires_at_ms - now_ms
   -- As shared/behind does, without calls: locks that are waited for are saved often.
@@ -4327,7 +4175,6 @@ local function lock_kept_ms(lock, now_ms)
   end
   return kept_ms_after(left_ms, lock.last_ticket > 0)
 end
-
 -- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
 -- need memory, and takes it behind another.
 local function save_freed_lock(state, lock, now_ms)
@@ -4336,20 +4183,6 @@ local function save_freed_lock(state, lock, now_ms)
   if saved.err then
     redis.call('PEXPIRE', state, kept_ms)
     redis.call('SET', state, text, 'PX', kept_ms)
-  end
-end
-
-local now_ms = math.floor(clock_us() / 1000)
-local locks, refused = {}, {}
-for at = state_at, #state, 1 do
-  local open = function()
-    return read_lock(redis.call('GET', state[at]))
-  end
-  local known, why = try_open(open, LOCK_LAYOUT)
-  locks[at] = known or false
-  if not known then
-    refused[#refused + 1] = at - 1
-    refused[#refused + 1] = why
   end
 end
 local ends = {}
@@ -4369,13 +4202,18 @@ return { 'extended', now_ms, ends, refused }
   parts: [],
   lines: [
     [1, 'lua/lock/extend.lua', 1],
-    [12, 'lua/shared/clock.lua', 1],
-    [18, 'lua/shared/try-open.lua', 1],
-    [31, 'lua/shared/lock/state.lua', 1],
-    [66, 'lua/shared/lock/kept.lua', 1],
-    [79, 'lua/shared/lock/save.lua', 1],
-    [107, 'lua/shared/lock/save.lua', 33],
-    [117, 'lua/lock/extend.lua', 17],
+    [12, 'lua/shared/lock/save.lua', 1],
+    [14, 'lua/shared/clock.lua', 1],
+    [20, 'lua/lock/extend.lua', 18],
+    [22, 'lua/shared/try-open.lua', 1],
+    [35, 'lua/shared/lock/state.lua', 11],
+    [55, 'lua/lock/extend.lua', 20],
+    [66, 'lua/shared/lock/state.lua', 32],
+    [69, 'lua/shared/lock/kept.lua', 5],
+    [78, 'lua/shared/lock/save.lua', 3],
+    [93, 'lua/shared/lock/save.lua', 19],
+    [102, 'lua/shared/lock/save.lua', 33],
+    [112, 'lua/lock/extend.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -4420,7 +4258,7 @@ export type FencedGetAnswer =
 export const fencedGet: Operation<FencedGetArguments, FencedGetAnswer> = {
   script: {
     name: 'lock/fenced-get',
-    sha1: 'ddf33e114353a38a7e91629978d3cb7bb62fc049',
+    sha1: '9ff6fe4d2acf51f895058e50c8c60459fb7fb2c4',
     reads: true,
     bytes: true,
     source: `--[[
@@ -4434,14 +4272,11 @@ Reads a value that was stored under a token.
 local fenced = KEYS[1] -- hash: layout, codec, token and value, and the call that wrote it
 local codec = ARGV[1] -- text: name of the codec that reads the value
 
--- A value that remembers the greatest token that wrote it, and which call of which process did: '<process> <number>'.
-local FENCED_LAYOUT = '1'
-
 local function open_fenced(fenced)
   local stored = redis.call('HMGET', fenced, 'layout', 'codec', 'token', 'value', 'by')
   local process, call = string.match(stored[5] or '', '^(%S*) (%d+)$')
   return {
-    layout = stored[1] or FENCED_LAYOUT,
+    layout = stored[1] or '1',
     codec = stored[2],
     token = tonumber(stored[3] or 0),
     value = stored[4],
@@ -4449,9 +4284,8 @@ local function open_fenced(fenced)
     call = tonumber(call),
   }
 end
-
 local stored = open_fenced(fenced)
-if stored.layout ~= FENCED_LAYOUT then
+if stored.layout ~= '1' then
   return redis.error_reply('LAYOUT ' .. stored.layout)
 end
 if not stored.value then
@@ -4466,8 +4300,8 @@ return { 'found', stored.token, stored.value }
   parts: ['fenced'],
   lines: [
     [1, 'lua/lock/fenced-get.lua', 1],
-    [12, 'lua/shared/lock/fenced.lua', 1],
-    [27, 'lua/lock/fenced-get.lua', 13],
+    [12, 'lua/shared/lock/fenced.lua', 4],
+    [24, 'lua/lock/fenced-get.lua', 14],
   ],
   encode(args) {
     return [
@@ -4517,7 +4351,7 @@ export type FencedSetAnswer =
 export const fencedSet: Operation<FencedSetArguments, FencedSetAnswer> = {
   script: {
     name: 'lock/fenced-set',
-    sha1: '68318b8c4097eda51b3facf834c8a5f1c5cf15b0',
+    sha1: 'db65185496f553fe3c0014c4667d3d8f97c67ded',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4536,24 +4370,11 @@ local value = ARGV[3] -- bytes: the value
 local caller = ARGV[4] -- text: process and slot; empty: later copies are not told from calls
 local call = tonumber(ARGV[5]) -- integer: number of the call, which rises in that process
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- A value that remembers the greatest token that wrote it, and which call of which process did: '<process> <number>'.
-local FENCED_LAYOUT = '1'
-
 local function open_fenced(fenced)
   local stored = redis.call('HMGET', fenced, 'layout', 'codec', 'token', 'value', 'by')
   local process, call = string.match(stored[5] or '', '^(%S*) (%d+)$')
   return {
-    layout = stored[1] or FENCED_LAYOUT,
+    layout = stored[1] or '1',
     codec = stored[2],
     token = tonumber(stored[3] or 0),
     value = stored[4],
@@ -4561,9 +4382,8 @@ local function open_fenced(fenced)
     call = tonumber(call),
   }
 end
-
 local stored = open_fenced(fenced)
-if stored.layout ~= FENCED_LAYOUT then
+if stored.layout ~= '1' then
   return redis.error_reply('LAYOUT ' .. stored.layout)
 end
 if stored.codec and stored.codec ~= codec then
@@ -4576,11 +4396,21 @@ local process = string.match(caller, '^[^.]*')
 if stored.token == token and process ~= '' and process == stored.process and call <= stored.call then
   return { 'stored' }
 end
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
 redis.call(
   'HSET',
   fenced,
   'layout',
-  FENCED_LAYOUT,
+  '1',
   'codec',
   codec,
   'token',
@@ -4596,9 +4426,10 @@ return { 'stored' }
   parts: ['fenced'],
   lines: [
     [1, 'lua/lock/fenced-set.lua', 1],
-    [17, 'lua/shared/exact.lua', 1],
-    [27, 'lua/shared/lock/fenced.lua', 1],
-    [42, 'lua/lock/fenced-set.lua', 19],
+    [17, 'lua/shared/lock/fenced.lua', 4],
+    [29, 'lua/lock/fenced-set.lua', 20],
+    [43, 'lua/shared/exact.lua', 1],
+    [53, 'lua/lock/fenced-set.lua', 34],
   ],
   encode(args) {
     return [
@@ -4656,7 +4487,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'lock/inspect',
-    sha1: '984768684e0e217b74394d048ca5b2f70bc5b5b6',
+    sha1: '07d5a1ffb9a0395424c51f88ffddad53331ea555',
     reads: true,
     bytes: false,
     source: `--[[
@@ -4671,12 +4502,6 @@ local queue = KEYS[2] -- sorted set: ticket -> its number
 local readers = KEYS[3] -- sorted set: token -> when its lease ends
 local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- Those who wait, first come first served: a sorted set of tickets by number.
 -- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
 -- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
@@ -4689,35 +4514,12 @@ end
 -- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
-local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
-end
-
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
--- <holder>'.
---   mode           x: one holder; s: shared; -: given back; l: the lease ran out
---   token          the newest one granted; it outlives its lease, so that tokens rise
---   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
---   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
---   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
---   id, holder     of the attempt that holds it alone, or held it
-local LOCK_LAYOUT = '1'
-
 -- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function read_lock(stored)
   stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-  if layout ~= LOCK_LAYOUT then
+  if layout ~= '1' then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
@@ -4732,23 +4534,26 @@ local function read_lock(stored)
     holder = holder,
   }
 end
-
+local lock = read_lock(redis.call('GET', state))
+if lock.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
+-- Notes that time has ended the lease.
+local function lapse(lock, now_ms)
 local function is_held(lock, now_ms)
   return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
 end
-
--- Notes that time has ended the lease.
-local function lapse(lock, now_ms)
   if lock.mode ~= '-' and not is_held(lock, now_ms) then
     lock.mode = 'l'
   end
 end
-
-local lock = read_lock(redis.call('GET', state))
-if lock.layout ~= LOCK_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
-end
-local now_ms = math.floor(clock_us() / 1000)
 lapse(lock, now_ms)
 local leases = {}
 if lock.mode == 'x' then
@@ -4761,6 +4566,18 @@ elseif lock.mode == 's' then
     leases[#leases + 1] = tonumber(live[at + 1])
     leases[#leases + 1] = string.match(known or '', '^%S* (.*)$') or ''
   end
+end
+local function parse_ticket(text)
+  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+  return {
+    text = text,
+    id = id,
+    kind = kind,
+    lease_ms = tonumber(lease_ms),
+    listens = tonumber(listens),
+    units = tonumber(units),
+    holder = holder,
+  }
 end
 local line = {}
 for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -4775,11 +4592,17 @@ return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.ca
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   lines: [
     [1, 'lua/lock/inspect.lua', 1],
-    [13, 'lua/shared/clock.lua', 1],
-    [19, 'lua/shared/tickets.lua', 1],
-    [31, 'lua/shared/tickets.lua', 25],
-    [44, 'lua/shared/lock/state.lua', 1],
-    [86, 'lua/lock/inspect.lua', 17],
+    [13, 'lua/shared/tickets.lua', 1],
+    [25, 'lua/shared/lock/state.lua', 11],
+    [45, 'lua/lock/inspect.lua', 17],
+    [49, 'lua/shared/clock.lua', 1],
+    [55, 'lua/lock/inspect.lua', 21],
+    [56, 'lua/shared/lock/state.lua', 36],
+    [58, 'lua/shared/lock/state.lua', 32],
+    [61, 'lua/shared/lock/state.lua', 38],
+    [65, 'lua/lock/inspect.lua', 22],
+    [78, 'lua/shared/tickets.lua', 25],
+    [90, 'lua/lock/inspect.lua', 35],
   ],
   encode() {
     return []
@@ -4829,7 +4652,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: '85c13cf9224c9707f4067f8eb34f39fa615bfcec',
+    sha1: 'f392c33c8a175da536cf258cf134ab183fd753cb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4850,17 +4673,6 @@ local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder 
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
-end
 -- Those who wait, first come first served: a sorted set of tickets by number.
 -- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
 -- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
@@ -4873,154 +4685,24 @@ end
 -- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
-local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
-end
-
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
 -- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
 -- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
 -- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
 
-local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
-end
+-- Writes the main key of a lock; see shared/lock/state.
 
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-
--- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
--- number of subscribers proves nothing, or the user may not ask for it.
-local function listens_here(ticket, how)
-  if ticket.listens == 0 or not how.counted then
-    return nil
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local counts
-  if how.sharded then
-    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-  else
-    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  end
-  if counts.err then
-    return nil
-  end
-  return counts[2] > 0
-end
-
--- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
--- before is kept in any case, so a refusal must not end it.
-local function publish_to(ticket, message, how)
-  if ticket.listens == 0 then
-    return true
-  end
-  local channel = how.channel .. ':' .. process_of(ticket)
-  local heard
-  if how.sharded then
-    heard = redis.pcall('SPUBLISH', channel, message)
-  else
-    heard = redis.pcall('PUBLISH', channel, message)
-  end
-  return type(heard) == 'number'
-end
-
--- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
-local function tell_process(ticket, message, how)
-  if listens_here(ticket, how) == false then
-    return false
-  end
-  publish_to(ticket, message, how)
-  return true
-end
--- The line of tickets; see shared/tickets.
--- Dead tickets passed over by one call.
-local MOST_SKIPPED = 500
-
--- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
-local function has_just_asked(ticket, now_ms)
-  local asked_ms = string.match(ticket.id, '@(%d+)$')
-  return asked_ms and math.abs(now_ms - asked_ms) <= 250
-end
-
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
-  end
-  return math.min(ticket.lease_ms, claim_ms)
-end
-
--- The first ticket, or nil.
-local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
-end
-
--- Tells the first in line that it is. Answers false when nobody waits any more.
-local function call_first(queue, recheck_ms, how)
-  for _ = 1, MOST_SKIPPED do
-    local ticket = first_ticket(queue)
-    if not ticket then
-      return false
-    end
-    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return true
-    end
-    redis.call('ZREM', queue, ticket.text)
-  end
-  return true
-end
-
--- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
--- nobody waits any more; \`ticket\` is nil when nobody did.
-local function call_next(queue, ticket, recheck_ms, how)
-  if not ticket then
-    return false
-  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
-    return true
-  end
-  redis.call('ZREM', queue, ticket.text)
-  return call_first(queue, recheck_ms, how)
-end
-
--- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
--- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
--- Answers as \`publish_to\`.
-local function tell_granted(queue, ticket, message, how)
-  if not how.writes then
-    redis.call('ZREM', queue, '')
-    how.writes = true
-  end
-  return publish_to(ticket, message, how)
-end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
--- <holder>'.
---   mode           x: one holder; s: shared; -: given back; l: the lease ran out
---   token          the newest one granted; it outlives its lease, so that tokens rise
---   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
---   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
---   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
---   id, holder     of the attempt that holds it alone, or held it
-local LOCK_LAYOUT = '1'
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
 
 -- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function read_lock(stored)
   stored = stored or '1 - 0 0 0 0  '
   local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
     string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-  if layout ~= LOCK_LAYOUT then
+  if layout ~= '1' then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
@@ -5035,78 +4717,22 @@ local function read_lock(stored)
     holder = holder,
   }
 end
-
-local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
+local lock = read_lock(redis.call('GET', state))
+if lock.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. lock.layout)
 end
--- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
-local LOCK_KEPT_MS = 600000
-local AWAITED_LOCK_KEPT_MS = 7200000
-
--- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
--- number would be printed for the command.
-local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  if left_ms > kept_ms then
-    return left_ms + kept_ms
-  end
-  return awaited and '14400000' or '1200000'
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
 end
--- Writes the main key of a lock; see shared/lock/state.
-
--- Milliseconds and ticket numbers have fewer digits than Lua writes.
-local function lock_text(lock)
-  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-  return LOCK_LAYOUT
-    .. ' '
-    .. lock.mode
-    .. ' '
-    .. times
-    .. ' '
-    .. lock.called
-    .. ' '
-    .. lock.id
-    .. ' '
-    .. lock.holder
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local expires_at_ms = tonumber(redis.call('ZSCORE', readers, token) or 0)
+if lock.mode ~= 's' or expires_at_ms <= now_ms then
+  return { 'lost' }
 end
-
-local function lock_kept_ms(lock, now_ms)
-  local left_ms = lock.expires_at_ms - now_ms
-  -- As shared/behind does, without calls: locks that are waited for are saved often.
-  local behind = lock.token / 1000 - now_ms
-  if behind > left_ms then
-    left_ms = math.ceil(behind)
-  end
-  return kept_ms_after(left_ms, lock.last_ticket > 0)
-end
-
--- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
--- need memory, and takes it behind another.
-local function save_freed_lock(state, lock, now_ms)
-  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-  if saved.err then
-    redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, text, 'PX', kept_ms)
-  end
-end
--- The token of the next holder, as text.
-local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
-end
-
--- Makes the attempt the only holder.
-local function grant(lock, id, holder, token, expires_at_ms)
-  lock.mode = 'x'
-  lock.token = token
-  lock.expires_at_ms = expires_at_ms
-  lock.id = id
-  lock.holder = holder
-end
--- The leases of a shared lock: a sorted set of tokens by the time at which they end, and a hash that leads
--- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
-local READERS_KEPT_MS = 600000
-
 -- Answers the id of its attempt.
 local function forget_reader(readers, reader_ids, token)
   local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
@@ -5118,7 +4744,7 @@ local function forget_reader(readers, reader_ids, token)
   redis.call('HDEL', reader_ids, token)
   return id
 end
-
+forget_reader(readers, reader_ids, token)
 -- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
 -- they have, and does not remove them.
 local function count_readers(lock, readers, reader_ids, now_ms)
@@ -5148,7 +4774,229 @@ end
     lock.mode = 'l'
   end
 end
+count_readers(lock, readers, reader_ids, now_ms)
+if lock.mode ~= 's' then
+  lock.mode = '-'
+end
+local served
+local function is_free(lock)
+  return lock.mode == '-' or lock.mode == 'l'
+end
+if is_free(lock) and lock.last_ticket > 0 then
+  local how = { channel = channel, sharded = sharded, counted = counted }
+-- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
+-- one behind the other, or to one alone. Answers 'own' when it came to the caller's own ticket, 'more' when
+-- it stopped among dead tickets, 'nobody' when the line is empty.
+local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
+  local now_ms = math.floor(now_us / 1000)
+  local let = 0
+  -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
+  local asleep
+local function parse_ticket(text)
+  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+  return {
+    text = text,
+    id = id,
+    kind = kind,
+    lease_ms = tonumber(lease_ms),
+    listens = tonumber(listens),
+    units = tonumber(units),
+    holder = holder,
+  }
+end
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local counts
+  if how.sharded then
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+  else
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+  end
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.pcall('SPUBLISH', channel, message)
+  else
+    heard = redis.pcall('PUBLISH', channel, message)
+  end
+  return type(heard) == 'number'
+end
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
+end
+local function is_called(called, now_ms)
+  if called == '0' then
+    return false
+  end
+  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+  return left_ms > 0 and left_ms <= 60000
+end
+-- Whether one that was told to come has not come, though it had the time.
+local function is_overdue(called, now_ms)
+  return called ~= '0' and not is_called(called, now_ms)
+end
+  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+-- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local function send_back_late(lock, queue, own, now_ms, how)
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
 
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+  if is_overdue(lock.called, now_ms) then
+    lock.late = lock.late or {}
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+    lock.late[process_of({ id = called_id(lock.called) })] = true
+    lock.called = '0'
+  end
+  if lock.mode == 'l' then
+    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+    -- Once: its attempt may stand in line again.
+    lock.id = ''
+  end
+  if lock.late then
+    send_back(queue, lock.late, own, how)
+  end
+end
+    send_back_late(lock, queue, own, now_ms, how)
+  end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+-- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+local function has_just_asked(ticket, now_ms)
+  local asked_ms = string.match(ticket.id, '@(%d+)$')
+  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+end
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  if heard and has_just_asked(ticket, now_ms) then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
+-- The first ticket, or nil.
+local function first_ticket(queue)
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
+  return text and parse_ticket(text) or nil
+end
+-- Tells the first in line that it is. Answers false when nobody waits any more.
+local function call_first(queue, recheck_ms, how)
+  for _ = 1, 500 do
+    local ticket = first_ticket(queue)
+    if not ticket then
+      return false
+    end
+    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return true
+    end
+    redis.call('ZREM', queue, ticket.text)
+  end
+  return true
+end
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
+end
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
+end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+-- Makes the attempt the only holder.
+local function grant(lock, id, holder, token, expires_at_ms)
+  lock.mode = 'x'
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
+  lock.id = id
+  lock.holder = holder
+end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   local now_ms = math.floor(now_us / 1000)
   local expires_at_ms = now_ms + lease_ms
@@ -5159,29 +5007,10 @@ local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   lock.holder = ''
   redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
   redis.call('ZADD', readers, expires_at_ms, lock.token)
-  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
-  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
+  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
+  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
   return expires_at_ms
 end
--- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
--- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
--- so that those who pass by need not look at the line.
-
--- Nobody is told to come for longer than this: more is left where the clock has stepped back.
-local MOST_CALLED_MS = 60000
-
-local function is_called(called, now_ms)
-  if called == '0' then
-    return false
-  end
-  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-  return left_ms > 0 and left_ms <= MOST_CALLED_MS
-end
-
-local function called_id(called)
-  return string.match(called, '/(.*)$')
-end
-
 local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
@@ -5226,7 +5055,6 @@ end
   end
   return 'granted'
 end
-
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
 local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
@@ -5254,77 +5082,6 @@ end
   end
   return true
 end
-
--- Whether one that was told to come has not come, though it had the time.
-local function is_overdue(called, now_ms)
-  return called ~= '0' and not is_called(called, now_ms)
-end
-
--- Sends back the tickets of processes that did not take what they were offered, or did not come.
-local function send_back_late(lock, queue, own, now_ms, how)
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
-local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
-end
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-  if is_overdue(lock.called, now_ms) then
-    lock.late = lock.late or {}
-    lock.late[process_of({ id = called_id(lock.called) })] = true
-    lock.called = '0'
-  end
-  if lock.mode == 'l' then
-    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-    -- Once: its attempt may stand in line again.
-    lock.id = ''
-  end
-  if lock.late then
-    send_back(queue, lock.late, own, how)
-  end
-end
--- Readers who stand one behind the other are let in together.
-local MOST_LET_IN = 100
-
 -- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
 -- be told, and so asks by itself, and false when the process is gone.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
@@ -5344,19 +5101,7 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   return 'granted'
 end
-
--- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
--- one behind the other, or to one alone. Answers 'own' when it came to the caller's own ticket, 'more' when
--- it stopped among dead tickets, 'nobody' when the line is empty.
-local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local let = 0
-  -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
-  local asleep
-  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
-    send_back_late(lock, queue, own, now_ms, how)
-  end
-  for _ = 1, MOST_SKIPPED do
+  for _ = 1, 500 do
     local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
@@ -5377,17 +5122,6 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       else
         local passed = false
         if looks then
--- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
--- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
--- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
---   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
---   401 to 800   the second in which it was told once more, for it had not asked for a while
-local SILENT_S = 4
-local LOOKED_S = 400
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -5414,7 +5148,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -5432,14 +5166,14 @@ local function is_silent(queue, ticket, own, now_ms)
   end
   local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
   local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
     return false
   elseif told == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
+  local noted_now = told * 400 + second + 1
   -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
   redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
@@ -5471,7 +5205,7 @@ end
           return 'served'
         end
       end
-    elseif let == MOST_LET_IN then
+    elseif let == 100 then
       if tell_process(ticket, 'come ' .. ticket.id, how) then
         return 'served'
       end
@@ -5494,17 +5228,6 @@ end
         end
         let, asleep = let + 1, process_of(ticket)
       elseif came == 'untold' then
--- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
--- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
--- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
---   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
---   401 to 800   the second in which it was told once more, for it had not asked for a while
-local SILENT_S = 4
-local LOOKED_S = 400
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -5531,7 +5254,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -5549,14 +5272,14 @@ local function is_silent(queue, ticket, own, now_ms)
   end
   local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
   local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
     return false
   elseif told == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
+  local noted_now = told * 400 + second + 1
   -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
   redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
@@ -5578,26 +5301,50 @@ end
   end
   return 'more'
 end
-
-local lock = read_lock(redis.call('GET', state))
-if lock.layout ~= LOCK_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local expires_at_ms = tonumber(redis.call('ZSCORE', readers, token) or 0)
-if lock.mode ~= 's' or expires_at_ms <= now_ms then
-  return { 'lost' }
-end
-forget_reader(readers, reader_ids, token)
-count_readers(lock, readers, reader_ids, now_ms)
-if lock.mode ~= 's' then
-  lock.mode = '-'
-end
-local served
-if is_free(lock) and lock.last_ticket > 0 then
-  local how = { channel = channel, sharded = sharded, counted = counted }
   served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
+end
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
+local function save_freed_lock(state, lock, now_ms)
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
+local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
+  return '1'
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
+end
+local function lock_kept_ms(lock, now_ms)
+  local left_ms = lock.expires_at_ms - now_ms
+  -- As shared/behind does, without calls: locks that are waited for are saved often.
+  local behind = lock.token / 1000 - now_ms
+  if behind > left_ms then
+    left_ms = math.ceil(behind)
+  end
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and 7200000 or 600000
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
+  return kept_ms_after(left_ms, lock.last_ticket > 0)
+end
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
+  end
 end
 save_freed_lock(state, lock, now_ms)
 return { 'released', served == 'more' and 1 or 0 }
@@ -5606,44 +5353,74 @@ return { 'released', served == 'more' and 1 or 0 }
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   lines: [
     [1, 'lua/lock/release-shared.lua', 1],
-    [19, 'lua/shared/clock.lua', 1],
-    [25, 'lua/shared/next-token.lua', 1],
-    [30, 'lua/shared/tickets.lua', 1],
-    [42, 'lua/shared/tickets.lua', 25],
-    [55, 'lua/shared/tell.lua', 1],
-    [112, 'lua/shared/line.lua', 1],
-    [174, 'lua/shared/lock/state.lua', 1],
-    [205, 'lua/shared/lock/state.lua', 43],
-    [208, 'lua/shared/lock/kept.lua', 1],
-    [221, 'lua/shared/lock/save.lua', 1],
-    [249, 'lua/shared/lock/save.lua', 33],
-    [259, 'lua/shared/lock/grant.lua', 1],
-    [272, 'lua/shared/lock/readers.lua', 1],
-    [276, 'lua/shared/lock/readers.lua', 16],
-    [294, 'lua/shared/note-late.lua', 1],
-    [302, 'lua/shared/lock/readers.lua', 35],
-    [318, 'lua/shared/lock/readers.lua', 61],
-    [332, 'lua/shared/lock/called.lua', 1],
-    [354, 'lua/shared/lock/hand-over.lua', 1],
-    [379, 'lua/shared/call-other.lua', 1],
-    [388, 'lua/shared/lock/hand-over.lua', 27],
-    [407, 'lua/shared/call-other.lua', 1],
-    [416, 'lua/shared/lock/hand-over.lua', 47],
-    [431, 'lua/shared/note-late.lua', 1],
-    [439, 'lua/shared/send-back.lua', 1],
-    [477, 'lua/shared/lock/hand-over.lua', 64],
-    [491, 'lua/shared/lock/serve-shared.lua', 1],
-    [546, 'lua/shared/silent.lua', 1],
-    [554, 'lua/shared/send-back.lua', 1],
-    [592, 'lua/shared/silent.lua', 10],
-    [622, 'lua/shared/lock/serve-shared.lua', 57],
-    [626, 'lua/shared/call-other.lua', 1],
-    [635, 'lua/shared/lock/serve-shared.lua', 62],
-    [663, 'lua/shared/silent.lua', 1],
-    [671, 'lua/shared/send-back.lua', 1],
-    [709, 'lua/shared/silent.lua', 10],
-    [739, 'lua/shared/lock/serve-shared.lua', 91],
-    [747, 'lua/lock/release-shared.lua', 32],
+    [19, 'lua/shared/tickets.lua', 1],
+    [31, 'lua/shared/tell.lua', 1],
+    [37, 'lua/shared/lock/save.lua', 1],
+    [39, 'lua/shared/lock/called.lua', 1],
+    [43, 'lua/shared/lock/state.lua', 11],
+    [63, 'lua/lock/release-shared.lua', 33],
+    [67, 'lua/shared/clock.lua', 1],
+    [73, 'lua/lock/release-shared.lua', 37],
+    [79, 'lua/shared/lock/readers.lua', 16],
+    [90, 'lua/lock/release-shared.lua', 43],
+    [91, 'lua/shared/lock/readers.lua', 28],
+    [97, 'lua/shared/note-late.lua', 1],
+    [105, 'lua/shared/lock/readers.lua', 35],
+    [120, 'lua/lock/release-shared.lua', 44],
+    [125, 'lua/shared/lock/state.lua', 43],
+    [128, 'lua/lock/release-shared.lua', 49],
+    [130, 'lua/shared/lock/serve-shared.lua', 24],
+    [138, 'lua/shared/tickets.lua', 25],
+    [150, 'lua/shared/tell.lua', 7],
+    [153, 'lua/shared/tell.lua', 15],
+    [171, 'lua/shared/tell.lua', 34],
+    [186, 'lua/shared/tell.lua', 50],
+    [194, 'lua/shared/lock/called.lua', 8],
+    [201, 'lua/shared/lock/hand-over.lua', 55],
+    [205, 'lua/shared/lock/serve-shared.lua', 32],
+    [206, 'lua/shared/lock/hand-over.lua', 60],
+    [208, 'lua/shared/note-late.lua', 1],
+    [216, 'lua/shared/send-back.lua', 4],
+    [251, 'lua/shared/lock/hand-over.lua', 64],
+    [253, 'lua/shared/lock/called.lua', 16],
+    [256, 'lua/shared/lock/hand-over.lua', 66],
+    [268, 'lua/shared/lock/serve-shared.lua', 33],
+    [270, 'lua/shared/next-token.lua', 1],
+    [275, 'lua/shared/tell.lua', 11],
+    [278, 'lua/shared/line.lua', 5],
+    [283, 'lua/shared/line.lua', 11],
+    [291, 'lua/shared/line.lua', 20],
+    [296, 'lua/shared/line.lua', 26],
+    [310, 'lua/shared/line.lua', 41],
+    [321, 'lua/shared/line.lua', 53],
+    [331, 'lua/shared/lock/grant.lua', 1],
+    [335, 'lua/shared/lock/grant.lua', 6],
+    [343, 'lua/shared/lock/readers.lua', 61],
+    [357, 'lua/shared/lock/called.lua', 20],
+    [360, 'lua/shared/lock/hand-over.lua', 1],
+    [385, 'lua/shared/call-other.lua', 1],
+    [394, 'lua/shared/lock/hand-over.lua', 27],
+    [401, 'lua/shared/lock/hand-over.lua', 35],
+    [412, 'lua/shared/call-other.lua', 1],
+    [421, 'lua/shared/lock/hand-over.lua', 47],
+    [428, 'lua/shared/lock/serve-shared.lua', 4],
+    [447, 'lua/shared/lock/serve-shared.lua', 35],
+    [468, 'lua/shared/send-back.lua', 4],
+    [503, 'lua/shared/silent.lua', 10],
+    [533, 'lua/shared/lock/serve-shared.lua', 57],
+    [537, 'lua/shared/call-other.lua', 1],
+    [546, 'lua/shared/lock/serve-shared.lua', 62],
+    [574, 'lua/shared/send-back.lua', 4],
+    [609, 'lua/shared/silent.lua', 10],
+    [639, 'lua/shared/lock/serve-shared.lua', 91],
+    [647, 'lua/lock/release-shared.lua', 51],
+    [649, 'lua/shared/lock/save.lua', 33],
+    [652, 'lua/shared/lock/save.lua', 3],
+    [667, 'lua/shared/lock/save.lua', 19],
+    [674, 'lua/shared/lock/kept.lua', 5],
+    [683, 'lua/shared/lock/save.lua', 26],
+    [685, 'lua/shared/lock/save.lua', 36],
+    [692, 'lua/lock/release-shared.lua', 53],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5696,7 +5473,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: 'f684d63f8c108d1ec354b5dc21f1d163d2509819',
+    sha1: '5e7dd17b1f95de33397c605b9ff9fe5e829b9d59',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5716,51 +5493,30 @@ local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder 
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+
+-- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
+-- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
+-- way.
+
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
--- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
--- so that those who pass by need not look at the line.
-
--- Nobody is told to come for longer than this: more is left where the clock has stepped back.
-local MOST_CALLED_MS = 60000
-
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local stored = redis.call('GET', state)
 local function is_called(called, now_ms)
   if called == '0' then
     return false
   end
   local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-  return left_ms > 0 and left_ms <= MOST_CALLED_MS
+  return left_ms > 0 and left_ms <= 60000
 end
-
-local function called_id(called)
-  return string.match(called, '/(.*)$')
-end
-
-local function call_until(now_ms, claim_ms, id)
-  return now_ms + claim_ms .. '/' .. id
-end
--- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
-local LOCK_KEPT_MS = 600000
-local AWAITED_LOCK_KEPT_MS = 7200000
-
--- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
--- number would be printed for the command.
-local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  if left_ms > kept_ms then
-    return left_ms + kept_ms
-  end
-  return awaited and '14400000' or '1200000'
-end
--- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
--- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
--- way.
-
 -- True when this token is held until then, and nobody need be told when it is given back.
 local function is_quickly_given_back(stored, token, now_ms)
   local known, expires_at_ms, last_ticket, called = string.match(stored or '', '^1 x (%d+) (%d+) (%d+) (%S+)')
@@ -5768,27 +5524,14 @@ local function is_quickly_given_back(stored, token, now_ms)
     and tonumber(expires_at_ms) > now_ms
     and (last_ticket == '0' or is_called(called, now_ms))
 end
-
--- Where the mode stands in the state.
-local MODE_AT = '2'
-
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local stored = redis.call('GET', state)
 if is_quickly_given_back(stored, token, now_ms) then
   -- A full server refuses this; the long way has a write before it that needs no memory.
-  local saved = redis.pcall('SETRANGE', state, MODE_AT, '-')
+  local saved = redis.pcall('SETRANGE', state, '2', '-')
   if type(saved) == 'number' then
     return { 'released', 0 }
   end
 end
 
--- Somebody waits, or the lease is not what it was.
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
-end
 -- Those who wait, first come first served: a sorted set of tickets by number.
 -- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
 -- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
@@ -5801,6 +5544,105 @@ end
 -- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
+-- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+-- Writes the main key of a lock; see shared/lock/state.
+
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
+  if layout ~= '1' then
+    return { layout = string.match(stored, '^%S*') }
+  end
+  return {
+    layout = layout,
+    mode = mode,
+    token = token,
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
+    last_ticket = tonumber(last_ticket),
+    called = called,
+    id = id,
+    holder = holder,
+  }
+end
+local lock = read_lock(stored)
+if lock.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+if lock.token ~= token or lock.mode == 's' then
+  return { 'lost' }
+end
+if lock.mode == '-' then
+  return { 'released', lock.last_ticket > 0 and 1 or 0 }
+end
+local function is_held(lock, now_ms)
+  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+end
+if not is_held(lock, now_ms) then
+  return { 'lost' }
+end
+lock.mode = '-'
+lock.expires_at_ms = 0
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and 7200000 or 600000
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
+local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
+  return '1'
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
+end
+local function lock_kept_ms(lock, now_ms)
+  local left_ms = lock.expires_at_ms - now_ms
+  -- As shared/behind does, without calls: locks that are waited for are saved often.
+  local behind = lock.token / 1000 - now_ms
+  if behind > left_ms then
+    left_ms = math.ceil(behind)
+  end
+  return kept_ms_after(left_ms, lock.last_ticket > 0)
+end
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
+local function save_freed_lock(state, lock, now_ms)
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
+  end
+end
+if lock.last_ticket == 0 then
+  save_freed_lock(state, lock, now_ms)
+  return { 'released', 0 }
+end
+
+-- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
+-- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, 'untold' when
+-- the first may not be told, and 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
+local function serve(lock, queue, own, claim_ms, now_us, how)
+  local now_ms = math.floor(now_us / 1000)
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
   return {
@@ -5813,21 +5655,9 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
-
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
-
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
@@ -5846,7 +5676,6 @@ local function listens_here(ticket, how)
   end
   return counts[2] > 0
 end
-
 -- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
 -- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
@@ -5862,7 +5691,6 @@ local function publish_to(ticket, message, how)
   end
   return type(heard) == 'number'
 end
-
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
 local function tell_process(ticket, message, how)
   if listens_here(ticket, how) == false then
@@ -5871,16 +5699,92 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
--- The line of tickets; see shared/tickets.
--- Dead tickets passed over by one call.
-local MOST_SKIPPED = 500
+-- Whether one that was told to come has not come, though it had the time.
+local function is_overdue(called, now_ms)
+  return called ~= '0' and not is_called(called, now_ms)
+end
+  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+-- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local function send_back_late(lock, queue, own, now_ms, how)
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
 
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+  if is_overdue(lock.called, now_ms) then
+    lock.late = lock.late or {}
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+    lock.late[process_of({ id = called_id(lock.called) })] = true
+    lock.called = '0'
+  end
+  if lock.mode == 'l' then
+    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+    -- Once: its attempt may stand in line again.
+    lock.id = ''
+  end
+  if lock.late then
+    send_back(queue, lock.late, own, how)
+  end
+end
+    send_back_late(lock, queue, own, now_ms, how)
+  end
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
+end
+-- Somebody waits, or the lease is not what it was.
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
 -- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
   local asked_ms = string.match(ticket.id, '@(%d+)$')
   return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
-
 -- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
 -- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
@@ -5889,16 +5793,14 @@ local function offered_ms(ticket, heard, claim_ms, now_ms)
   end
   return math.min(ticket.lease_ms, claim_ms)
 end
-
 -- The first ticket, or nil.
 local function first_ticket(queue)
   local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
-
 -- Tells the first in line that it is. Answers false when nobody waits any more.
 local function call_first(queue, recheck_ms, how)
-  for _ = 1, MOST_SKIPPED do
+  for _ = 1, 500 do
     local ticket = first_ticket(queue)
     if not ticket then
       return false
@@ -5910,7 +5812,6 @@ local function call_first(queue, recheck_ms, how)
   end
   return true
 end
-
 -- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
 -- nobody waits any more; \`ticket\` is nil when nobody did.
 local function call_next(queue, ticket, recheck_ms, how)
@@ -5922,7 +5823,6 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
-
 -- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
 -- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
 -- Answers as \`publish_to\`.
@@ -5933,84 +5833,10 @@ local function tell_granted(queue, ticket, message, how)
   end
   return publish_to(ticket, message, how)
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
--- <holder>'.
---   mode           x: one holder; s: shared; -: given back; l: the lease ran out
---   token          the newest one granted; it outlives its lease, so that tokens rise
---   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
---   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
---   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
---   id, holder     of the attempt that holds it alone, or held it
-local LOCK_LAYOUT = '1'
-
--- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function read_lock(stored)
-  stored = stored or '1 - 0 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-  if layout ~= LOCK_LAYOUT then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    mode = mode,
-    token = token,
-    -- Giving a lock back leaves the end of its lease in the text.
-    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-    last_ticket = tonumber(last_ticket),
-    called = called,
-    id = id,
-    holder = holder,
-  }
-end
-
-local function is_held(lock, now_ms)
-  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
-end
-
--- Writes the main key of a lock; see shared/lock/state.
-
--- Milliseconds and ticket numbers have fewer digits than Lua writes.
-local function lock_text(lock)
-  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-  return LOCK_LAYOUT
-    .. ' '
-    .. lock.mode
-    .. ' '
-    .. times
-    .. ' '
-    .. lock.called
-    .. ' '
-    .. lock.id
-    .. ' '
-    .. lock.holder
-end
-
-local function lock_kept_ms(lock, now_ms)
-  local left_ms = lock.expires_at_ms - now_ms
-  -- As shared/behind does, without calls: locks that are waited for are saved often.
-  local behind = lock.token / 1000 - now_ms
-  if behind > left_ms then
-    left_ms = math.ceil(behind)
-  end
-  return kept_ms_after(left_ms, lock.last_ticket > 0)
-end
-
--- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
--- need memory, and takes it behind another.
-local function save_freed_lock(state, lock, now_ms)
-  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-  if saved.err then
-    redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, text, 'PX', kept_ms)
-  end
-end
 -- The token of the next holder, as text.
 local function new_token(lock, now_us)
   return string.format('%.0f', next_token(lock.token, now_us))
 end
-
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, token, expires_at_ms)
   lock.mode = 'x'
@@ -6060,7 +5886,6 @@ end
   end
   return 'granted'
 end
-
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
 local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
@@ -6088,83 +5913,7 @@ end
   end
   return true
 end
-
--- Whether one that was told to come has not come, though it had the time.
-local function is_overdue(called, now_ms)
-  return called ~= '0' and not is_called(called, now_ms)
-end
-
--- Sends back the tickets of processes that did not take what they were offered, or did not come.
-local function send_back_late(lock, queue, own, now_ms, how)
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
-local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
-end
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-  if is_overdue(lock.called, now_ms) then
-    lock.late = lock.late or {}
-    lock.late[process_of({ id = called_id(lock.called) })] = true
-    lock.called = '0'
-  end
-  if lock.mode == 'l' then
-    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-    -- Once: its attempt may stand in line again.
-    lock.id = ''
-  end
-  if lock.late then
-    send_back(queue, lock.late, own, how)
-  end
-end
--- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
--- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, 'untold' when
--- the first may not be told, and 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
-local function serve(lock, queue, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
-    send_back_late(lock, queue, own, now_ms, how)
-  end
-  for _ = 1, MOST_SKIPPED do
+  for _ = 1, 500 do
     local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
@@ -6185,17 +5934,6 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
       if came == 'granted' then
         return 'granted'
       elseif came == 'untold' then
--- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
--- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
--- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
---   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
---   401 to 800   the second in which it was told once more, for it had not asked for a while
-local SILENT_S = 4
-local LOOKED_S = 400
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -6222,7 +5960,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -6240,14 +5978,14 @@ local function is_silent(queue, ticket, own, now_ms)
   end
   local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
   local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
     return false
   elseif told == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
+  local noted_now = told * 400 + second + 1
   -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
   redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
@@ -6269,27 +6007,6 @@ end
   end
   return 'more'
 end
-
-local lock = read_lock(stored)
-if lock.layout ~= LOCK_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
-end
-if lock.token ~= token or lock.mode == 's' then
-  return { 'lost' }
-end
-if lock.mode == '-' then
-  return { 'released', lock.last_ticket > 0 and 1 or 0 }
-end
-if not is_held(lock, now_ms) then
-  return { 'lost' }
-end
-lock.mode = '-'
-lock.expires_at_ms = 0
-if lock.last_ticket == 0 then
-  save_freed_lock(state, lock, now_ms)
-  return { 'released', 0 }
-end
-
 local how = { channel = channel, sharded = sharded, counted = counted }
 local served = serve(lock, queue, '', claim_ms, now_us, how)
 save_freed_lock(state, lock, now_ms)
@@ -6299,35 +6016,63 @@ return { 'released', served == 'more' and 1 or 0 }
   parts: ['state', 'queue'],
   lines: [
     [1, 'lua/lock/release.lua', 1],
-    [18, 'lua/shared/clock.lua', 1],
-    [24, 'lua/shared/lock/called.lua', 1],
-    [46, 'lua/shared/lock/kept.lua', 1],
-    [59, 'lua/shared/lock/quick.lua', 1],
-    [63, 'lua/shared/lock/quick.lua', 23],
-    [70, 'lua/lock/release.lua', 22],
-    [86, 'lua/shared/next-token.lua', 1],
-    [91, 'lua/shared/tickets.lua', 1],
-    [103, 'lua/shared/tickets.lua', 25],
-    [116, 'lua/shared/tell.lua', 1],
-    [173, 'lua/shared/line.lua', 1],
-    [235, 'lua/shared/lock/state.lua', 1],
-    [270, 'lua/shared/lock/save.lua', 1],
-    [298, 'lua/shared/lock/save.lua', 33],
-    [308, 'lua/shared/lock/grant.lua', 1],
-    [321, 'lua/shared/lock/hand-over.lua', 1],
-    [346, 'lua/shared/call-other.lua', 1],
-    [355, 'lua/shared/lock/hand-over.lua', 27],
-    [374, 'lua/shared/call-other.lua', 1],
-    [383, 'lua/shared/lock/hand-over.lua', 47],
-    [398, 'lua/shared/note-late.lua', 1],
-    [406, 'lua/shared/send-back.lua', 1],
-    [444, 'lua/shared/lock/hand-over.lua', 64],
-    [458, 'lua/shared/lock/serve.lua', 1],
-    [487, 'lua/shared/silent.lua', 1],
-    [495, 'lua/shared/send-back.lua', 1],
-    [533, 'lua/shared/silent.lua', 10],
-    [563, 'lua/shared/lock/serve.lua', 31],
-    [571, 'lua/lock/release.lua', 47],
+    [18, 'lua/shared/lock/called.lua', 1],
+    [22, 'lua/shared/lock/quick.lua', 1],
+    [26, 'lua/shared/clock.lua', 1],
+    [32, 'lua/lock/release.lua', 26],
+    [35, 'lua/shared/lock/called.lua', 8],
+    [42, 'lua/shared/lock/quick.lua', 23],
+    [49, 'lua/lock/release.lua', 29],
+    [57, 'lua/shared/tickets.lua', 1],
+    [69, 'lua/shared/tell.lua', 1],
+    [75, 'lua/shared/lock/save.lua', 1],
+    [77, 'lua/shared/lock/state.lua', 11],
+    [97, 'lua/lock/release.lua', 48],
+    [107, 'lua/shared/lock/state.lua', 32],
+    [110, 'lua/lock/release.lua', 58],
+    [115, 'lua/shared/lock/kept.lua', 5],
+    [124, 'lua/shared/lock/save.lua', 3],
+    [139, 'lua/shared/lock/save.lua', 19],
+    [148, 'lua/shared/lock/save.lua', 33],
+    [158, 'lua/lock/release.lua', 63],
+    [163, 'lua/shared/lock/serve.lua', 1],
+    [168, 'lua/shared/tickets.lua', 25],
+    [180, 'lua/shared/tell.lua', 7],
+    [183, 'lua/shared/tell.lua', 15],
+    [201, 'lua/shared/tell.lua', 34],
+    [216, 'lua/shared/tell.lua', 50],
+    [224, 'lua/shared/lock/hand-over.lua', 55],
+    [228, 'lua/shared/lock/serve.lua', 6],
+    [229, 'lua/shared/lock/hand-over.lua', 60],
+    [231, 'lua/shared/note-late.lua', 1],
+    [239, 'lua/shared/send-back.lua', 4],
+    [274, 'lua/shared/lock/hand-over.lua', 64],
+    [276, 'lua/shared/lock/called.lua', 16],
+    [279, 'lua/shared/lock/hand-over.lua', 66],
+    [291, 'lua/shared/lock/serve.lua', 7],
+    [293, 'lua/shared/lock/called.lua', 20],
+    [296, 'lua/lock/release.lua', 37],
+    [297, 'lua/shared/next-token.lua', 1],
+    [302, 'lua/shared/tell.lua', 11],
+    [305, 'lua/shared/line.lua', 5],
+    [310, 'lua/shared/line.lua', 11],
+    [318, 'lua/shared/line.lua', 20],
+    [323, 'lua/shared/line.lua', 26],
+    [337, 'lua/shared/line.lua', 41],
+    [348, 'lua/shared/line.lua', 53],
+    [358, 'lua/shared/lock/grant.lua', 1],
+    [362, 'lua/shared/lock/grant.lua', 6],
+    [370, 'lua/shared/lock/hand-over.lua', 1],
+    [395, 'lua/shared/call-other.lua', 1],
+    [404, 'lua/shared/lock/hand-over.lua', 27],
+    [411, 'lua/shared/lock/hand-over.lua', 35],
+    [422, 'lua/shared/call-other.lua', 1],
+    [431, 'lua/shared/lock/hand-over.lua', 47],
+    [438, 'lua/shared/lock/serve.lua', 9],
+    [459, 'lua/shared/send-back.lua', 4],
+    [494, 'lua/shared/silent.lua', 10],
+    [524, 'lua/shared/lock/serve.lua', 31],
+    [532, 'lua/lock/release.lua', 68],
   ],
   encode(args) {
     return withoutDefaults([
@@ -6377,7 +6122,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: '672184377554ffd681c77696ca7297dc32caa464',
+    sha1: '07da4436689929da56dd9da8dc55d66c330bfb82',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6395,17 +6140,6 @@ local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long the next holder 
 local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[4] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
-end
 -- Those who wait, first come first served: a sorted set of tickets by number.
 -- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
 -- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
@@ -6418,6 +6152,112 @@ end
 -- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
+-- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+-- Writes the main key of a lock; see shared/lock/state.
+
+-- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
+-- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
+-- so that those who pass by need not look at the line.
+
+-- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
+local function read_lock(stored)
+  stored = stored or '1 - 0 0 0 0  '
+  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
+    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
+  if layout ~= '1' then
+    return { layout = string.match(stored, '^%S*') }
+  end
+  return {
+    layout = layout,
+    mode = mode,
+    token = token,
+    -- Giving a lock back leaves the end of its lease in the text.
+    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
+    last_ticket = tonumber(last_ticket),
+    called = called,
+    id = id,
+    holder = holder,
+  }
+end
+local lock = read_lock(redis.call('GET', state))
+if lock.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. lock.layout)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+-- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
+-- they have, and does not remove them.
+local function count_readers(lock, readers, reader_ids, now_ms)
+  if lock.mode == 'x' then
+    return
+  end
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+  local until_ms = lock.mode == 's' and now_ms or '+inf'
+  local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
+-- Answers the id of its attempt.
+local function forget_reader(readers, reader_ids, token)
+  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
+  redis.call('ZREM', readers, token)
+  -- The attempt may have got another lease since.
+  if redis.call('HGET', reader_ids, 'i' .. id) == token then
+    redis.call('HDEL', reader_ids, 'i' .. id)
+  end
+  redis.call('HDEL', reader_ids, token)
+  return id
+end
+  for at = 1, #ended, 2 do
+    local id = forget_reader(readers, reader_ids, ended[at])
+    note_late(lock, id, ended[at], ended[at + 1])
+  end
+  if lock.mode ~= 's' then
+    return
+  end
+  local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
+  lock.expires_at_ms = tonumber(last[2] or 0)
+  if not last[1] then
+    lock.mode = 'l'
+  end
+end
+count_readers(lock, readers, reader_ids, now_ms)
+-- Notes that time has ended the lease.
+local function lapse(lock, now_ms)
+local function is_held(lock, now_ms)
+  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
+end
+  if lock.mode ~= '-' and not is_held(lock, now_ms) then
+    lock.mode = 'l'
+  end
+end
+lapse(lock, now_ms)
+if lock.mode == 'x' or lock.last_ticket == 0 then
+  return { 'served', 0 }
+end
+-- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
+-- one behind the other, or to one alone. Answers 'own' when it came to the caller's own ticket, 'more' when
+-- it stopped among dead tickets, 'nobody' when the line is empty.
+local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
+  local now_ms = math.floor(now_us / 1000)
+  local let = 0
+  -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
+  local asleep
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
   return {
@@ -6430,21 +6270,9 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
-
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
-
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
@@ -6463,7 +6291,6 @@ local function listens_here(ticket, how)
   end
   return counts[2] > 0
 end
-
 -- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
 -- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
@@ -6479,7 +6306,6 @@ local function publish_to(ticket, message, how)
   end
   return type(heard) == 'number'
 end
-
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
 local function tell_process(ticket, message, how)
   if listens_here(ticket, how) == false then
@@ -6488,16 +6314,95 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
--- The line of tickets; see shared/tickets.
--- Dead tickets passed over by one call.
-local MOST_SKIPPED = 500
+local function is_called(called, now_ms)
+  if called == '0' then
+    return false
+  end
+  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+  return left_ms > 0 and left_ms <= 60000
+end
+-- Whether one that was told to come has not come, though it had the time.
+local function is_overdue(called, now_ms)
+  return called ~= '0' and not is_called(called, now_ms)
+end
+  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+-- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local function send_back_late(lock, queue, own, now_ms, how)
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
 
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+  if is_overdue(lock.called, now_ms) then
+    lock.late = lock.late or {}
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+    lock.late[process_of({ id = called_id(lock.called) })] = true
+    lock.called = '0'
+  end
+  if lock.mode == 'l' then
+    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+    -- Once: its attempt may stand in line again.
+    lock.id = ''
+  end
+  if lock.late then
+    send_back(queue, lock.late, own, how)
+  end
+end
+    send_back_late(lock, queue, own, now_ms, how)
+  end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
 -- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
   local asked_ms = string.match(ticket.id, '@(%d+)$')
   return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
-
 -- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
 -- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
@@ -6506,16 +6411,14 @@ local function offered_ms(ticket, heard, claim_ms, now_ms)
   end
   return math.min(ticket.lease_ms, claim_ms)
 end
-
 -- The first ticket, or nil.
 local function first_ticket(queue)
   local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
-
 -- Tells the first in line that it is. Answers false when nobody waits any more.
 local function call_first(queue, recheck_ms, how)
-  for _ = 1, MOST_SKIPPED do
+  for _ = 1, 500 do
     local ticket = first_ticket(queue)
     if not ticket then
       return false
@@ -6527,7 +6430,6 @@ local function call_first(queue, recheck_ms, how)
   end
   return true
 end
-
 -- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
 -- nobody waits any more; \`ticket\` is nil when nobody did.
 local function call_next(queue, ticket, recheck_ms, how)
@@ -6539,7 +6441,6 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
-
 -- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
 -- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
 -- Answers as \`publish_to\`.
@@ -6550,107 +6451,13 @@ local function tell_granted(queue, ticket, message, how)
   end
   return publish_to(ticket, message, how)
 end
--- The main key of a lock, one text: '<layout> <mode> <token> <expires_at_ms> <last_ticket> <called> <id>
--- <holder>'.
---   mode           x: one holder; s: shared; -: given back; l: the lease ran out
---   token          the newest one granted; it outlives its lease, so that tokens rise
---   expires_at_ms  when the lease ends; of a shared lock, the last of its leases
---   last_ticket    number of the newest ticket; 0: nobody waits, and the queue is not looked at
---   called         '<until_ms>/<id>' of one who was told to come and has not come yet; 0: nobody
---   id, holder     of the attempt that holds it alone, or held it
-local LOCK_LAYOUT = '1'
-
--- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
-local function read_lock(stored)
-  stored = stored or '1 - 0 0 0 0  '
-  local layout, mode, token, expires_at_ms, last_ticket, called, id, holder =
-    string.match(stored, '^(%d+) (.) (%d+) (%d+) (%d+) (%S+) (%S*) (.*)$')
-  if layout ~= LOCK_LAYOUT then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    mode = mode,
-    token = token,
-    -- Giving a lock back leaves the end of its lease in the text.
-    expires_at_ms = mode == '-' and 0 or tonumber(expires_at_ms),
-    last_ticket = tonumber(last_ticket),
-    called = called,
-    id = id,
-    holder = holder,
-  }
-end
-
-local function is_held(lock, now_ms)
-  return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
-end
-
--- Notes that time has ended the lease.
-local function lapse(lock, now_ms)
-  if lock.mode ~= '-' and not is_held(lock, now_ms) then
-    lock.mode = 'l'
-  end
-end
-
 local function is_free(lock)
   return lock.mode == '-' or lock.mode == 'l'
-end
--- How long a lock that nobody uses is remembered; one with waiters outlives the longest wait.
-local LOCK_KEPT_MS = 600000
-local AWAITED_LOCK_KEPT_MS = 7200000
-
--- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
--- number would be printed for the command.
-local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and AWAITED_LOCK_KEPT_MS or LOCK_KEPT_MS
-  if left_ms > kept_ms then
-    return left_ms + kept_ms
-  end
-  return awaited and '14400000' or '1200000'
-end
--- Writes the main key of a lock; see shared/lock/state.
-
--- Milliseconds and ticket numbers have fewer digits than Lua writes.
-local function lock_text(lock)
-  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
-  return LOCK_LAYOUT
-    .. ' '
-    .. lock.mode
-    .. ' '
-    .. times
-    .. ' '
-    .. lock.called
-    .. ' '
-    .. lock.id
-    .. ' '
-    .. lock.holder
-end
-
-local function lock_kept_ms(lock, now_ms)
-  local left_ms = lock.expires_at_ms - now_ms
-  -- As shared/behind does, without calls: locks that are waited for are saved often.
-  local behind = lock.token / 1000 - now_ms
-  if behind > left_ms then
-    left_ms = math.ceil(behind)
-  end
-  return kept_ms_after(left_ms, lock.last_ticket > 0)
-end
-
--- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
--- need memory, and takes it behind another.
-local function save_freed_lock(state, lock, now_ms)
-  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
-  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
-  if saved.err then
-    redis.call('PEXPIRE', state, kept_ms)
-    redis.call('SET', state, text, 'PX', kept_ms)
-  end
 end
 -- The token of the next holder, as text.
 local function new_token(lock, now_us)
   return string.format('%.0f', next_token(lock.token, now_us))
 end
-
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, token, expires_at_ms)
   lock.mode = 'x'
@@ -6659,52 +6466,6 @@ local function grant(lock, id, holder, token, expires_at_ms)
   lock.id = id
   lock.holder = holder
 end
--- The leases of a shared lock: a sorted set of tokens by the time at which they end, and a hash that leads
--- from the id of an attempt to its token ('i<id>'), and from the token to id and holder.
-local READERS_KEPT_MS = 600000
-
--- Answers the id of its attempt.
-local function forget_reader(readers, reader_ids, token)
-  local id = string.match(redis.call('HGET', reader_ids, token) or '', '^%S*')
-  redis.call('ZREM', readers, token)
-  -- The attempt may have got another lease since.
-  if redis.call('HGET', reader_ids, 'i' .. id) == token then
-    redis.call('HDEL', reader_ids, 'i' .. id)
-  end
-  redis.call('HDEL', reader_ids, token)
-  return id
-end
-
--- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
--- they have, and does not remove them.
-local function count_readers(lock, readers, reader_ids, now_ms)
-  if lock.mode == 'x' then
-    return
-  end
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
-local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
-end
-  local until_ms = lock.mode == 's' and now_ms or '+inf'
-  local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
-  for at = 1, #ended, 2 do
-    local id = forget_reader(readers, reader_ids, ended[at])
-    note_late(lock, id, ended[at], ended[at + 1])
-  end
-  if lock.mode ~= 's' then
-    return
-  end
-  local last = redis.call('ZRANGE', readers, '-1', '-1', 'WITHSCORES')
-  lock.expires_at_ms = tonumber(last[2] or 0)
-  if not last[1] then
-    lock.mode = 'l'
-  end
-end
-
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   local now_ms = math.floor(now_us / 1000)
   local expires_at_ms = now_ms + lease_ms
@@ -6715,29 +6476,10 @@ local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   lock.holder = ''
   redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
   redis.call('ZADD', readers, expires_at_ms, lock.token)
-  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
-  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + READERS_KEPT_MS)
+  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
+  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
   return expires_at_ms
 end
--- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
--- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
--- so that those who pass by need not look at the line.
-
--- Nobody is told to come for longer than this: more is left where the clock has stepped back.
-local MOST_CALLED_MS = 60000
-
-local function is_called(called, now_ms)
-  if called == '0' then
-    return false
-  end
-  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-  return left_ms > 0 and left_ms <= MOST_CALLED_MS
-end
-
-local function called_id(called)
-  return string.match(called, '/(.*)$')
-end
-
 local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
@@ -6782,7 +6524,6 @@ end
   end
   return 'granted'
 end
-
 -- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
 -- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
 local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
@@ -6810,77 +6551,6 @@ end
   end
   return true
 end
-
--- Whether one that was told to come has not come, though it had the time.
-local function is_overdue(called, now_ms)
-  return called ~= '0' and not is_called(called, now_ms)
-end
-
--- Sends back the tickets of processes that did not take what they were offered, or did not come.
-local function send_back_late(lock, queue, own, now_ms, how)
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
-local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
-end
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-  if is_overdue(lock.called, now_ms) then
-    lock.late = lock.late or {}
-    lock.late[process_of({ id = called_id(lock.called) })] = true
-    lock.called = '0'
-  end
-  if lock.mode == 'l' then
-    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-    -- Once: its attempt may stand in line again.
-    lock.id = ''
-  end
-  if lock.late then
-    send_back(queue, lock.late, own, how)
-  end
-end
--- Readers who stand one behind the other are let in together.
-local MOST_LET_IN = 100
-
 -- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
 -- be told, and so asks by itself, and false when the process is gone.
 local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
@@ -6900,19 +6570,7 @@ local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us
   add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   return 'granted'
 end
-
--- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
--- one behind the other, or to one alone. Answers 'own' when it came to the caller's own ticket, 'more' when
--- it stopped among dead tickets, 'nobody' when the line is empty.
-local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local let = 0
-  -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
-  local asleep
-  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
-    send_back_late(lock, queue, own, now_ms, how)
-  end
-  for _ = 1, MOST_SKIPPED do
+  for _ = 1, 500 do
     local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
       lock.last_ticket = 0
@@ -6933,17 +6591,6 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       else
         local passed = false
         if looks then
--- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
--- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
--- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
---   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
---   401 to 800   the second in which it was told once more, for it had not asked for a while
-local SILENT_S = 4
-local LOOKED_S = 400
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -6970,7 +6617,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -6988,14 +6635,14 @@ local function is_silent(queue, ticket, own, now_ms)
   end
   local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
   local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
     return false
   elseif told == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
+  local noted_now = told * 400 + second + 1
   -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
   redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
@@ -7027,7 +6674,7 @@ end
           return 'served'
         end
       end
-    elseif let == MOST_LET_IN then
+    elseif let == 100 then
       if tell_process(ticket, 'come ' .. ticket.id, how) then
         return 'served'
       end
@@ -7050,17 +6697,6 @@ end
         end
         let, asleep = let + 1, process_of(ticket)
       elseif came == 'untold' then
--- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
--- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
--- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
---   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
---   401 to 800   the second in which it was told once more, for it had not asked for a while
-local SILENT_S = 4
-local LOOKED_S = 400
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -7087,7 +6723,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -7105,14 +6741,14 @@ local function is_silent(queue, ticket, own, now_ms)
   end
   local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
   local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
     return false
   elseif told == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
+  local noted_now = told * 400 + second + 1
   -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
   redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
@@ -7134,20 +6770,51 @@ end
   end
   return 'more'
 end
-
-local lock = read_lock(redis.call('GET', state))
-if lock.layout ~= LOCK_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. lock.layout)
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-count_readers(lock, readers, reader_ids, now_ms)
-lapse(lock, now_ms)
-if lock.mode == 'x' or lock.last_ticket == 0 then
-  return { 'served', 0 }
-end
 local how = { channel = channel, sharded = sharded, counted = counted }
 local served = serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
+-- As \`save_lock\`, for a call that gives something back: a full server refuses a call whose first write may
+-- need memory, and takes it behind another.
+local function save_freed_lock(state, lock, now_ms)
+-- Milliseconds and ticket numbers have fewer digits than Lua writes.
+local function lock_text(lock)
+  local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
+  return '1'
+    .. ' '
+    .. lock.mode
+    .. ' '
+    .. times
+    .. ' '
+    .. lock.called
+    .. ' '
+    .. lock.id
+    .. ' '
+    .. lock.holder
+end
+local function lock_kept_ms(lock, now_ms)
+  local left_ms = lock.expires_at_ms - now_ms
+  -- As shared/behind does, without calls: locks that are waited for are saved often.
+  local behind = lock.token / 1000 - now_ms
+  if behind > left_ms then
+    left_ms = math.ceil(behind)
+  end
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and 7200000 or 600000
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
+  return kept_ms_after(left_ms, lock.last_ticket > 0)
+end
+  local text, kept_ms = lock_text(lock), lock_kept_ms(lock, now_ms)
+  local saved = redis.pcall('SET', state, text, 'PX', kept_ms)
+  if saved.err then
+    redis.call('PEXPIRE', state, kept_ms)
+    redis.call('SET', state, text, 'PX', kept_ms)
+  end
+end
 save_freed_lock(state, lock, now_ms)
 return { 'served', served == 'more' and 1 or 0 }
 `,
@@ -7155,43 +6822,77 @@ return { 'served', served == 'more' and 1 or 0 }
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   lines: [
     [1, 'lua/lock/serve.lua', 1],
-    [16, 'lua/shared/clock.lua', 1],
-    [22, 'lua/shared/next-token.lua', 1],
-    [27, 'lua/shared/tickets.lua', 1],
-    [39, 'lua/shared/tickets.lua', 25],
-    [52, 'lua/shared/tell.lua', 1],
-    [109, 'lua/shared/line.lua', 1],
-    [171, 'lua/shared/lock/state.lua', 1],
-    [216, 'lua/shared/lock/kept.lua', 1],
-    [229, 'lua/shared/lock/save.lua', 1],
-    [257, 'lua/shared/lock/save.lua', 33],
-    [267, 'lua/shared/lock/grant.lua', 1],
-    [280, 'lua/shared/lock/readers.lua', 1],
-    [284, 'lua/shared/lock/readers.lua', 16],
-    [302, 'lua/shared/note-late.lua', 1],
-    [310, 'lua/shared/lock/readers.lua', 35],
-    [326, 'lua/shared/lock/readers.lua', 61],
-    [340, 'lua/shared/lock/called.lua', 1],
-    [362, 'lua/shared/lock/hand-over.lua', 1],
-    [387, 'lua/shared/call-other.lua', 1],
-    [396, 'lua/shared/lock/hand-over.lua', 27],
-    [415, 'lua/shared/call-other.lua', 1],
-    [424, 'lua/shared/lock/hand-over.lua', 47],
-    [439, 'lua/shared/note-late.lua', 1],
-    [447, 'lua/shared/send-back.lua', 1],
-    [485, 'lua/shared/lock/hand-over.lua', 64],
-    [499, 'lua/shared/lock/serve-shared.lua', 1],
-    [554, 'lua/shared/silent.lua', 1],
-    [562, 'lua/shared/send-back.lua', 1],
-    [600, 'lua/shared/silent.lua', 10],
-    [630, 'lua/shared/lock/serve-shared.lua', 57],
-    [634, 'lua/shared/call-other.lua', 1],
-    [643, 'lua/shared/lock/serve-shared.lua', 62],
-    [671, 'lua/shared/silent.lua', 1],
-    [679, 'lua/shared/send-back.lua', 1],
-    [717, 'lua/shared/silent.lua', 10],
-    [747, 'lua/shared/lock/serve-shared.lua', 91],
-    [755, 'lua/lock/serve.lua', 29],
+    [16, 'lua/shared/tickets.lua', 1],
+    [28, 'lua/shared/tell.lua', 1],
+    [34, 'lua/shared/lock/save.lua', 1],
+    [36, 'lua/shared/lock/called.lua', 1],
+    [40, 'lua/shared/lock/state.lua', 11],
+    [60, 'lua/lock/serve.lua', 30],
+    [64, 'lua/shared/clock.lua', 1],
+    [70, 'lua/lock/serve.lua', 34],
+    [72, 'lua/shared/lock/readers.lua', 28],
+    [78, 'lua/shared/note-late.lua', 1],
+    [86, 'lua/shared/lock/readers.lua', 35],
+    [88, 'lua/shared/lock/readers.lua', 16],
+    [99, 'lua/shared/lock/readers.lua', 37],
+    [112, 'lua/lock/serve.lua', 36],
+    [113, 'lua/shared/lock/state.lua', 36],
+    [115, 'lua/shared/lock/state.lua', 32],
+    [118, 'lua/shared/lock/state.lua', 38],
+    [122, 'lua/lock/serve.lua', 37],
+    [126, 'lua/shared/lock/serve-shared.lua', 24],
+    [134, 'lua/shared/tickets.lua', 25],
+    [146, 'lua/shared/tell.lua', 7],
+    [149, 'lua/shared/tell.lua', 15],
+    [167, 'lua/shared/tell.lua', 34],
+    [182, 'lua/shared/tell.lua', 50],
+    [190, 'lua/shared/lock/called.lua', 8],
+    [197, 'lua/shared/lock/hand-over.lua', 55],
+    [201, 'lua/shared/lock/serve-shared.lua', 32],
+    [202, 'lua/shared/lock/hand-over.lua', 60],
+    [204, 'lua/shared/note-late.lua', 1],
+    [212, 'lua/shared/send-back.lua', 4],
+    [247, 'lua/shared/lock/hand-over.lua', 64],
+    [249, 'lua/shared/lock/called.lua', 16],
+    [252, 'lua/shared/lock/hand-over.lua', 66],
+    [264, 'lua/shared/lock/serve-shared.lua', 33],
+    [266, 'lua/shared/next-token.lua', 1],
+    [271, 'lua/shared/tell.lua', 11],
+    [274, 'lua/shared/line.lua', 5],
+    [279, 'lua/shared/line.lua', 11],
+    [287, 'lua/shared/line.lua', 20],
+    [292, 'lua/shared/line.lua', 26],
+    [306, 'lua/shared/line.lua', 41],
+    [317, 'lua/shared/line.lua', 53],
+    [327, 'lua/shared/lock/state.lua', 43],
+    [330, 'lua/shared/lock/grant.lua', 1],
+    [334, 'lua/shared/lock/grant.lua', 6],
+    [342, 'lua/shared/lock/readers.lua', 61],
+    [356, 'lua/shared/lock/called.lua', 20],
+    [359, 'lua/shared/lock/hand-over.lua', 1],
+    [384, 'lua/shared/call-other.lua', 1],
+    [393, 'lua/shared/lock/hand-over.lua', 27],
+    [400, 'lua/shared/lock/hand-over.lua', 35],
+    [411, 'lua/shared/call-other.lua', 1],
+    [420, 'lua/shared/lock/hand-over.lua', 47],
+    [427, 'lua/shared/lock/serve-shared.lua', 4],
+    [446, 'lua/shared/lock/serve-shared.lua', 35],
+    [467, 'lua/shared/send-back.lua', 4],
+    [502, 'lua/shared/silent.lua', 10],
+    [532, 'lua/shared/lock/serve-shared.lua', 57],
+    [536, 'lua/shared/call-other.lua', 1],
+    [545, 'lua/shared/lock/serve-shared.lua', 62],
+    [573, 'lua/shared/send-back.lua', 4],
+    [608, 'lua/shared/silent.lua', 10],
+    [638, 'lua/shared/lock/serve-shared.lua', 91],
+    [646, 'lua/lock/serve.lua', 41],
+    [648, 'lua/shared/lock/save.lua', 33],
+    [651, 'lua/shared/lock/save.lua', 3],
+    [666, 'lua/shared/lock/save.lua', 19],
+    [673, 'lua/shared/lock/kept.lua', 5],
+    [682, 'lua/shared/lock/save.lua', 26],
+    [684, 'lua/shared/lock/save.lua', 36],
+    [691, 'lua/lock/serve.lua', 43],
   ],
   encode(args) {
     return withoutDefaults([

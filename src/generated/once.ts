@@ -29,7 +29,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'once/abandon',
-    sha1: '5dd0e3fa0234d354cdb778aafb32c20ce8b2d6ea',
+    sha1: '71f4e0124bacded9b5ba747c94e0faeb6c07d404',
     reads: false,
     bytes: false,
     source: `--[[
@@ -45,35 +45,9 @@ local token = tonumber(ARGV[2]) -- integer: of the attempt that its owner has; 0
 local channel = ARGV[3] -- text: where those wait who want the key; empty: nobody waits
 local sharded = ARGV[4] == '1' -- flag: whether that is a sharded channel
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
--- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-local function wake(channel, sharded, reason)
-  if channel == '' then
-    return
-  end
-  if sharded then
-    redis.pcall('SPUBLISH', channel, reason)
-  else
-    redis.pcall('PUBLISH', channel, reason)
-  end
-end
--- All that is known of one key: one hash, read once a call.
---   layout, codec    the form of the stored data, and of the result
---   token            of the newest attempt; kept when the attempt ends, so that tokens go on rising
---   attempt          the id that the newest attempt's caller chose
---   fingerprint      of the request
---   lease_ends_ms    while the attempt is under way; a released one has none
---   result           once the attempt is completed
---   unkept           '1' where that is empty because the result could not be kept
---   kept_until_ms    nothing of the above counts from then on, but for the token
-local ONCE_LAYOUT = '1'
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
 
 local function open_state(state)
   local stored = redis.call(
@@ -90,7 +64,7 @@ local function open_state(state)
     'unkept'
   )
   return {
-    layout = stored[1] or ONCE_LAYOUT,
+    layout = stored[1] or '1',
     codec = stored[2],
     token = tonumber(stored[3] or 0),
     attempt = stored[4],
@@ -101,39 +75,48 @@ local function open_state(state)
     kept = not stored[9],
   }
 end
-
+local known = open_state(state)
+if known.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
 -- True for an attempt that has neither a result nor been released, under way, lapsed or even forgotten.
 local function is_open(known)
   return not known.result and known.lease_ends_ms > 0
 end
-
--- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
+if known.attempt == id and known.token ~= token and is_open(known) then
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- Ends an attempt without a result: the key is free again. It only takes away, so that it also works when the server is out of memory.
+local function free_key(state, token, now_ms)
+  redis.call('HDEL', state, 'lease_ends_ms', 'fingerprint')
+-- Not refused for lack of memory: what writes after it in the same script is then let through as well.
+local function keep_until(state, token, kept_until_ms, now_ms)
 -- How many milliseconds the clock is behind a token; 0: it is not.
 local function behind_ms(token, now_ms)
   return math.max(0, math.ceil(token / 1000) - now_ms)
 end
-local SLACK_MS = 600000
-
--- Not refused for lack of memory: what writes after it in the same script is then let through as well.
-local function keep_until(state, token, kept_until_ms, now_ms)
-  redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + SLACK_MS)
+  redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
 end
-
--- Ends an attempt without a result: the key is free again. It only takes away, so that it also works when the server is out of memory.
-local function free_key(state, token, now_ms)
-  redis.call('HDEL', state, 'lease_ends_ms', 'fingerprint')
   keep_until(state, token, now_ms, now_ms)
 end
-
-local known = open_state(state)
-if known.layout ~= ONCE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
-if known.attempt == id and known.token ~= token and is_open(known) then
   free_key(state, known.token, math.floor(clock_us() / 1000))
+-- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
+-- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+local function wake(channel, sharded, reason)
+  if channel == '' then
+    return
+  end
+  if sharded then
+    redis.pcall('SPUBLISH', channel, reason)
+  else
+    redis.pcall('PUBLISH', channel, reason)
+  end
+end
   wake(channel, sharded, 'released')
 end
 return { 'abandoned' }
@@ -142,15 +125,21 @@ return { 'abandoned' }
   parts: ['state'],
   lines: [
     [1, 'lua/once/abandon.lua', 1],
-    [14, 'lua/shared/clock.lua', 1],
-    [20, 'lua/shared/wake.lua', 1],
-    [33, 'lua/shared/once/state.lua', 1],
-    [71, 'lua/shared/once/state.lua', 44],
-    [76, 'lua/shared/once/keep.lua', 1],
-    [77, 'lua/shared/behind.lua', 1],
-    [84, 'lua/shared/once/keep.lua', 3],
-    [91, 'lua/shared/once/free.lua', 1],
-    [96, 'lua/once/abandon.lua', 19],
+    [14, 'lua/shared/once/keep.lua', 1],
+    [15, 'lua/shared/behind.lua', 1],
+    [18, 'lua/shared/once/state.lua', 12],
+    [44, 'lua/once/abandon.lua', 20],
+    [48, 'lua/shared/once/state.lua', 44],
+    [52, 'lua/once/abandon.lua', 24],
+    [53, 'lua/shared/clock.lua', 1],
+    [59, 'lua/shared/once/free.lua', 1],
+    [62, 'lua/shared/once/keep.lua', 5],
+    [64, 'lua/shared/behind.lua', 4],
+    [68, 'lua/shared/once/keep.lua', 7],
+    [70, 'lua/shared/once/free.lua', 4],
+    [72, 'lua/once/abandon.lua', 25],
+    [73, 'lua/shared/wake.lua', 1],
+    [86, 'lua/once/abandon.lua', 26],
   ],
   encode(args) {
     return withoutDefaults([
@@ -201,7 +190,7 @@ export type BeginAnswer =
 export const begin: Operation<BeginArguments, BeginAnswer> = {
   script: {
     name: 'once/begin',
-    sha1: '432f4666487f15a3c6ff8f202e0d1470482896fe',
+    sha1: 'e2e541463a7218cdc8879551e8cff3cf38a91ebc',
     reads: false,
     bytes: true,
     source: `--[[
@@ -225,37 +214,9 @@ local fingerprint = ARGV[3] -- text: of the request; empty: it has none
 local lease_ms = tonumber(ARGV[4]) -- integer: how long the attempt may take
 local keep_result_ms = tonumber(ARGV[5]) -- integer: how long the request is remembered beyond the lease
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
-end
--- All that is known of one key: one hash, read once a call.
---   layout, codec    the form of the stored data, and of the result
---   token            of the newest attempt; kept when the attempt ends, so that tokens go on rising
---   attempt          the id that the newest attempt's caller chose
---   fingerprint      of the request
---   lease_ends_ms    while the attempt is under way; a released one has none
---   result           once the attempt is completed
---   unkept           '1' where that is empty because the result could not be kept
---   kept_until_ms    nothing of the above counts from then on, but for the token
-local ONCE_LAYOUT = '1'
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
 
 local function open_state(state)
   local stored = redis.call(
@@ -272,7 +233,7 @@ local function open_state(state)
     'unkept'
   )
   return {
-    layout = stored[1] or ONCE_LAYOUT,
+    layout = stored[1] or '1',
     codec = stored[2],
     token = tonumber(stored[3] or 0),
     attempt = stored[4],
@@ -283,36 +244,22 @@ local function open_state(state)
     kept = not stored[9],
   }
 end
-
+local known = open_state(state)
+if known.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
 -- True while the key is taken: by an attempt under way or lapsed, or by a result.
 local function counts(known, now_ms)
   return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
 end
-
-local function is_running(known, now_ms)
-  return not known.result and known.lease_ends_ms > now_ms
-end
--- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local SLACK_MS = 600000
-
--- Not refused for lack of memory: what writes after it in the same script is then let through as well.
-local function keep_until(state, token, kept_until_ms, now_ms)
-  redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + SLACK_MS)
-end
-
-local known = open_state(state)
-if known.layout ~= ONCE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
 if counts(known, now_ms) then
   if known.codec ~= codec then
     return redis.error_reply('CODEC ' .. known.codec)
@@ -326,6 +273,9 @@ if counts(known, now_ms) then
   if known.result then
     return { 'replayed', known.token, known.result }
   end
+local function is_running(known, now_ms)
+  return not known.result and known.lease_ends_ms > now_ms
+end
   if is_running(known, now_ms) then
     if known.attempt == id then
       return { 'started', known.token, known.lease_ends_ms, now_ms }
@@ -336,19 +286,34 @@ elseif known.attempt == id and known.lease_ends_ms == 0 then
   -- Bytes that arrive late, of a call that has settled: they must not block the key.
   return { 'lost', known.token }
 end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
 local token = next_token(known.token, now_us)
 local lease_ends_ms = now_ms + lease_ms
 local kept_until_ms = lease_ends_ms + keep_result_ms
 if known.result then
   -- It goes before it would count again, and not where a server out of memory begins nothing.
-  redis.call('HSET', state, 'layout', ONCE_LAYOUT)
+  redis.call('HSET', state, 'layout', '1')
   redis.call('HDEL', state, 'result', 'unkept')
+end
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 redis.call(
   'HSET',
   state,
   'layout',
-  ONCE_LAYOUT,
+  '1',
   'codec',
   codec,
   'token',
@@ -362,6 +327,14 @@ redis.call(
   'kept_until_ms',
   exact(kept_until_ms)
 )
+-- Not refused for lack of memory: what writes after it in the same script is then let through as well.
+local function keep_until(state, token, kept_until_ms, now_ms)
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+  redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
+end
 keep_until(state, token, kept_until_ms, now_ms)
 return { 'started', token, lease_ends_ms, now_ms }
 `,
@@ -369,15 +342,24 @@ return { 'started', token, lease_ends_ms, now_ms }
   parts: ['state'],
   lines: [
     [1, 'lua/once/begin.lua', 1],
-    [22, 'lua/shared/exact.lua', 1],
-    [32, 'lua/shared/clock.lua', 1],
-    [38, 'lua/shared/next-token.lua', 1],
-    [43, 'lua/shared/once/state.lua', 1],
-    [86, 'lua/shared/once/state.lua', 49],
-    [89, 'lua/shared/once/keep.lua', 1],
-    [90, 'lua/shared/behind.lua', 1],
-    [97, 'lua/shared/once/keep.lua', 3],
-    [104, 'lua/once/begin.lua', 28],
+    [22, 'lua/shared/once/keep.lua', 1],
+    [23, 'lua/shared/behind.lua', 1],
+    [26, 'lua/shared/once/state.lua', 12],
+    [52, 'lua/once/begin.lua', 28],
+    [56, 'lua/shared/clock.lua', 1],
+    [62, 'lua/once/begin.lua', 32],
+    [64, 'lua/shared/once/state.lua', 39],
+    [68, 'lua/once/begin.lua', 34],
+    [81, 'lua/shared/once/state.lua', 49],
+    [84, 'lua/once/begin.lua', 47],
+    [94, 'lua/shared/next-token.lua', 1],
+    [99, 'lua/once/begin.lua', 57],
+    [107, 'lua/shared/exact.lua', 1],
+    [117, 'lua/once/begin.lua', 65],
+    [135, 'lua/shared/once/keep.lua', 5],
+    [137, 'lua/shared/behind.lua', 4],
+    [141, 'lua/shared/once/keep.lua', 7],
+    [143, 'lua/once/begin.lua', 83],
   ],
   encode(args) {
     return [
@@ -446,7 +428,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'once/clear',
-    sha1: '3b3d782e44f631256dd44be1a206d5ebc610c92c',
+    sha1: '32d2fae4df9d7552dcd8b187abed81c91a0a97dd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -460,52 +442,32 @@ local state = KEYS[1] -- hash: all that is known of the key
 local channel = ARGV[1] -- text: where those wait who want the key; empty: nobody waits
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
+-- What is cleared leaves its newest token behind where the clock has stepped back: those that are given after it are greater
+-- all the same.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+local known = redis.pcall('HMGET', state, 'layout', 'token')
+local existed, token, kept_ms = 1, nil, 0
+if known[1] == '1' then
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- What is cleared leaves its newest token behind where the clock has stepped back: those that are given after it are greater
--- all the same.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
+-- A token that nobody has had, greater than the newest, and for how long to keep it; nil where the clock is past that.
+local function token_to_leave(newest, now_ms)
 -- How many milliseconds the clock is behind a token; 0: it is not.
 local function behind_ms(token, now_ms)
   return math.max(0, math.ceil(token / 1000) - now_ms)
 end
-
--- A smaller step of the clock is over before anybody asks.
-local LEAST_BEHIND_MS = 10
--- Longer than any call is repeated.
-local OUTLIVES_MS = 600000
-
--- A token that nobody has had, greater than the newest, and for how long to keep it; nil where the clock is past that.
-local function token_to_leave(newest, now_ms)
   local ms = behind_ms(newest, now_ms)
-  if ms < LEAST_BEHIND_MS then
+  if ms < 10 then
     return nil
   end
-  return string.format('%.0f', newest + 1), ms + OUTLIVES_MS
+  return string.format('%.0f', newest + 1), ms + 600000
 end
--- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
--- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-local function wake(channel, sharded, reason)
-  if channel == '' then
-    return
-  end
-  if sharded then
-    redis.pcall('SPUBLISH', channel, reason)
-  else
-    redis.pcall('PUBLISH', channel, reason)
-  end
-end
-
-local known = redis.pcall('HMGET', state, 'layout', 'token')
-local existed, token, kept_ms = 1, nil, 0
-if known[1] == '1' then
   token, kept_ms = token_to_leave(tonumber(known[2]), math.floor(clock_us() / 1000))
 end
 if token then
@@ -520,6 +482,19 @@ if token then
 else
   existed = redis.call('UNLINK', state)
 end
+-- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
+-- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+local function wake(channel, sharded, reason)
+  if channel == '' then
+    return
+  end
+  if sharded then
+    redis.pcall('SPUBLISH', channel, reason)
+  else
+    redis.pcall('PUBLISH', channel, reason)
+  end
+end
 wake(channel, sharded, 'cleared')
 return { 'cleared', existed }
 `,
@@ -527,12 +502,16 @@ return { 'cleared', existed }
   parts: ['state'],
   lines: [
     [1, 'lua/once/clear.lua', 1],
-    [12, 'lua/shared/clock.lua', 1],
-    [18, 'lua/shared/outlive.lua', 1],
-    [20, 'lua/shared/behind.lua', 1],
-    [27, 'lua/shared/outlive.lua', 4],
-    [41, 'lua/shared/wake.lua', 1],
-    [54, 'lua/once/clear.lua', 15],
+    [12, 'lua/shared/outlive.lua', 1],
+    [14, 'lua/shared/behind.lua', 1],
+    [17, 'lua/once/clear.lua', 16],
+    [20, 'lua/shared/clock.lua', 1],
+    [26, 'lua/shared/outlive.lua', 10],
+    [28, 'lua/shared/behind.lua', 4],
+    [32, 'lua/shared/outlive.lua', 12],
+    [38, 'lua/once/clear.lua', 19],
+    [52, 'lua/shared/wake.lua', 1],
+    [65, 'lua/once/clear.lua', 33],
   ],
   encode(args) {
     return withoutDefaults([
@@ -584,7 +563,7 @@ export type CompleteAnswer =
 export const complete: Operation<CompleteArguments, CompleteAnswer> = {
   script: {
     name: 'once/complete',
-    sha1: '7e2481c9548c65afc752505c0990e11b27cce70c',
+    sha1: '2e3eb09407bcd60576c91a23e5d725cc0ee2ccdd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -606,45 +585,9 @@ local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
 local result = ARGV[6] -- bytes: the result
 local kept = ARGV[7] ~= '0' -- flag: whether the result could be kept
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
--- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-local function wake(channel, sharded, reason)
-  if channel == '' then
-    return
-  end
-  if sharded then
-    redis.pcall('SPUBLISH', channel, reason)
-  else
-    redis.pcall('PUBLISH', channel, reason)
-  end
-end
--- All that is known of one key: one hash, read once a call.
---   layout, codec    the form of the stored data, and of the result
---   token            of the newest attempt; kept when the attempt ends, so that tokens go on rising
---   attempt          the id that the newest attempt's caller chose
---   fingerprint      of the request
---   lease_ends_ms    while the attempt is under way; a released one has none
---   result           once the attempt is completed
---   unkept           '1' where that is empty because the result could not be kept
---   kept_until_ms    nothing of the above counts from then on, but for the token
-local ONCE_LAYOUT = '1'
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
 
 local function open_state(state)
   local stored = redis.call(
@@ -661,7 +604,7 @@ local function open_state(state)
     'unkept'
   )
   return {
-    layout = stored[1] or ONCE_LAYOUT,
+    layout = stored[1] or '1',
     codec = stored[2],
     token = tonumber(stored[3] or 0),
     attempt = stored[4],
@@ -672,41 +615,28 @@ local function open_state(state)
     kept = not stored[9],
   }
 end
-
+local known = open_state(state)
+if known.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
 -- True while the key is taken: by an attempt under way or lapsed, or by a result.
 local function counts(known, now_ms)
   return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
 end
-
 -- True for an attempt that has neither a result nor been released, under way, lapsed or even forgotten.
 local function is_open(known)
   return not known.result and known.lease_ends_ms > 0
 end
-
--- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local SLACK_MS = 600000
-
--- Not refused for lack of memory: what writes after it in the same script is then let through as well.
-local function keep_until(state, token, kept_until_ms, now_ms)
-  redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + SLACK_MS)
-end
-
 local function holds_token(known, token)
   return known.token > 0 and known.token == token
 end
-
-local known = open_state(state)
-if known.layout ~= ONCE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
-local now_ms = math.floor(clock_us() / 1000)
 if not holds_token(known, token) or not (is_open(known) or counts(known, now_ms)) then
   return { 'lost' }
 end
@@ -717,13 +647,44 @@ if known.result and (known.kept or not kept) then
   return { 'completed', known.kept_until_ms }
 end
 local kept_until_ms = now_ms + keep_result_ms
+-- Not refused for lack of memory: what writes after it in the same script is then let through as well.
+local function keep_until(state, token, kept_until_ms, now_ms)
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+  redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
+end
 -- First, so that it also works when the server is out of memory: the task has been done.
 keep_until(state, token, kept_until_ms, now_ms)
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
 redis.call('HSET', state, 'result', result, 'kept_until_ms', exact(kept_until_ms))
 if kept and not known.kept then
   redis.call('HDEL', state, 'unkept')
 elseif not kept then
   redis.call('HSET', state, 'unkept', '1')
+end
+-- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
+-- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+local function wake(channel, sharded, reason)
+  if channel == '' then
+    return
+  end
+  if sharded then
+    redis.pcall('SPUBLISH', channel, reason)
+  else
+    redis.pcall('PUBLISH', channel, reason)
+  end
 end
 wake(channel, sharded, 'completed')
 return { 'completed', kept_until_ms }
@@ -732,14 +693,24 @@ return { 'completed', kept_until_ms }
   parts: ['state'],
   lines: [
     [1, 'lua/once/complete.lua', 1],
-    [20, 'lua/shared/exact.lua', 1],
-    [30, 'lua/shared/clock.lua', 1],
-    [36, 'lua/shared/wake.lua', 1],
-    [49, 'lua/shared/once/state.lua', 1],
-    [97, 'lua/shared/once/keep.lua', 1],
-    [98, 'lua/shared/behind.lua', 1],
-    [105, 'lua/shared/once/keep.lua', 3],
-    [115, 'lua/once/complete.lua', 25],
+    [20, 'lua/shared/once/keep.lua', 1],
+    [21, 'lua/shared/behind.lua', 1],
+    [24, 'lua/shared/once/state.lua', 12],
+    [50, 'lua/once/complete.lua', 26],
+    [54, 'lua/shared/clock.lua', 1],
+    [60, 'lua/once/complete.lua', 30],
+    [61, 'lua/shared/once/state.lua', 39],
+    [65, 'lua/shared/once/state.lua', 44],
+    [69, 'lua/shared/once/keep.lua', 10],
+    [72, 'lua/once/complete.lua', 31],
+    [82, 'lua/shared/once/keep.lua', 5],
+    [84, 'lua/shared/behind.lua', 4],
+    [88, 'lua/shared/once/keep.lua', 7],
+    [90, 'lua/once/complete.lua', 41],
+    [92, 'lua/shared/exact.lua', 1],
+    [102, 'lua/once/complete.lua', 43],
+    [108, 'lua/shared/wake.lua', 1],
+    [121, 'lua/once/complete.lua', 49],
   ],
   encode(args) {
     return withoutDefaults([
@@ -802,7 +773,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'once/extend',
-    sha1: '3228fa55b35c6051d450448a221ed79cbe984670',
+    sha1: '581d92c813883f80ad8268c1c94ed94fc01b1b03',
     reads: false,
     bytes: false,
     source: `--[[
@@ -816,22 +787,18 @@ lease has lapsed, or that has ended otherwise, is never brought back: its \`expi
 local state, state_at = KEYS, 1 -- repeated hash: all that is known of each key
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): one for each key
 
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
+local now_ms = math.floor(clock_us() / 1000)
+local found, refused = {}, {}
 -- What \`open\` answers, if it can read its key and finds this layout there; else nil, and why not: in a call for several keys
 -- one that is of another type, or was written by a newer version, is not to harm the others.
 local function try_open(open, layout)
@@ -845,17 +812,6 @@ local function try_open(open, layout)
   end
   return known
 end
--- All that is known of one key: one hash, read once a call.
---   layout, codec    the form of the stored data, and of the result
---   token            of the newest attempt; kept when the attempt ends, so that tokens go on rising
---   attempt          the id that the newest attempt's caller chose
---   fingerprint      of the request
---   lease_ends_ms    while the attempt is under way; a released one has none
---   result           once the attempt is completed
---   unkept           '1' where that is empty because the result could not be kept
---   kept_until_ms    nothing of the above counts from then on, but for the token
-local ONCE_LAYOUT = '1'
-
 local function open_state(state)
   local stored = redis.call(
     'HMGET',
@@ -871,7 +827,7 @@ local function open_state(state)
     'unkept'
   )
   return {
-    layout = stored[1] or ONCE_LAYOUT,
+    layout = stored[1] or '1',
     codec = stored[2],
     token = tonumber(stored[3] or 0),
     attempt = stored[4],
@@ -882,41 +838,40 @@ local function open_state(state)
     kept = not stored[9],
   }
 end
-
-local function is_running(known, now_ms)
-  return not known.result and known.lease_ends_ms > now_ms
-end
--- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-local SLACK_MS = 600000
-
--- Not refused for lack of memory: what writes after it in the same script is then let through as well.
-local function keep_until(state, token, kept_until_ms, now_ms)
-  redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + SLACK_MS)
-end
-
-local function holds_token(known, token)
-  return known.token > 0 and known.token == token
-end
-
-local now_ms = math.floor(clock_us() / 1000)
-local found, refused = {}, {}
 for at = state_at, #state, 1 do
   local open = function()
     return open_state(state[at])
   end
-  local known, why = try_open(open, ONCE_LAYOUT)
+  local known, why = try_open(open, '1')
   found[at] = known or false
   if not known then
     refused[#refused + 1] = at - 1
     refused[#refused + 1] = why
   end
+end
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+local function is_running(known, now_ms)
+  return not known.result and known.lease_ends_ms > now_ms
+end
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+-- Not refused for lack of memory: what writes after it in the same script is then let through as well.
+local function keep_until(state, token, kept_until_ms, now_ms)
+  redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
+end
+local function holds_token(known, token)
+  return known.token > 0 and known.token == token
 end
 local ends = {}
 for at = leases_at, #leases, 2 do
@@ -944,15 +899,19 @@ return { 'extended', now_ms, ends, refused }
   parts: [],
   lines: [
     [1, 'lua/once/extend.lua', 1],
-    [12, 'lua/shared/exact.lua', 1],
-    [22, 'lua/shared/clock.lua', 1],
-    [28, 'lua/shared/try-open.lua', 1],
-    [41, 'lua/shared/once/state.lua', 1],
-    [79, 'lua/shared/once/state.lua', 49],
-    [82, 'lua/shared/once/keep.lua', 1],
-    [83, 'lua/shared/behind.lua', 1],
-    [90, 'lua/shared/once/keep.lua', 3],
-    [100, 'lua/once/extend.lua', 17],
+    [12, 'lua/shared/once/keep.lua', 1],
+    [13, 'lua/shared/behind.lua', 1],
+    [16, 'lua/shared/clock.lua', 1],
+    [22, 'lua/once/extend.lua', 18],
+    [24, 'lua/shared/try-open.lua', 1],
+    [37, 'lua/shared/once/state.lua', 12],
+    [63, 'lua/once/extend.lua', 20],
+    [74, 'lua/shared/exact.lua', 1],
+    [84, 'lua/shared/once/state.lua', 49],
+    [87, 'lua/shared/behind.lua', 4],
+    [91, 'lua/shared/once/keep.lua', 5],
+    [95, 'lua/shared/once/keep.lua', 10],
+    [98, 'lua/once/extend.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -997,7 +956,7 @@ export type FindAnswer =
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'once/find',
-    sha1: 'e9ab438002154964e7c92af1c3abf523f8a21833',
+    sha1: 'b9ca2daa4c245b519d7653d837175bd64825ba26',
     reads: true,
     bytes: true,
     source: `--[[
@@ -1010,23 +969,6 @@ Finds the result of a key; of one that could not be kept there is none.
 ]]
 local state = KEYS[1] -- hash: all that is known of the key
 local codec = ARGV[1] -- text: name of the codec that makes the results
-
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- All that is known of one key: one hash, read once a call.
---   layout, codec    the form of the stored data, and of the result
---   token            of the newest attempt; kept when the attempt ends, so that tokens go on rising
---   attempt          the id that the newest attempt's caller chose
---   fingerprint      of the request
---   lease_ends_ms    while the attempt is under way; a released one has none
---   result           once the attempt is completed
---   unkept           '1' where that is empty because the result could not be kept
---   kept_until_ms    nothing of the above counts from then on, but for the token
-local ONCE_LAYOUT = '1'
 
 local function open_state(state)
   local stored = redis.call(
@@ -1043,7 +985,7 @@ local function open_state(state)
     'unkept'
   )
   return {
-    layout = stored[1] or ONCE_LAYOUT,
+    layout = stored[1] or '1',
     codec = stored[2],
     token = tonumber(stored[3] or 0),
     attempt = stored[4],
@@ -1054,17 +996,21 @@ local function open_state(state)
     kept = not stored[9],
   }
 end
-
+local known = open_state(state)
+if known.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
 -- True while the key is taken: by an attempt under way or lapsed, or by a result.
 local function counts(known, now_ms)
   return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
 end
-
-local known = open_state(state)
-if known.layout ~= ONCE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
-local now_ms = math.floor(clock_us() / 1000)
 if not known.result or not known.kept or not counts(known, now_ms) then
   return { 'absent' }
 end
@@ -1077,9 +1023,12 @@ return { 'found', known.token, known.kept_until_ms, known.result }
   parts: ['state'],
   lines: [
     [1, 'lua/once/find.lua', 1],
-    [12, 'lua/shared/clock.lua', 1],
-    [18, 'lua/shared/once/state.lua', 1],
-    [61, 'lua/once/find.lua', 15],
+    [12, 'lua/shared/once/state.lua', 12],
+    [38, 'lua/once/find.lua', 15],
+    [42, 'lua/shared/clock.lua', 1],
+    [48, 'lua/once/find.lua', 19],
+    [49, 'lua/shared/once/state.lua', 39],
+    [53, 'lua/once/find.lua', 20],
   ],
   encode(args) {
     return [
@@ -1118,7 +1067,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'once/inspect',
-    sha1: 'e6f1f63a1af0afe126e2c9e4c18b3dcbcb757e38',
+    sha1: '545931021683a30b948222cf1ae91e8974f6fd3f',
     reads: true,
     bytes: false,
     source: `--[[
@@ -1130,23 +1079,6 @@ taken over yet) or finished. Of a free key only the token counts, that of its la
 @reads
 ]]
 local state = KEYS[1] -- hash: all that is known of the key
-
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- All that is known of one key: one hash, read once a call.
---   layout, codec    the form of the stored data, and of the result
---   token            of the newest attempt; kept when the attempt ends, so that tokens go on rising
---   attempt          the id that the newest attempt's caller chose
---   fingerprint      of the request
---   lease_ends_ms    while the attempt is under way; a released one has none
---   result           once the attempt is completed
---   unkept           '1' where that is empty because the result could not be kept
---   kept_until_ms    nothing of the above counts from then on, but for the token
-local ONCE_LAYOUT = '1'
 
 local function open_state(state)
   local stored = redis.call(
@@ -1163,7 +1095,7 @@ local function open_state(state)
     'unkept'
   )
   return {
-    layout = stored[1] or ONCE_LAYOUT,
+    layout = stored[1] or '1',
     codec = stored[2],
     token = tonumber(stored[3] or 0),
     attempt = stored[4],
@@ -1174,23 +1106,26 @@ local function open_state(state)
     kept = not stored[9],
   }
 end
-
+local known = open_state(state)
+if known.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. known.layout)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
 -- True while the key is taken: by an attempt under way or lapsed, or by a result.
 local function counts(known, now_ms)
   return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
 end
-
-local function is_running(known, now_ms)
-  return not known.result and known.lease_ends_ms > now_ms
-end
-
-local known = open_state(state)
-if known.layout ~= ONCE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
-end
-local now_ms = math.floor(clock_us() / 1000)
 if not counts(known, now_ms) then
   return { 'inspection', 'free', known.token, '', 0, 0, 0, '', now_ms }
+end
+local function is_running(known, now_ms)
+  return not known.result and known.lease_ends_ms > now_ms
 end
 local word = known.result and 'finished' or is_running(known, now_ms) and 'running' or 'lapsed'
 return {
@@ -1209,10 +1144,14 @@ return {
   parts: ['state'],
   lines: [
     [1, 'lua/once/inspect.lua', 1],
-    [11, 'lua/shared/clock.lua', 1],
-    [17, 'lua/shared/once/state.lua', 1],
-    [60, 'lua/shared/once/state.lua', 49],
-    [63, 'lua/once/inspect.lua', 13],
+    [11, 'lua/shared/once/state.lua', 12],
+    [37, 'lua/once/inspect.lua', 14],
+    [41, 'lua/shared/clock.lua', 1],
+    [47, 'lua/once/inspect.lua', 18],
+    [48, 'lua/shared/once/state.lua', 39],
+    [52, 'lua/once/inspect.lua', 19],
+    [55, 'lua/shared/once/state.lua', 49],
+    [58, 'lua/once/inspect.lua', 22],
   ],
   encode() {
     return []
@@ -1261,7 +1200,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'once/release',
-    sha1: 'bdfc4eaa727320c2b9ebd10833d7ae8bc78f54df',
+    sha1: 'b3a80902fd91a8f4ed543efdd492ea9cd30887ba',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1278,35 +1217,9 @@ local token = tonumber(ARGV[1]) -- integer: token of the attempt
 local channel = ARGV[2] -- text: where those wait who want the key; empty: nobody waits
 local sharded = ARGV[3] == '1' -- flag: whether that is a sharded channel
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
--- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-local function wake(channel, sharded, reason)
-  if channel == '' then
-    return
-  end
-  if sharded then
-    redis.pcall('SPUBLISH', channel, reason)
-  else
-    redis.pcall('PUBLISH', channel, reason)
-  end
-end
--- All that is known of one key: one hash, read once a call.
---   layout, codec    the form of the stored data, and of the result
---   token            of the newest attempt; kept when the attempt ends, so that tokens go on rising
---   attempt          the id that the newest attempt's caller chose
---   fingerprint      of the request
---   lease_ends_ms    while the attempt is under way; a released one has none
---   result           once the attempt is completed
---   unkept           '1' where that is empty because the result could not be kept
---   kept_until_ms    nothing of the above counts from then on, but for the token
-local ONCE_LAYOUT = '1'
+-- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
 
 local function open_state(state)
   local stored = redis.call(
@@ -1323,7 +1236,7 @@ local function open_state(state)
     'unkept'
   )
   return {
-    layout = stored[1] or ONCE_LAYOUT,
+    layout = stored[1] or '1',
     codec = stored[2],
     token = tonumber(stored[3] or 0),
     attempt = stored[4],
@@ -1334,34 +1247,12 @@ local function open_state(state)
     kept = not stored[9],
   }
 end
-
--- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
+local known = open_state(state)
+if known.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. known.layout)
 end
-local SLACK_MS = 600000
-
--- Not refused for lack of memory: what writes after it in the same script is then let through as well.
-local function keep_until(state, token, kept_until_ms, now_ms)
-  redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + SLACK_MS)
-end
-
 local function holds_token(known, token)
   return known.token > 0 and known.token == token
-end
--- Ends an attempt without a result: the key is free again. It only takes away, so that it also works when the server is out of memory.
-local function free_key(state, token, now_ms)
-  redis.call('HDEL', state, 'lease_ends_ms', 'fingerprint')
-  keep_until(state, token, now_ms, now_ms)
-end
-
-local known = open_state(state)
-if known.layout ~= ONCE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. known.layout)
 end
 if not holds_token(known, token) then
   return { 'lost' }
@@ -1372,7 +1263,39 @@ end
 if known.lease_ends_ms == 0 then
   return { 'released' }
 end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- Ends an attempt without a result: the key is free again. It only takes away, so that it also works when the server is out of memory.
+local function free_key(state, token, now_ms)
+  redis.call('HDEL', state, 'lease_ends_ms', 'fingerprint')
+-- Not refused for lack of memory: what writes after it in the same script is then let through as well.
+local function keep_until(state, token, kept_until_ms, now_ms)
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+  redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
+end
+  keep_until(state, token, now_ms, now_ms)
+end
 free_key(state, token, math.floor(clock_us() / 1000))
+-- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
+-- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+local function wake(channel, sharded, reason)
+  if channel == '' then
+    return
+  end
+  if sharded then
+    redis.pcall('SPUBLISH', channel, reason)
+  else
+    redis.pcall('PUBLISH', channel, reason)
+  end
+end
 wake(channel, sharded, 'released')
 return { 'released' }
 `,
@@ -1380,14 +1303,21 @@ return { 'released' }
   parts: ['state'],
   lines: [
     [1, 'lua/once/release.lua', 1],
-    [15, 'lua/shared/clock.lua', 1],
-    [21, 'lua/shared/wake.lua', 1],
-    [34, 'lua/shared/once/state.lua', 1],
-    [72, 'lua/shared/once/keep.lua', 1],
-    [73, 'lua/shared/behind.lua', 1],
-    [80, 'lua/shared/once/keep.lua', 3],
-    [90, 'lua/shared/once/free.lua', 1],
-    [95, 'lua/once/release.lua', 20],
+    [15, 'lua/shared/once/keep.lua', 1],
+    [16, 'lua/shared/behind.lua', 1],
+    [19, 'lua/shared/once/state.lua', 12],
+    [45, 'lua/once/release.lua', 21],
+    [49, 'lua/shared/once/keep.lua', 10],
+    [52, 'lua/once/release.lua', 25],
+    [61, 'lua/shared/clock.lua', 1],
+    [67, 'lua/shared/once/free.lua', 1],
+    [70, 'lua/shared/once/keep.lua', 5],
+    [72, 'lua/shared/behind.lua', 4],
+    [76, 'lua/shared/once/keep.lua', 7],
+    [78, 'lua/shared/once/free.lua', 4],
+    [80, 'lua/once/release.lua', 34],
+    [81, 'lua/shared/wake.lua', 1],
+    [94, 'lua/once/release.lua', 35],
   ],
   encode(args) {
     return withoutDefaults([

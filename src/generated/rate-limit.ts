@@ -29,7 +29,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'rate-limit/abandon',
-    sha1: '24963c1cdee23c8c2ac722fa1b03864df5726123',
+    sha1: '5563616e1f54810873a6394150985f6442486f1d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -45,17 +45,65 @@ local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local take = tonumber(ARGV[3]) -- integer: number of the take
 local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; others than those of takes at work stay as they are
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- Makes a call safe to repeat, as shared/calls does, with records of a form that costs less: the call's
--- number and its token as doubles, or the time in microseconds where a call gives no token. Fields with
--- a dot are those of callers. What was refunded is forgotten with them; see shared/rate-limit/refunded.
-local CALL_MEMORY_US = 600000000
+-- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
+-- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
+-- So what was taken counts for as long as it was to, and no longer.
+--
+-- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
+-- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
+--   token      the newest token of the subject
+--   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
+--              than the clock ticks
+--   offset_us  how far its time is ahead of the server's clock
+-- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
 
+-- The generic cell rate algorithm, as virtual scheduling of a theoretical arrival time (ITU-T I.371,
+-- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
+-- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
+-- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
+-- Stored: the theoretical arrival time and its rest.
+-- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
+-- \`1 / limit\` of one.
+
+-- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its
+-- lease ends. The window of such a limit is the lease.
+-- Stored: pairs of the lease's end and the take's token.
+
+-- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
+
+-- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
+local function open_subject(state, caller, limits, first)
+  local fields = { 'layout', 'refunded', caller, 'time' }
+  for at = first, #limits, 5 do
+    fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
+  end
+  local stored = redis.call('HMGET', state, unpack(fields))
+local function read_time(stored)
+  if not stored then
+    return 0, 0, 0
+  elseif #stored > 8 then
+    return struct.unpack('>ddd', stored)
+  end
+  local token = struct.unpack('>d', stored)
+  return token, token, 0
+end
+  local token, taken_us, offset_us = read_time(stored[4])
+  return {
+    exists = stored[1],
+    layout = stored[1] or '1',
+    refunded = stored[2] or '',
+    record = stored[3],
+    token = token,
+    taken_us = taken_us,
+    offset_us = offset_us,
+    fields = fields,
+    counts = stored,
+  }
+end
+local subject = open_subject(state, caller, limits, limits_at)
+if subject.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. subject.layout)
+end
 -- The token of this very call, if it was carried out before. The second value is true for a call whose
 -- bytes arrive after a later one has taken its slot: it has settled long ago and must not run again.
 local function recall_token(record, call)
@@ -65,7 +113,254 @@ local function recall_token(record, call)
   local number, token = struct.unpack('>dd', record)
   return number == call and token or nil, number > call
 end
-
+local token, superseded = recall_token(subject.record, take)
+if superseded then
+  return { 'abandoned' }
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local function pair_at(list, place)
+  return struct.unpack('>dd', list, (place - 1) * 16 + 1)
+end
+-- The list without its first \`count\` pairs.
+local function without_first(list, count)
+  return count == 0 and list or string.sub(list, count * 16 + 1)
+end
+-- What a unit costs, and how far ahead of now the arrival time may lie.
+local function arrival_spans(window_us, limit, burst)
+  local unit_rest = window_us % limit
+  local unit = (window_us - unit_rest) / limit
+  local span_rest = burst * unit_rest % limit
+  local span = burst * unit + (burst * unit_rest - span_rest) / limit
+  return unit, unit_rest, span, span_rest
+end
+-- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
+-- name.
+local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+  if arrival < now_us then
+    return 0, 0
+  end
+  local ahead, rest = arrival - now_us, arrival_rest
+  if rest >= limit then
+    ahead, rest = ahead + 1, 0
+  end
+  if ahead > span or (ahead == span and rest > span_rest) then
+    return span, span_rest
+  end
+  return ahead, rest
+end
+-- What \`units\` cost.
+local function gcra_cost(meter, units)
+  local rest = units * meter.unit_rest
+  return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
+end
+-- Sets what is taken to a span ahead of now.
+local function gcra_set(meter, ahead, rest)
+  meter.ahead, meter.rest = ahead, rest
+  meter.reset_us = ahead + (rest > 0 and 1 or 0)
+  -- The quotient may be rounded either way, so it is tried exactly from one above.
+  local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
+  repeat
+    free = free - 1
+    local used, used_rest = gcra_cost(meter, free)
+    used, used_rest = used + ahead, used_rest + rest
+    if used_rest >= meter.limit then
+      used, used_rest = used + 1, used_rest - meter.limit
+    end
+  until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
+  meter.free = math.max(0, free)
+end
+local function read_gcra(meter, stored)
+  local limit = meter.limit
+  local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
+  meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
+  if not stored then
+    return gcra_set(meter, 0, 0)
+  end
+  local arrival, arrival_rest = pair_at(stored, 1)
+  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
+end
+local function sliding_window_set(meter, total, log)
+  meter.total, meter.log = total, log
+  meter.free = math.max(0, meter.limit - total)
+  meter.reset_us = 0
+  if #log > 0 then
+    meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
+  end
+end
+local function read_sliding_window(meter, stored)
+  local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
+  local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
+  local past, entries = 0, #log / 16
+  while past < entries do
+    local last_us, units = pair_at(log, past + 1)
+    if last_us + meter.window_us > meter.now_us then
+      break
+    end
+    past, total = past + 1, total - units
+  end
+  sliding_window_set(meter, total, without_first(log, past))
+end
+local function concurrency_set(meter, leases)
+  meter.leases, meter.held = leases, #leases / 16
+  meter.free = math.max(0, meter.limit - meter.held)
+  meter.reset_us = 0
+  if meter.held > 0 then
+    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
+  end
+end
+local function read_concurrency(meter, stored)
+  local leases, lapsed = stored or '', 0
+  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
+    lapsed = lapsed + 1
+  end
+  concurrency_set(meter, without_first(leases, lapsed))
+end
+-- Lets the meter read what its limit has counted.
+local function read_counts(meter, stored)
+  local counts
+  if stored then
+    meter.kept_until_ms, meter.token = pair_at(stored, 1)
+    counts = without_first(stored, 1)
+  end
+  if meter.algorithm == 'gcra' then
+    return read_gcra(meter, counts)
+  elseif meter.algorithm == 'concurrency' then
+    return read_concurrency(meter, counts)
+  end
+  return read_sliding_window(meter, counts)
+end
+-- An older release has counted, and knows no time of the subject.
+local function note_token(subject, token)
+  if token > subject.token then
+    subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
+  end
+end
+-- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
+local function read_meters(subject, limits, first, server_us)
+  local meters, now_us = {}, server_us + subject.offset_us
+  for at = first, #limits, 5 do
+    local place = #meters
+    local meter = {
+      field = subject.fields[5 + place],
+      algorithm = limits[at + 1],
+      limit = tonumber(limits[at + 2]),
+      window_us = limits[at + 3] * 1000,
+      burst = tonumber(limits[at + 4]),
+      now_us = now_us,
+      kept_until_ms = 0,
+      token = 0,
+    }
+    read_counts(meter, subject.counts[5 + place])
+    meters[place + 1] = meter
+    note_token(subject, meter.token)
+  end
+  if subject.taken_us > now_us + 10000 then
+    subject.offset_us, subject.stepped = subject.taken_us - server_us, true
+    return read_meters(subject, limits, first, server_us)
+  end
+  return meters, now_us
+end
+local meters, now_us = read_meters(subject, limits, limits_at, clock_us())
+-- Frees the place of a take. False when it holds none; meters of other limits have no places.
+local function free_place(meter, token)
+  for place = 1, meter.held or 0 do
+    local _, holder = pair_at(meter.leases, place)
+    if holder == token then
+      local before = string.sub(meter.leases, 1, (place - 1) * 16)
+      concurrency_set(meter, before .. without_first(meter.leases, place))
+      return true
+    end
+  end
+  return false
+end
+for _, meter in ipairs(token and meters or {}) do
+  free_place(meter, token)
+end
+-- A removal first, so that it also works when the server is out of memory.
+redis.call('HDEL', state, meters[1].field)
+-- Sees to it that the key lives so long. Another set of limits may want it for longer.
+local function keep_for(state, life_ms)
+  if redis.call('PTTL', state) < life_ms then
+    redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
+  end
+end
+-- Writes the counts, the record of the call and what else is \`written\`, all at once. The key always has an
+-- end. \`at_us\` is the call's token, or its time.
+local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
+-- How long the key has to live for all limits, or nil if it will. Notes that in the meters. It ends by the server's clock,
+-- which has to reach the newest token first, for tokens rise.
+local function plan_life(meters, now_us, offset_us)
+  local needed_us, short = 0, false
+  for _, meter in ipairs(meters) do
+    needed_us = math.max(needed_us, meter.reset_us)
+  end
+  local needed_ms = (now_us + needed_us) / 1000 + 20000 / 2
+  for _, meter in ipairs(meters) do
+    short = short or needed_ms > meter.kept_until_ms
+  end
+  if not short then
+    return nil
+  end
+  for _, meter in ipairs(meters) do
+    meter.kept_until_ms = math.floor(needed_ms) + 20000 / 2
+  end
+  return math.ceil((needed_us + offset_us) / 1000) + 20000
+end
+  local life_ms = plan_life(meters, now_us, subject.offset_us)
+local function pack_pair(first, second)
+  return struct.pack('>dd', first, second)
+end
+-- What has flowed back is no time: now would lie ahead, and count as taken, where the clock steps back.
+local function pack_gcra(meter)
+  if meter.ahead == 0 and meter.rest == 0 then
+    return pack_pair(0, 0)
+  end
+  return pack_pair(meter.now_us + meter.ahead, meter.rest)
+end
+local function pack_sliding_window(meter)
+  return struct.pack('>d', meter.total) .. meter.log
+end
+local function pack_counts(meter)
+  local head = pack_pair(meter.kept_until_ms, meter.token)
+  if meter.algorithm == 'gcra' then
+    return head .. pack_gcra(meter)
+  elseif meter.algorithm == 'sliding-window' then
+    return head .. pack_sliding_window(meter)
+  end
+  return head .. meter.leases
+end
+  for _, meter in ipairs(meters) do
+    written[#written + 1] = meter.field
+    written[#written + 1] = pack_counts(meter)
+  end
+  if not subject.exists then
+    written[#written + 1] = 'layout'
+    written[#written + 1] = '1'
+  end
+  written[#written + 1] = 'time'
+local function pack_time(token, taken_us, offset_us)
+  if token == taken_us and offset_us == 0 then
+    return struct.pack('>d', token)
+  end
+  return struct.pack('>ddd', token, taken_us, offset_us)
+end
+  written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
+  if caller ~= '' then
+    written[#written + 1] = caller
+    written[#written + 1] = pack_pair(call, at_us)
+  end
+  redis.call('HSET', state, unpack(written))
+  if life_ms then
+    keep_for(state, life_ms)
+  end
+  -- Where a record comes, old ones go: a caller may live for one call.
+  local is_first = subject.exists and not subject.record
+  if caller ~= '' and (is_first or call % 16 == 0) then
 local function forget_old_fields(state, now_us)
 -- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
 -- of all are over, as many go as come, and they never add up, whoever comes.
@@ -100,389 +395,65 @@ end
       return false
     end
     local _, at_us = struct.unpack('>dd', record)
-    return now_us - at_us > CALL_MEMORY_US
+    return now_us - at_us > 600000000
   end)
 end
--- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
--- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
--- So what was taken counts for as long as it was to, and no longer.
---
--- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
--- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
---   token      the newest token of the subject
---   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
---              than the clock ticks
---   offset_us  how far its time is ahead of the server's clock
--- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
-
--- A smaller step of the clock is waited for.
-local STEP_US = 10000
-
-local function read_time(stored)
-  if not stored then
-    return 0, 0, 0
-  elseif #stored > 8 then
-    return struct.unpack('>ddd', stored)
-  end
-  local token = struct.unpack('>d', stored)
-  return token, token, 0
-end
-
-local function pack_time(token, taken_us, offset_us)
-  if token == taken_us and offset_us == 0 then
-    return struct.pack('>d', token)
-  end
-  return struct.pack('>ddd', token, taken_us, offset_us)
-end
--- What counts for one subject: one hash, read once and written once a call.
---   layout              the form of the stored data
---   <algorithm>:<name>  what a limit has counted: doubles one behind the other
---     kept_until_ms     the key is kept until then at least
---     token             its newest token
---     …                 see the fragment of the algorithm
---   time                what time it is for the subject; see shared/rate-limit/own-time
---   refunded            tokens that have been refunded; see shared/rate-limit/refunded
---   <caller>            the record of a slot; see shared/rate-limit/calls
-local SUBJECT_LAYOUT = '1'
-local FIRST_LIMIT = 5
-
--- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
-local function open_subject(state, caller, limits, first)
-  local fields = { 'layout', 'refunded', caller, 'time' }
-  for at = first, #limits, 5 do
-    fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
-  end
-  local stored = redis.call('HMGET', state, unpack(fields))
-  local token, taken_us, offset_us = read_time(stored[4])
-  return {
-    exists = stored[1],
-    layout = stored[1] or SUBJECT_LAYOUT,
-    refunded = stored[2] or '',
-    record = stored[3],
-    token = token,
-    taken_us = taken_us,
-    offset_us = offset_us,
-    fields = fields,
-    counts = stored,
-  }
-end
--- Lists of pairs of doubles, sorted by the first, packed one behind the other.
-local PAIR_BYTES = 16
-
-local function pair_at(list, place)
-  return struct.unpack('>dd', list, (place - 1) * PAIR_BYTES + 1)
-end
-
-local function pack_pair(first, second)
-  return struct.pack('>dd', first, second)
-end
-
--- The list without its first \`count\` pairs.
-local function without_first(list, count)
-  return count == 0 and list or string.sub(list, count * PAIR_BYTES + 1)
-end
--- The generic cell rate algorithm, as virtual scheduling of a theoretical arrival time (ITU-T I.371,
--- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
--- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest.
--- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one.
-
--- What a unit costs, and how far ahead of now the arrival time may lie.
-local function arrival_spans(window_us, limit, burst)
-  local unit_rest = window_us % limit
-  local unit = (window_us - unit_rest) / limit
-  local span_rest = burst * unit_rest % limit
-  local span = burst * unit + (burst * unit_rest - span_rest) / limit
-  return unit, unit_rest, span, span_rest
-end
-
--- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
--- name.
-local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
-  if arrival < now_us then
-    return 0, 0
-  end
-  local ahead, rest = arrival - now_us, arrival_rest
-  if rest >= limit then
-    ahead, rest = ahead + 1, 0
-  end
-  if ahead > span or (ahead == span and rest > span_rest) then
-    return span, span_rest
-  end
-  return ahead, rest
-end
-
--- What \`units\` cost.
-local function gcra_cost(meter, units)
-  local rest = units * meter.unit_rest
-  return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
-end
-
--- Sets what is taken to a span ahead of now.
-local function gcra_set(meter, ahead, rest)
-  meter.ahead, meter.rest = ahead, rest
-  meter.reset_us = ahead + (rest > 0 and 1 or 0)
-  -- The quotient may be rounded either way, so it is tried exactly from one above.
-  local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
-  repeat
-    free = free - 1
-    local used, used_rest = gcra_cost(meter, free)
-    used, used_rest = used + ahead, used_rest + rest
-    if used_rest >= meter.limit then
-      used, used_rest = used + 1, used_rest - meter.limit
-    end
-  until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
-  meter.free = math.max(0, free)
-end
-
-local function read_gcra(meter, stored)
-  local limit = meter.limit
-  local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
-  meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
-  if not stored then
-    return gcra_set(meter, 0, 0)
-  end
-  local arrival, arrival_rest = pair_at(stored, 1)
-  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
-end
-
--- What has flowed back is no time: now would lie ahead, and count as taken, where the clock steps back.
-local function pack_gcra(meter)
-  if meter.ahead == 0 and meter.rest == 0 then
-    return pack_pair(0, 0)
-  end
-  return pack_pair(meter.now_us + meter.ahead, meter.rest)
-end
--- A log of what was taken. Takes of the same 64th of the window share an entry, which counts until its
--- last one has left the window: never too little counts, and there are at most 65 entries.
--- Stored: all units in the log, then pairs of last time and units.
-local WINDOW_PARTS = 64
-local NO_LOG = '\\0\\0\\0\\0\\0\\0\\0\\0'
-
-local function sliding_window_set(meter, total, log)
-  meter.total, meter.log = total, log
-  meter.free = math.max(0, meter.limit - total)
-  meter.reset_us = 0
-  if #log > 0 then
-    meter.reset_us = math.max(0, pair_at(log, #log / PAIR_BYTES) + meter.window_us - meter.now_us)
-  end
-end
-
-local function read_sliding_window(meter, stored)
-  local total, start = struct.unpack('>d', stored or NO_LOG)
-  local log = string.sub(stored or NO_LOG, start)
-  local past, entries = 0, #log / PAIR_BYTES
-  while past < entries do
-    local last_us, units = pair_at(log, past + 1)
-    if last_us + meter.window_us > meter.now_us then
-      break
-    end
-    past, total = past + 1, total - units
-  end
-  sliding_window_set(meter, total, without_first(log, past))
-end
-
-local function pack_sliding_window(meter)
-  return struct.pack('>d', meter.total) .. meter.log
-end
--- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its
--- lease ends. The window of such a limit is the lease.
--- Stored: pairs of the lease's end and the take's token.
-
-local function concurrency_set(meter, leases)
-  meter.leases, meter.held = leases, #leases / PAIR_BYTES
-  meter.free = math.max(0, meter.limit - meter.held)
-  meter.reset_us = 0
-  if meter.held > 0 then
-    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
-  end
-end
-
-local function read_concurrency(meter, stored)
-  local leases, lapsed = stored or '', 0
-  while lapsed < #leases / PAIR_BYTES and pair_at(leases, lapsed + 1) <= meter.now_us do
-    lapsed = lapsed + 1
-  end
-  concurrency_set(meter, without_first(leases, lapsed))
-end
-
--- Frees the place of a take. False when it holds none; meters of other limits have no places.
-local function free_place(meter, token)
-  for place = 1, meter.held or 0 do
-    local _, holder = pair_at(meter.leases, place)
-    if holder == token then
-      local before = string.sub(meter.leases, 1, (place - 1) * PAIR_BYTES)
-      concurrency_set(meter, before .. without_first(meter.leases, place))
-      return true
-    end
-  end
-  return false
-end
--- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
-
--- Lets the meter read what its limit has counted.
-local function read_counts(meter, stored)
-  local counts
-  if stored then
-    meter.kept_until_ms, meter.token = pair_at(stored, 1)
-    counts = without_first(stored, 1)
-  end
-  if meter.algorithm == 'gcra' then
-    return read_gcra(meter, counts)
-  elseif meter.algorithm == 'concurrency' then
-    return read_concurrency(meter, counts)
-  end
-  return read_sliding_window(meter, counts)
-end
-
--- An older release has counted, and knows no time of the subject.
-local function note_token(subject, token)
-  if token > subject.token then
-    subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
-  end
-end
-
--- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
-local function read_meters(subject, limits, first, server_us)
-  local meters, now_us = {}, server_us + subject.offset_us
-  for at = first, #limits, 5 do
-    local place = #meters
-    local meter = {
-      field = subject.fields[FIRST_LIMIT + place],
-      algorithm = limits[at + 1],
-      limit = tonumber(limits[at + 2]),
-      window_us = limits[at + 3] * 1000,
-      burst = tonumber(limits[at + 4]),
-      now_us = now_us,
-      kept_until_ms = 0,
-      token = 0,
-    }
-    read_counts(meter, subject.counts[FIRST_LIMIT + place])
-    meters[place + 1] = meter
-    note_token(subject, meter.token)
-  end
-  if subject.taken_us > now_us + STEP_US then
-    subject.offset_us, subject.stepped = subject.taken_us - server_us, true
-    return read_meters(subject, limits, first, server_us)
-  end
-  return meters, now_us
-end
-
--- Writes what the limits of a subject have counted.
--- The key outlives what it counts by at least half of this. So it need not be told each time how long to
--- live, and remembers a call for longer than its caller goes on repeating it.
-local KEPT_EXTRA_MS = 20000
-
--- Sees to it that the key lives so long. Another set of limits may want it for longer.
-local function keep_for(state, life_ms)
-  if redis.call('PTTL', state) < life_ms then
-    redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
-  end
-end
-
-local function pack_counts(meter)
-  local head = pack_pair(meter.kept_until_ms, meter.token)
-  if meter.algorithm == 'gcra' then
-    return head .. pack_gcra(meter)
-  elseif meter.algorithm == 'sliding-window' then
-    return head .. pack_sliding_window(meter)
-  end
-  return head .. meter.leases
-end
-
--- How long the key has to live for all limits, or nil if it will. Notes that in the meters. It ends by the server's clock,
--- which has to reach the newest token first, for tokens rise.
-local function plan_life(meters, now_us, offset_us)
-  local needed_us, short = 0, false
-  for _, meter in ipairs(meters) do
-    needed_us = math.max(needed_us, meter.reset_us)
-  end
-  local needed_ms = (now_us + needed_us) / 1000 + KEPT_EXTRA_MS / 2
-  for _, meter in ipairs(meters) do
-    short = short or needed_ms > meter.kept_until_ms
-  end
-  if not short then
-    return nil
-  end
-  for _, meter in ipairs(meters) do
-    meter.kept_until_ms = math.floor(needed_ms) + KEPT_EXTRA_MS / 2
-  end
-  return math.ceil((needed_us + offset_us) / 1000) + KEPT_EXTRA_MS
-end
-
--- Writes the counts, the record of the call and what else is \`written\`, all at once. The key always has an
--- end. \`at_us\` is the call's token, or its time.
-local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
-  local life_ms = plan_life(meters, now_us, subject.offset_us)
-  for _, meter in ipairs(meters) do
-    written[#written + 1] = meter.field
-    written[#written + 1] = pack_counts(meter)
-  end
-  if not subject.exists then
-    written[#written + 1] = 'layout'
-    written[#written + 1] = SUBJECT_LAYOUT
-  end
-  written[#written + 1] = 'time'
-  written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
-  if caller ~= '' then
-    written[#written + 1] = caller
-    written[#written + 1] = pack_pair(call, at_us)
-  end
-  redis.call('HSET', state, unpack(written))
-  if life_ms then
-    keep_for(state, life_ms)
-  end
-  -- Where a record comes, old ones go: a caller may live for one call.
-  local is_first = subject.exists and not subject.record
-  if caller ~= '' and (is_first or call % 16 == 0) then
     forget_old_fields(state, now_us)
   end
 end
-
-local subject = open_subject(state, caller, limits, limits_at)
-if subject.layout ~= SUBJECT_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. subject.layout)
-end
-local token, superseded = recall_token(subject.record, take)
-if superseded then
-  return { 'abandoned' }
-end
-local meters, now_us = read_meters(subject, limits, limits_at, clock_us())
-for _, meter in ipairs(token and meters or {}) do
-  free_place(meter, token)
-end
--- A removal first, so that it also works when the server is out of memory.
-redis.call('HDEL', state, meters[1].field)
 save_subject(state, subject, meters, now_us, caller, call, now_us, {})
-keep_for(state, CALL_MEMORY_US / 1000)
+keep_for(state, 600000000 / 1000)
 return { 'abandoned' }
 `,
   },
   parts: ['state'],
   lines: [
     [1, 'lua/rate-limit/abandon.lua', 1],
-    [14, 'lua/shared/clock.lua', 1],
-    [20, 'lua/shared/rate-limit/calls.lua', 1],
-    [36, 'lua/shared/drop-over.lua', 1],
-    [61, 'lua/shared/rate-limit/calls.lua', 18],
-    [72, 'lua/shared/rate-limit/own-time.lua', 1],
-    [103, 'lua/shared/rate-limit/subject.lua', 1],
-    [135, 'lua/shared/rate-limit/pairs.lua', 1],
-    [150, 'lua/shared/rate-limit/gcra.lua', 1],
-    [155, 'lua/shared/rate-limit/arrival.lua', 1],
-    [182, 'lua/shared/rate-limit/gcra.lua', 7],
-    [217, 'lua/shared/rate-limit/gcra.lua', 61],
-    [224, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [253, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [256, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [277, 'lua/shared/rate-limit/concurrency.lua', 39],
-    [289, 'lua/shared/rate-limit/meters.lua', 1],
-    [339, 'lua/shared/rate-limit/save.lua', 1],
-    [340, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [350, 'lua/shared/rate-limit/save.lua', 3],
-    [409, 'lua/rate-limit/abandon.lua', 24],
+    [14, 'lua/shared/rate-limit/own-time.lua', 1],
+    [26, 'lua/shared/rate-limit/gcra.lua', 1],
+    [31, 'lua/shared/rate-limit/arrival.lua', 1],
+    [34, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [38, 'lua/shared/rate-limit/meters.lua', 1],
+    [40, 'lua/shared/rate-limit/subject.lua', 13],
+    [47, 'lua/shared/rate-limit/own-time.lua', 16],
+    [56, 'lua/shared/rate-limit/subject.lua', 20],
+    [69, 'lua/rate-limit/abandon.lua', 25],
+    [73, 'lua/shared/rate-limit/calls.lua', 6],
+    [82, 'lua/rate-limit/abandon.lua', 29],
+    [86, 'lua/shared/clock.lua', 1],
+    [92, 'lua/shared/rate-limit/pairs.lua', 4],
+    [95, 'lua/shared/rate-limit/pairs.lua', 12],
+    [99, 'lua/shared/rate-limit/arrival.lua', 4],
+    [107, 'lua/shared/rate-limit/arrival.lua', 13],
+    [122, 'lua/shared/rate-limit/gcra.lua', 8],
+    [127, 'lua/shared/rate-limit/gcra.lua', 14],
+    [143, 'lua/shared/rate-limit/gcra.lua', 31],
+    [153, 'lua/shared/rate-limit/sliding-window.lua', 7],
+    [161, 'lua/shared/rate-limit/sliding-window.lua', 16],
+    [174, 'lua/shared/rate-limit/concurrency.lua', 5],
+    [182, 'lua/shared/rate-limit/concurrency.lua', 14],
+    [189, 'lua/shared/rate-limit/meters.lua', 3],
+    [203, 'lua/shared/rate-limit/meters.lua', 18],
+    [209, 'lua/shared/rate-limit/meters.lua', 25],
+    [234, 'lua/rate-limit/abandon.lua', 33],
+    [235, 'lua/shared/rate-limit/concurrency.lua', 39],
+    [247, 'lua/rate-limit/abandon.lua', 34],
+    [252, 'lua/shared/rate-limit/keep-for.lua', 5],
+    [258, 'lua/shared/rate-limit/save.lua', 34],
+    [261, 'lua/shared/rate-limit/save.lua', 14],
+    [280, 'lua/shared/rate-limit/save.lua', 37],
+    [281, 'lua/shared/rate-limit/pairs.lua', 8],
+    [284, 'lua/shared/rate-limit/gcra.lua', 61],
+    [291, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [294, 'lua/shared/rate-limit/save.lua', 4],
+    [303, 'lua/shared/rate-limit/save.lua', 38],
+    [312, 'lua/shared/rate-limit/own-time.lua', 26],
+    [318, 'lua/shared/rate-limit/save.lua', 47],
+    [330, 'lua/shared/rate-limit/calls.lua', 16],
+    [331, 'lua/shared/drop-over.lua', 1],
+    [356, 'lua/shared/rate-limit/calls.lua', 18],
+    [367, 'lua/shared/rate-limit/save.lua', 59],
+    [370, 'lua/rate-limit/abandon.lua', 39],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -524,7 +495,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'rate-limit/clear',
-    sha1: '42a6052e3c106898852df8a4fd5f1ca1b3c5022b',
+    sha1: 'f8c2d5fb2ef6f9f08a52ee4a2a63b8d060f271b0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -535,35 +506,11 @@ Forgets a subject: nothing is taken, nobody holds a place. Tokens go on rising, 
 ]]
 local state = KEYS[1] -- hash: what counts for the subject
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- What is cleared leaves its newest token behind where the clock has stepped back: those that are given after it are greater
 -- all the same.
 -- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
 -- far the clock has stepped back.
 
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-
--- A smaller step of the clock is over before anybody asks.
-local LEAST_BEHIND_MS = 10
--- Longer than any call is repeated.
-local OUTLIVES_MS = 600000
-
--- A token that nobody has had, greater than the newest, and for how long to keep it; nil where the clock is past that.
-local function token_to_leave(newest, now_ms)
-  local ms = behind_ms(newest, now_ms)
-  if ms < LEAST_BEHIND_MS then
-    return nil
-  end
-  return string.format('%.0f', newest + 1), ms + OUTLIVES_MS
-end
 -- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
 -- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
 -- So what was taken counts for as long as it was to, and no longer.
@@ -576,9 +523,9 @@ end
 --   offset_us  how far its time is ahead of the server's clock
 -- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
 
--- A smaller step of the clock is waited for.
-local STEP_US = 10000
-
+local known = redis.pcall('HMGET', state, 'layout', 'time')
+local left, kept_ms, time
+if known[1] == '1' then
 local function read_time(stored)
   if not stored then
     return 0, 0, 0
@@ -588,19 +535,32 @@ local function read_time(stored)
   local token = struct.unpack('>d', stored)
   return token, token, 0
 end
-
+  local token, taken_us, offset_us = read_time(known[2])
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- A token that nobody has had, greater than the newest, and for how long to keep it; nil where the clock is past that.
+local function token_to_leave(newest, now_ms)
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+  local ms = behind_ms(newest, now_ms)
+  if ms < 10 then
+    return nil
+  end
+  return string.format('%.0f', newest + 1), ms + 600000
+end
+  left, kept_ms = token_to_leave(token, math.floor(clock_us() / 1000))
 local function pack_time(token, taken_us, offset_us)
   if token == taken_us and offset_us == 0 then
     return struct.pack('>d', token)
   end
   return struct.pack('>ddd', token, taken_us, offset_us)
 end
-
-local known = redis.pcall('HMGET', state, 'layout', 'time')
-local left, kept_ms, time
-if known[1] == '1' then
-  local token, taken_us, offset_us = read_time(known[2])
-  left, kept_ms = token_to_leave(token, math.floor(clock_us() / 1000))
   time = left and pack_time(tonumber(left), taken_us, offset_us)
 end
 if not left then
@@ -624,12 +584,19 @@ return { 'cleared', 1 }
   parts: ['state'],
   lines: [
     [1, 'lua/rate-limit/clear.lua', 1],
-    [9, 'lua/shared/clock.lua', 1],
-    [15, 'lua/shared/outlive.lua', 1],
-    [17, 'lua/shared/behind.lua', 1],
-    [24, 'lua/shared/outlive.lua', 4],
-    [38, 'lua/shared/rate-limit/own-time.lua', 1],
-    [69, 'lua/rate-limit/clear.lua', 12],
+    [9, 'lua/shared/outlive.lua', 1],
+    [11, 'lua/shared/behind.lua', 1],
+    [14, 'lua/shared/rate-limit/own-time.lua', 1],
+    [26, 'lua/rate-limit/clear.lua', 13],
+    [29, 'lua/shared/rate-limit/own-time.lua', 16],
+    [38, 'lua/rate-limit/clear.lua', 16],
+    [39, 'lua/shared/clock.lua', 1],
+    [45, 'lua/shared/outlive.lua', 10],
+    [47, 'lua/shared/behind.lua', 4],
+    [51, 'lua/shared/outlive.lua', 12],
+    [57, 'lua/rate-limit/clear.lua', 17],
+    [58, 'lua/shared/rate-limit/own-time.lua', 26],
+    [64, 'lua/rate-limit/clear.lua', 18],
   ],
   encode() {
     return []
@@ -682,7 +649,7 @@ function readHeldOfInspectInspection(part: Reply | undefined): ({ readonly limit
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'rate-limit/inspect',
-    sha1: '9ca2055e34f02c80748725432d31e90776590edf',
+    sha1: '1706db30bfb4d76784f962133dec5eab8e7f780b',
     reads: true,
     bytes: false,
     source: `--[[
@@ -696,12 +663,6 @@ leases end. \`held\` names the limit by its place, counted from 1.
 local state = KEYS[1] -- hash: what counts for the subject
 local limits, limits_at = ARGV, 1 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
 -- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
 -- So what was taken counts for as long as it was to, and no longer.
@@ -714,9 +675,27 @@ end
 --   offset_us  how far its time is ahead of the server's clock
 -- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
 
--- A smaller step of the clock is waited for.
-local STEP_US = 10000
+-- The generic cell rate algorithm, as virtual scheduling of a theoretical arrival time (ITU-T I.371,
+-- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
+-- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
+-- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
+-- Stored: the theoretical arrival time and its rest.
+-- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
+-- \`1 / limit\` of one.
 
+-- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its
+-- lease ends. The window of such a limit is the lease.
+-- Stored: pairs of the lease's end and the take's token.
+
+-- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
+
+-- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
+local function open_subject(state, caller, limits, first)
+  local fields = { 'layout', 'refunded', caller, 'time' }
+  for at = first, #limits, 5 do
+    fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
+  end
+  local stored = redis.call('HMGET', state, unpack(fields))
 local function read_time(stored)
   if not stored then
     return 0, 0, 0
@@ -726,30 +705,10 @@ local function read_time(stored)
   local token = struct.unpack('>d', stored)
   return token, token, 0
 end
-
--- What counts for one subject: one hash, read once and written once a call.
---   layout              the form of the stored data
---   <algorithm>:<name>  what a limit has counted: doubles one behind the other
---     kept_until_ms     the key is kept until then at least
---     token             its newest token
---     …                 see the fragment of the algorithm
---   time                what time it is for the subject; see shared/rate-limit/own-time
---   refunded            tokens that have been refunded; see shared/rate-limit/refunded
---   <caller>            the record of a slot; see shared/rate-limit/calls
-local SUBJECT_LAYOUT = '1'
-local FIRST_LIMIT = 5
-
--- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
-local function open_subject(state, caller, limits, first)
-  local fields = { 'layout', 'refunded', caller, 'time' }
-  for at = first, #limits, 5 do
-    fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
-  end
-  local stored = redis.call('HMGET', state, unpack(fields))
   local token, taken_us, offset_us = read_time(stored[4])
   return {
     exists = stored[1],
-    layout = stored[1] or SUBJECT_LAYOUT,
+    layout = stored[1] or '1',
     refunded = stored[2] or '',
     record = stored[3],
     token = token,
@@ -759,25 +718,24 @@ local function open_subject(state, caller, limits, first)
     counts = stored,
   }
 end
--- Lists of pairs of doubles, sorted by the first, packed one behind the other.
-local PAIR_BYTES = 16
-
-local function pair_at(list, place)
-  return struct.unpack('>dd', list, (place - 1) * PAIR_BYTES + 1)
+local subject = open_subject(state, '', limits, limits_at)
+if subject.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. subject.layout)
 end
-
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local server_us = clock_us()
+local function pair_at(list, place)
+  return struct.unpack('>dd', list, (place - 1) * 16 + 1)
+end
 -- The list without its first \`count\` pairs.
 local function without_first(list, count)
-  return count == 0 and list or string.sub(list, count * PAIR_BYTES + 1)
+  return count == 0 and list or string.sub(list, count * 16 + 1)
 end
--- The generic cell rate algorithm, as virtual scheduling of a theoretical arrival time (ITU-T I.371,
--- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
--- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest.
--- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one.
-
 -- What a unit costs, and how far ahead of now the arrival time may lie.
 local function arrival_spans(window_us, limit, burst)
   local unit_rest = window_us % limit
@@ -786,7 +744,6 @@ local function arrival_spans(window_us, limit, burst)
   local span = burst * unit + (burst * unit_rest - span_rest) / limit
   return unit, unit_rest, span, span_rest
 end
-
 -- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
 -- name.
 local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
@@ -802,13 +759,11 @@ local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_res
   end
   return ahead, rest
 end
-
 -- What \`units\` cost.
 local function gcra_cost(meter, units)
   local rest = units * meter.unit_rest
   return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
 end
-
 -- Sets what is taken to a span ahead of now.
 local function gcra_set(meter, ahead, rest)
   meter.ahead, meter.rest = ahead, rest
@@ -825,7 +780,6 @@ local function gcra_set(meter, ahead, rest)
   until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
   meter.free = math.max(0, free)
 end
-
 local function read_gcra(meter, stored)
   local limit = meter.limit
   local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
@@ -836,26 +790,18 @@ local function read_gcra(meter, stored)
   local arrival, arrival_rest = pair_at(stored, 1)
   gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
 end
-
--- A log of what was taken. Takes of the same 64th of the window share an entry, which counts until its
--- last one has left the window: never too little counts, and there are at most 65 entries.
--- Stored: all units in the log, then pairs of last time and units.
-local WINDOW_PARTS = 64
-local NO_LOG = '\\0\\0\\0\\0\\0\\0\\0\\0'
-
 local function sliding_window_set(meter, total, log)
   meter.total, meter.log = total, log
   meter.free = math.max(0, meter.limit - total)
   meter.reset_us = 0
   if #log > 0 then
-    meter.reset_us = math.max(0, pair_at(log, #log / PAIR_BYTES) + meter.window_us - meter.now_us)
+    meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
   end
 end
-
 local function read_sliding_window(meter, stored)
-  local total, start = struct.unpack('>d', stored or NO_LOG)
-  local log = string.sub(stored or NO_LOG, start)
-  local past, entries = 0, #log / PAIR_BYTES
+  local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
+  local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
+  local past, entries = 0, #log / 16
   while past < entries do
     local last_us, units = pair_at(log, past + 1)
     if last_us + meter.window_us > meter.now_us then
@@ -865,30 +811,21 @@ local function read_sliding_window(meter, stored)
   end
   sliding_window_set(meter, total, without_first(log, past))
 end
-
--- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its
--- lease ends. The window of such a limit is the lease.
--- Stored: pairs of the lease's end and the take's token.
-
 local function concurrency_set(meter, leases)
-  meter.leases, meter.held = leases, #leases / PAIR_BYTES
+  meter.leases, meter.held = leases, #leases / 16
   meter.free = math.max(0, meter.limit - meter.held)
   meter.reset_us = 0
   if meter.held > 0 then
     meter.reset_us = pair_at(leases, meter.held) - meter.now_us
   end
 end
-
 local function read_concurrency(meter, stored)
   local leases, lapsed = stored or '', 0
-  while lapsed < #leases / PAIR_BYTES and pair_at(leases, lapsed + 1) <= meter.now_us do
+  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
     lapsed = lapsed + 1
   end
   concurrency_set(meter, without_first(leases, lapsed))
 end
-
--- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
-
 -- Lets the meter read what its limit has counted.
 local function read_counts(meter, stored)
   local counts
@@ -903,21 +840,19 @@ local function read_counts(meter, stored)
   end
   return read_sliding_window(meter, counts)
 end
-
 -- An older release has counted, and knows no time of the subject.
 local function note_token(subject, token)
   if token > subject.token then
     subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
   end
 end
-
 -- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
 local function read_meters(subject, limits, first, server_us)
   local meters, now_us = {}, server_us + subject.offset_us
   for at = first, #limits, 5 do
     local place = #meters
     local meter = {
-      field = subject.fields[FIRST_LIMIT + place],
+      field = subject.fields[5 + place],
       algorithm = limits[at + 1],
       limit = tonumber(limits[at + 2]),
       window_us = limits[at + 3] * 1000,
@@ -926,31 +861,16 @@ local function read_meters(subject, limits, first, server_us)
       kept_until_ms = 0,
       token = 0,
     }
-    read_counts(meter, subject.counts[FIRST_LIMIT + place])
+    read_counts(meter, subject.counts[5 + place])
     meters[place + 1] = meter
     note_token(subject, meter.token)
   end
-  if subject.taken_us > now_us + STEP_US then
+  if subject.taken_us > now_us + 10000 then
     subject.offset_us, subject.stepped = subject.taken_us - server_us, true
     return read_meters(subject, limits, first, server_us)
   end
   return meters, now_us
 end
-
-local function tell_meters(meters)
-  local told = {}
-  for _, meter in ipairs(meters) do
-    told[#told + 1] = meter.free
-    told[#told + 1] = meter.reset_us
-  end
-  return told
-end
-
-local subject = open_subject(state, '', limits, limits_at)
-if subject.layout ~= SUBJECT_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. subject.layout)
-end
-local server_us = clock_us()
 local meters = read_meters(subject, limits, limits_at, server_us)
 local held = {}
 for place, meter in ipairs(meters) do
@@ -961,25 +881,48 @@ for place, meter in ipairs(meters) do
     held[#held + 1] = ends_us - subject.offset_us
   end
 end
+local function tell_meters(meters)
+  local told = {}
+  for _, meter in ipairs(meters) do
+    told[#told + 1] = meter.free
+    told[#told + 1] = meter.reset_us
+  end
+  return told
+end
 return { 'inspection', subject.exists and 1 or 0, server_us, tell_meters(meters), held }
 `,
   },
   parts: ['state'],
   lines: [
     [1, 'lua/rate-limit/inspect.lua', 1],
-    [12, 'lua/shared/clock.lua', 1],
-    [18, 'lua/shared/rate-limit/own-time.lua', 1],
-    [43, 'lua/shared/rate-limit/subject.lua', 1],
-    [75, 'lua/shared/rate-limit/pairs.lua', 1],
-    [82, 'lua/shared/rate-limit/pairs.lua', 12],
-    [86, 'lua/shared/rate-limit/gcra.lua', 1],
-    [91, 'lua/shared/rate-limit/arrival.lua', 1],
-    [118, 'lua/shared/rate-limit/gcra.lua', 7],
-    [153, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [182, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [203, 'lua/shared/rate-limit/meters.lua', 1],
-    [253, 'lua/shared/rate-limit/meters.lua', 73],
-    [262, 'lua/rate-limit/inspect.lua', 21],
+    [12, 'lua/shared/rate-limit/own-time.lua', 1],
+    [24, 'lua/shared/rate-limit/gcra.lua', 1],
+    [29, 'lua/shared/rate-limit/arrival.lua', 1],
+    [32, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [36, 'lua/shared/rate-limit/meters.lua', 1],
+    [38, 'lua/shared/rate-limit/subject.lua', 13],
+    [45, 'lua/shared/rate-limit/own-time.lua', 16],
+    [54, 'lua/shared/rate-limit/subject.lua', 20],
+    [67, 'lua/rate-limit/inspect.lua', 21],
+    [71, 'lua/shared/clock.lua', 1],
+    [77, 'lua/rate-limit/inspect.lua', 25],
+    [78, 'lua/shared/rate-limit/pairs.lua', 4],
+    [81, 'lua/shared/rate-limit/pairs.lua', 12],
+    [85, 'lua/shared/rate-limit/arrival.lua', 4],
+    [93, 'lua/shared/rate-limit/arrival.lua', 13],
+    [108, 'lua/shared/rate-limit/gcra.lua', 8],
+    [113, 'lua/shared/rate-limit/gcra.lua', 14],
+    [129, 'lua/shared/rate-limit/gcra.lua', 31],
+    [139, 'lua/shared/rate-limit/sliding-window.lua', 7],
+    [147, 'lua/shared/rate-limit/sliding-window.lua', 16],
+    [160, 'lua/shared/rate-limit/concurrency.lua', 5],
+    [168, 'lua/shared/rate-limit/concurrency.lua', 14],
+    [175, 'lua/shared/rate-limit/meters.lua', 3],
+    [189, 'lua/shared/rate-limit/meters.lua', 18],
+    [195, 'lua/shared/rate-limit/meters.lua', 25],
+    [220, 'lua/rate-limit/inspect.lua', 26],
+    [230, 'lua/shared/rate-limit/meters.lua', 73],
+    [238, 'lua/rate-limit/inspect.lua', 36],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.limits.length * 5)
@@ -1047,7 +990,7 @@ function readLimitsOfPeekDenied(part: Reply | undefined): ({ readonly free: numb
 export const peek: Operation<PeekArguments, PeekAnswer> = {
   script: {
     name: 'rate-limit/peek',
-    sha1: '7d70548465f287e08c2193b58eab87e55a6890d4',
+    sha1: '484cbc110654235cea95bf1e7da76215c9ded3bd',
     reads: true,
     bytes: false,
     source: `--[[
@@ -1062,12 +1005,6 @@ local state = KEYS[1] -- hash: what counts for the subject
 local cost = tonumber(ARGV[1]) -- integer: units that would be taken
 local limits, limits_at = ARGV, 2 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
 -- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
 -- So what was taken counts for as long as it was to, and no longer.
@@ -1080,9 +1017,27 @@ end
 --   offset_us  how far its time is ahead of the server's clock
 -- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
 
--- A smaller step of the clock is waited for.
-local STEP_US = 10000
+-- The generic cell rate algorithm, as virtual scheduling of a theoretical arrival time (ITU-T I.371,
+-- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
+-- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
+-- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
+-- Stored: the theoretical arrival time and its rest.
+-- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
+-- \`1 / limit\` of one.
 
+-- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its
+-- lease ends. The window of such a limit is the lease.
+-- Stored: pairs of the lease's end and the take's token.
+
+-- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
+
+-- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
+local function open_subject(state, caller, limits, first)
+  local fields = { 'layout', 'refunded', caller, 'time' }
+  for at = first, #limits, 5 do
+    fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
+  end
+  local stored = redis.call('HMGET', state, unpack(fields))
 local function read_time(stored)
   if not stored then
     return 0, 0, 0
@@ -1092,30 +1047,10 @@ local function read_time(stored)
   local token = struct.unpack('>d', stored)
   return token, token, 0
 end
-
--- What counts for one subject: one hash, read once and written once a call.
---   layout              the form of the stored data
---   <algorithm>:<name>  what a limit has counted: doubles one behind the other
---     kept_until_ms     the key is kept until then at least
---     token             its newest token
---     …                 see the fragment of the algorithm
---   time                what time it is for the subject; see shared/rate-limit/own-time
---   refunded            tokens that have been refunded; see shared/rate-limit/refunded
---   <caller>            the record of a slot; see shared/rate-limit/calls
-local SUBJECT_LAYOUT = '1'
-local FIRST_LIMIT = 5
-
--- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
-local function open_subject(state, caller, limits, first)
-  local fields = { 'layout', 'refunded', caller, 'time' }
-  for at = first, #limits, 5 do
-    fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
-  end
-  local stored = redis.call('HMGET', state, unpack(fields))
   local token, taken_us, offset_us = read_time(stored[4])
   return {
     exists = stored[1],
-    layout = stored[1] or SUBJECT_LAYOUT,
+    layout = stored[1] or '1',
     refunded = stored[2] or '',
     record = stored[3],
     token = token,
@@ -1125,25 +1060,24 @@ local function open_subject(state, caller, limits, first)
     counts = stored,
   }
 end
--- Lists of pairs of doubles, sorted by the first, packed one behind the other.
-local PAIR_BYTES = 16
-
-local function pair_at(list, place)
-  return struct.unpack('>dd', list, (place - 1) * PAIR_BYTES + 1)
+local subject = open_subject(state, '', limits, limits_at)
+if subject.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. subject.layout)
 end
-
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local server_us = clock_us()
+local function pair_at(list, place)
+  return struct.unpack('>dd', list, (place - 1) * 16 + 1)
+end
 -- The list without its first \`count\` pairs.
 local function without_first(list, count)
-  return count == 0 and list or string.sub(list, count * PAIR_BYTES + 1)
+  return count == 0 and list or string.sub(list, count * 16 + 1)
 end
--- The generic cell rate algorithm, as virtual scheduling of a theoretical arrival time (ITU-T I.371,
--- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
--- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest.
--- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one.
-
 -- What a unit costs, and how far ahead of now the arrival time may lie.
 local function arrival_spans(window_us, limit, burst)
   local unit_rest = window_us % limit
@@ -1152,7 +1086,6 @@ local function arrival_spans(window_us, limit, burst)
   local span = burst * unit + (burst * unit_rest - span_rest) / limit
   return unit, unit_rest, span, span_rest
 end
-
 -- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
 -- name.
 local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
@@ -1168,13 +1101,11 @@ local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_res
   end
   return ahead, rest
 end
-
 -- What \`units\` cost.
 local function gcra_cost(meter, units)
   local rest = units * meter.unit_rest
   return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
 end
-
 -- Sets what is taken to a span ahead of now.
 local function gcra_set(meter, ahead, rest)
   meter.ahead, meter.rest = ahead, rest
@@ -1191,7 +1122,6 @@ local function gcra_set(meter, ahead, rest)
   until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
   meter.free = math.max(0, free)
 end
-
 local function read_gcra(meter, stored)
   local limit = meter.limit
   local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
@@ -1202,41 +1132,18 @@ local function read_gcra(meter, stored)
   local arrival, arrival_rest = pair_at(stored, 1)
   gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
 end
-
--- What would be taken ahead of now after so many units more.
-local function gcra_ahead(meter, units)
-  local cost, cost_rest = gcra_cost(meter, units)
-  local ahead, rest = meter.ahead + cost, meter.rest + cost_rest
-  if rest >= meter.limit then
-    return ahead + 1, rest - meter.limit
-  end
-  return ahead, rest
-end
-
-local function wait_for_gcra(meter, units)
-  local ahead, rest = gcra_ahead(meter, units)
-  return math.max(0, ahead - meter.span + (rest > meter.span_rest and 1 or 0))
-end
-
--- A log of what was taken. Takes of the same 64th of the window share an entry, which counts until its
--- last one has left the window: never too little counts, and there are at most 65 entries.
--- Stored: all units in the log, then pairs of last time and units.
-local WINDOW_PARTS = 64
-local NO_LOG = '\\0\\0\\0\\0\\0\\0\\0\\0'
-
 local function sliding_window_set(meter, total, log)
   meter.total, meter.log = total, log
   meter.free = math.max(0, meter.limit - total)
   meter.reset_us = 0
   if #log > 0 then
-    meter.reset_us = math.max(0, pair_at(log, #log / PAIR_BYTES) + meter.window_us - meter.now_us)
+    meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
   end
 end
-
 local function read_sliding_window(meter, stored)
-  local total, start = struct.unpack('>d', stored or NO_LOG)
-  local log = string.sub(stored or NO_LOG, start)
-  local past, entries = 0, #log / PAIR_BYTES
+  local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
+  local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
+  local past, entries = 0, #log / 16
   while past < entries do
     local last_us, units = pair_at(log, past + 1)
     if last_us + meter.window_us > meter.now_us then
@@ -1246,49 +1153,21 @@ local function read_sliding_window(meter, stored)
   end
   sliding_window_set(meter, total, without_first(log, past))
 end
-
-local function wait_for_sliding_window(meter, units)
-  local total, wait_us = meter.total, 0
-  for place = 1, #meter.log / PAIR_BYTES do
-    if total + units <= meter.limit then
-      return wait_us
-    end
-    local last_us, counted = pair_at(meter.log, place)
-    total, wait_us = total - counted, last_us + meter.window_us - meter.now_us
-  end
-  return wait_us
-end
-
--- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its
--- lease ends. The window of such a limit is the lease.
--- Stored: pairs of the lease's end and the take's token.
-
 local function concurrency_set(meter, leases)
-  meter.leases, meter.held = leases, #leases / PAIR_BYTES
+  meter.leases, meter.held = leases, #leases / 16
   meter.free = math.max(0, meter.limit - meter.held)
   meter.reset_us = 0
   if meter.held > 0 then
     meter.reset_us = pair_at(leases, meter.held) - meter.now_us
   end
 end
-
 local function read_concurrency(meter, stored)
   local leases, lapsed = stored or '', 0
-  while lapsed < #leases / PAIR_BYTES and pair_at(leases, lapsed + 1) <= meter.now_us do
+  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
     lapsed = lapsed + 1
   end
   concurrency_set(meter, without_first(leases, lapsed))
 end
-
-local function wait_for_concurrency(meter)
-  if meter.held < meter.limit then
-    return 0
-  end
-  return pair_at(meter.leases, meter.held - meter.limit + 1) - meter.now_us
-end
-
--- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
-
 -- Lets the meter read what its limit has counted.
 local function read_counts(meter, stored)
   local counts
@@ -1303,21 +1182,19 @@ local function read_counts(meter, stored)
   end
   return read_sliding_window(meter, counts)
 end
-
 -- An older release has counted, and knows no time of the subject.
 local function note_token(subject, token)
   if token > subject.token then
     subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
   end
 end
-
 -- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
 local function read_meters(subject, limits, first, server_us)
   local meters, now_us = {}, server_us + subject.offset_us
   for at = first, #limits, 5 do
     local place = #meters
     local meter = {
-      field = subject.fields[FIRST_LIMIT + place],
+      field = subject.fields[5 + place],
       algorithm = limits[at + 1],
       limit = tonumber(limits[at + 2]),
       window_us = limits[at + 3] * 1000,
@@ -1326,48 +1203,17 @@ local function read_meters(subject, limits, first, server_us)
       kept_until_ms = 0,
       token = 0,
     }
-    read_counts(meter, subject.counts[FIRST_LIMIT + place])
+    read_counts(meter, subject.counts[5 + place])
     meters[place + 1] = meter
     note_token(subject, meter.token)
   end
-  if subject.taken_us > now_us + STEP_US then
+  if subject.taken_us > now_us + 10000 then
     subject.offset_us, subject.stepped = subject.taken_us - server_us, true
     return read_meters(subject, limits, first, server_us)
   end
   return meters, now_us
 end
-
--- How long until the limit allows so many units; 0: now.
-local function wait_for_meter(meter, units)
-  if meter.algorithm == 'gcra' then
-    return wait_for_gcra(meter, units)
-  elseif meter.algorithm == 'sliding-window' then
-    return wait_for_sliding_window(meter, units)
-  end
-  return wait_for_concurrency(meter)
-end
-
--- The longest wait, and the place of the limit that demands it; 0 when all limits allow so many units.
-local function longest_wait(meters, units)
-  local longest_us, denier = 0, 0
-  for place, meter in ipairs(meters) do
-    local wait_us = wait_for_meter(meter, units)
-    if wait_us > longest_us then
-      longest_us, denier = wait_us, place
-    end
-  end
-  return longest_us, denier
-end
-
-local function tell_meters(meters)
-  local told = {}
-  for _, meter in ipairs(meters) do
-    told[#told + 1] = meter.free
-    told[#told + 1] = meter.reset_us
-  end
-  return told
-end
-
+local meters = read_meters(subject, limits, limits_at, server_us)
 -- Whether a limit can never allow so many units at once.
 local function is_too_much(meters, units)
   for _, meter in ipairs(meters) do
@@ -1377,17 +1223,68 @@ local function is_too_much(meters, units)
   end
   return false
 end
-
-local subject = open_subject(state, '', limits, limits_at)
-if subject.layout ~= SUBJECT_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. subject.layout)
-end
-local server_us = clock_us()
-local meters = read_meters(subject, limits, limits_at, server_us)
 if is_too_much(meters, cost) then
   return redis.error_reply('INVALID cost: no wait is long enough for so much')
 end
+-- The longest wait, and the place of the limit that demands it; 0 when all limits allow so many units.
+local function longest_wait(meters, units)
+  local longest_us, denier = 0, 0
+-- What would be taken ahead of now after so many units more.
+local function gcra_ahead(meter, units)
+  local cost, cost_rest = gcra_cost(meter, units)
+  local ahead, rest = meter.ahead + cost, meter.rest + cost_rest
+  if rest >= meter.limit then
+    return ahead + 1, rest - meter.limit
+  end
+  return ahead, rest
+end
+local function wait_for_gcra(meter, units)
+  local ahead, rest = gcra_ahead(meter, units)
+  return math.max(0, ahead - meter.span + (rest > meter.span_rest and 1 or 0))
+end
+local function wait_for_sliding_window(meter, units)
+  local total, wait_us = meter.total, 0
+  for place = 1, #meter.log / 16 do
+    if total + units <= meter.limit then
+      return wait_us
+    end
+    local last_us, counted = pair_at(meter.log, place)
+    total, wait_us = total - counted, last_us + meter.window_us - meter.now_us
+  end
+  return wait_us
+end
+local function wait_for_concurrency(meter)
+  if meter.held < meter.limit then
+    return 0
+  end
+  return pair_at(meter.leases, meter.held - meter.limit + 1) - meter.now_us
+end
+-- How long until the limit allows so many units; 0: now.
+local function wait_for_meter(meter, units)
+  if meter.algorithm == 'gcra' then
+    return wait_for_gcra(meter, units)
+  elseif meter.algorithm == 'sliding-window' then
+    return wait_for_sliding_window(meter, units)
+  end
+  return wait_for_concurrency(meter)
+end
+  for place, meter in ipairs(meters) do
+    local wait_us = wait_for_meter(meter, units)
+    if wait_us > longest_us then
+      longest_us, denier = wait_us, place
+    end
+  end
+  return longest_us, denier
+end
 local wait_us, denier = longest_wait(meters, cost)
+local function tell_meters(meters)
+  local told = {}
+  for _, meter in ipairs(meters) do
+    told[#told + 1] = meter.free
+    told[#told + 1] = meter.reset_us
+  end
+  return told
+end
 if wait_us > 0 then
   return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
 end
@@ -1397,18 +1294,44 @@ return { 'allowed', server_us, tell_meters(meters) }
   parts: ['state'],
   lines: [
     [1, 'lua/rate-limit/peek.lua', 1],
-    [13, 'lua/shared/clock.lua', 1],
-    [19, 'lua/shared/rate-limit/own-time.lua', 1],
-    [44, 'lua/shared/rate-limit/subject.lua', 1],
-    [76, 'lua/shared/rate-limit/pairs.lua', 1],
-    [83, 'lua/shared/rate-limit/pairs.lua', 12],
-    [87, 'lua/shared/rate-limit/gcra.lua', 1],
-    [92, 'lua/shared/rate-limit/arrival.lua', 1],
-    [119, 'lua/shared/rate-limit/gcra.lua', 7],
-    [169, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [210, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [238, 'lua/shared/rate-limit/meters.lua', 1],
-    [328, 'lua/rate-limit/peek.lua', 21],
+    [13, 'lua/shared/rate-limit/own-time.lua', 1],
+    [25, 'lua/shared/rate-limit/gcra.lua', 1],
+    [30, 'lua/shared/rate-limit/arrival.lua', 1],
+    [33, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [37, 'lua/shared/rate-limit/meters.lua', 1],
+    [39, 'lua/shared/rate-limit/subject.lua', 13],
+    [46, 'lua/shared/rate-limit/own-time.lua', 16],
+    [55, 'lua/shared/rate-limit/subject.lua', 20],
+    [68, 'lua/rate-limit/peek.lua', 22],
+    [72, 'lua/shared/clock.lua', 1],
+    [78, 'lua/rate-limit/peek.lua', 26],
+    [79, 'lua/shared/rate-limit/pairs.lua', 4],
+    [82, 'lua/shared/rate-limit/pairs.lua', 12],
+    [86, 'lua/shared/rate-limit/arrival.lua', 4],
+    [94, 'lua/shared/rate-limit/arrival.lua', 13],
+    [109, 'lua/shared/rate-limit/gcra.lua', 8],
+    [114, 'lua/shared/rate-limit/gcra.lua', 14],
+    [130, 'lua/shared/rate-limit/gcra.lua', 31],
+    [140, 'lua/shared/rate-limit/sliding-window.lua', 7],
+    [148, 'lua/shared/rate-limit/sliding-window.lua', 16],
+    [161, 'lua/shared/rate-limit/concurrency.lua', 5],
+    [169, 'lua/shared/rate-limit/concurrency.lua', 14],
+    [176, 'lua/shared/rate-limit/meters.lua', 3],
+    [190, 'lua/shared/rate-limit/meters.lua', 18],
+    [196, 'lua/shared/rate-limit/meters.lua', 25],
+    [221, 'lua/rate-limit/peek.lua', 27],
+    [222, 'lua/shared/rate-limit/meters.lua', 82],
+    [231, 'lua/rate-limit/peek.lua', 28],
+    [234, 'lua/shared/rate-limit/meters.lua', 61],
+    [237, 'lua/shared/rate-limit/gcra.lua', 42],
+    [246, 'lua/shared/rate-limit/gcra.lua', 52],
+    [250, 'lua/shared/rate-limit/sliding-window.lua', 30],
+    [261, 'lua/shared/rate-limit/concurrency.lua', 22],
+    [267, 'lua/shared/rate-limit/meters.lua', 51],
+    [276, 'lua/shared/rate-limit/meters.lua', 64],
+    [284, 'lua/rate-limit/peek.lua', 31],
+    [285, 'lua/shared/rate-limit/meters.lua', 73],
+    [293, 'lua/rate-limit/peek.lua', 32],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.limits.length * 5)
@@ -1490,7 +1413,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
 export const refund: Operation<RefundArguments, RefundAnswer> = {
   script: {
     name: 'rate-limit/refund',
-    sha1: '5645e4a10bdde6b24f7ff523aa4e0ef93078b444',
+    sha1: '0e2e7513c5f7ecae7000ae13a1e8306780ef25c0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1510,17 +1433,68 @@ local token = tonumber(ARGV[3]) -- integer: that of the take; 0: none
 local cost = tonumber(ARGV[4]) -- integer: units to give back
 local limits, limits_at = ARGV, 5 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- Makes a call safe to repeat, as shared/calls does, with records of a form that costs less: the call's
--- number and its token as doubles, or the time in microseconds where a call gives no token. Fields with
--- a dot are those of callers. What was refunded is forgotten with them; see shared/rate-limit/refunded.
-local CALL_MEMORY_US = 600000000
+-- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
+-- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
+-- So what was taken counts for as long as it was to, and no longer.
+--
+-- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
+-- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
+--   token      the newest token of the subject
+--   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
+--              than the clock ticks
+--   offset_us  how far its time is ahead of the server's clock
+-- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
 
+-- The generic cell rate algorithm, as virtual scheduling of a theoretical arrival time (ITU-T I.371,
+-- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
+-- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
+-- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
+-- Stored: the theoretical arrival time and its rest.
+-- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
+-- \`1 / limit\` of one.
+
+-- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its
+-- lease ends. The window of such a limit is the lease.
+-- Stored: pairs of the lease's end and the take's token.
+
+-- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
+
+-- Giving back units that were taken at \`at_us\`, so that what counts is never less than what was taken and
+-- not given back.
+
+-- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
+local function open_subject(state, caller, limits, first)
+  local fields = { 'layout', 'refunded', caller, 'time' }
+  for at = first, #limits, 5 do
+    fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
+  end
+  local stored = redis.call('HMGET', state, unpack(fields))
+local function read_time(stored)
+  if not stored then
+    return 0, 0, 0
+  elseif #stored > 8 then
+    return struct.unpack('>ddd', stored)
+  end
+  local token = struct.unpack('>d', stored)
+  return token, token, 0
+end
+  local token, taken_us, offset_us = read_time(stored[4])
+  return {
+    exists = stored[1],
+    layout = stored[1] or '1',
+    refunded = stored[2] or '',
+    record = stored[3],
+    token = token,
+    taken_us = taken_us,
+    offset_us = offset_us,
+    fields = fields,
+    counts = stored,
+  }
+end
+local subject = open_subject(state, caller, limits, limits_at)
+if subject.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. subject.layout)
+end
 -- The token of this very call, if it was carried out before. The second value is true for a call whose
 -- bytes arrive after a later one has taken its slot: it has settled long ago and must not run again.
 local function recall_token(record, call)
@@ -1530,7 +1504,272 @@ local function recall_token(record, call)
   local number, token = struct.unpack('>dd', record)
   return number == call and token or nil, number > call
 end
+local remembered, superseded = recall_token(subject.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if not subject.exists then
+  return { 'absent' }
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local server_us = clock_us()
+local function pair_at(list, place)
+  return struct.unpack('>dd', list, (place - 1) * 16 + 1)
+end
+-- The list without its first \`count\` pairs.
+local function without_first(list, count)
+  return count == 0 and list or string.sub(list, count * 16 + 1)
+end
+-- What a unit costs, and how far ahead of now the arrival time may lie.
+local function arrival_spans(window_us, limit, burst)
+  local unit_rest = window_us % limit
+  local unit = (window_us - unit_rest) / limit
+  local span_rest = burst * unit_rest % limit
+  local span = burst * unit + (burst * unit_rest - span_rest) / limit
+  return unit, unit_rest, span, span_rest
+end
+-- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
+-- name.
+local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+  if arrival < now_us then
+    return 0, 0
+  end
+  local ahead, rest = arrival - now_us, arrival_rest
+  if rest >= limit then
+    ahead, rest = ahead + 1, 0
+  end
+  if ahead > span or (ahead == span and rest > span_rest) then
+    return span, span_rest
+  end
+  return ahead, rest
+end
+-- What \`units\` cost.
+local function gcra_cost(meter, units)
+  local rest = units * meter.unit_rest
+  return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
+end
+-- Sets what is taken to a span ahead of now.
+local function gcra_set(meter, ahead, rest)
+  meter.ahead, meter.rest = ahead, rest
+  meter.reset_us = ahead + (rest > 0 and 1 or 0)
+  -- The quotient may be rounded either way, so it is tried exactly from one above.
+  local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
+  repeat
+    free = free - 1
+    local used, used_rest = gcra_cost(meter, free)
+    used, used_rest = used + ahead, used_rest + rest
+    if used_rest >= meter.limit then
+      used, used_rest = used + 1, used_rest - meter.limit
+    end
+  until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
+  meter.free = math.max(0, free)
+end
+local function read_gcra(meter, stored)
+  local limit = meter.limit
+  local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
+  meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
+  if not stored then
+    return gcra_set(meter, 0, 0)
+  end
+  local arrival, arrival_rest = pair_at(stored, 1)
+  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
+end
+local function sliding_window_set(meter, total, log)
+  meter.total, meter.log = total, log
+  meter.free = math.max(0, meter.limit - total)
+  meter.reset_us = 0
+  if #log > 0 then
+    meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
+  end
+end
+local function read_sliding_window(meter, stored)
+  local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
+  local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
+  local past, entries = 0, #log / 16
+  while past < entries do
+    local last_us, units = pair_at(log, past + 1)
+    if last_us + meter.window_us > meter.now_us then
+      break
+    end
+    past, total = past + 1, total - units
+  end
+  sliding_window_set(meter, total, without_first(log, past))
+end
+local function concurrency_set(meter, leases)
+  meter.leases, meter.held = leases, #leases / 16
+  meter.free = math.max(0, meter.limit - meter.held)
+  meter.reset_us = 0
+  if meter.held > 0 then
+    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
+  end
+end
+local function read_concurrency(meter, stored)
+  local leases, lapsed = stored or '', 0
+  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
+    lapsed = lapsed + 1
+  end
+  concurrency_set(meter, without_first(leases, lapsed))
+end
+-- Lets the meter read what its limit has counted.
+local function read_counts(meter, stored)
+  local counts
+  if stored then
+    meter.kept_until_ms, meter.token = pair_at(stored, 1)
+    counts = without_first(stored, 1)
+  end
+  if meter.algorithm == 'gcra' then
+    return read_gcra(meter, counts)
+  elseif meter.algorithm == 'concurrency' then
+    return read_concurrency(meter, counts)
+  end
+  return read_sliding_window(meter, counts)
+end
+-- An older release has counted, and knows no time of the subject.
+local function note_token(subject, token)
+  if token > subject.token then
+    subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
+  end
+end
+-- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
+local function read_meters(subject, limits, first, server_us)
+  local meters, now_us = {}, server_us + subject.offset_us
+  for at = first, #limits, 5 do
+    local place = #meters
+    local meter = {
+      field = subject.fields[5 + place],
+      algorithm = limits[at + 1],
+      limit = tonumber(limits[at + 2]),
+      window_us = limits[at + 3] * 1000,
+      burst = tonumber(limits[at + 4]),
+      now_us = now_us,
+      kept_until_ms = 0,
+      token = 0,
+    }
+    read_counts(meter, subject.counts[5 + place])
+    meters[place + 1] = meter
+    note_token(subject, meter.token)
+  end
+  if subject.taken_us > now_us + 10000 then
+    subject.offset_us, subject.stepped = subject.taken_us - server_us, true
+    return read_meters(subject, limits, first, server_us)
+  end
+  return meters, now_us
+end
+local meters, now_us = read_meters(subject, limits, limits_at, server_us)
+local function tell_meters(meters)
+  local told = {}
+  for _, meter in ipairs(meters) do
+    told[#told + 1] = meter.free
+    told[#told + 1] = meter.reset_us
+  end
+  return told
+end
+if remembered then
+  return { 'refunded', server_us, tell_meters(meters) }
+end
+local function refunded_field(token)
+  return string.format('refunded:%.0f', token)
+end
+local function token_at(list, place)
+  return struct.unpack('>d', list, (place - 1) * 8 + 1)
+end
+local function is_refunded(state, refunded, token)
+  local places = #refunded / 8
+  for place = 1, places do
+    if token_at(refunded, place) == token then
+      return true
+    end
+  end
+  if places < 64 or token > token_at(refunded, 1) then
+    return false
+  end
+  local known = redis.call('HMGET', state, refunded_field(token), 'refunded-older')
+  return known[1] or known[2] and token <= token_at(known[2], 1)
+end
+if token > 0 and is_refunded(state, subject.refunded, token) then
+  return { 'known', server_us, tell_meters(meters) }
+end
 
+local function pack_pair(first, second)
+  return struct.pack('>dd', first, second)
+end
+local function refund_meters(meters, units, at_us)
+-- What has flowed back by itself since the take is not given a second time.
+local function refund_gcra(meter, units, at_us)
+  local back, rest = gcra_cost(meter, units)
+  back = back - math.max(0, meter.now_us - at_us)
+  local ahead, ahead_rest = meter.ahead - back, meter.rest - rest
+  if back < 0 then
+    return
+  end
+  if ahead_rest < 0 then
+    ahead, ahead_rest = ahead - 1, ahead_rest + meter.limit
+  end
+  if ahead < 0 then
+    ahead, ahead_rest = 0, 0
+  end
+  gcra_set(meter, ahead, ahead_rest)
+end
+-- The oldest units go: those that stay count for longer, so the window never holds too many.
+local function refund_sliding_window(meter, units, at_us)
+  if at_us + meter.window_us <= meter.now_us + 1000 then
+    return
+  end
+  local total, log, left = meter.total, meter.log, units
+  while left > 0 and #log > 0 do
+    local last_us, counted = pair_at(log, 1)
+    local given = math.min(left, counted)
+    log = without_first(log, 1)
+    if given < counted then
+      log = pack_pair(last_us, counted - given) .. log
+    end
+    total, left = total - given, left - given
+  end
+  sliding_window_set(meter, total, log)
+end
+  for _, meter in ipairs(meters) do
+    if meter.algorithm == 'gcra' then
+      refund_gcra(meter, units, at_us)
+    elseif meter.algorithm == 'sliding-window' then
+      refund_sliding_window(meter, units, at_us)
+    end
+  end
+end
+refund_meters(meters, cost, token > 0 and token or now_us)
+-- A removal first, so that it also works when the server is out of memory.
+redis.call('HDEL', state, meters[1].field)
+local written = {}
+if token > 0 then
+-- The fields to write for a token that is refunded, each with its value behind it.
+local function note_refunded(state, refunded, token, now_us)
+  local place = #refunded / 8
+  while place > 0 and token_at(refunded, place) > token do
+    place = place - 1
+  end
+  local list = string.sub(refunded, 1, place * 8)
+    .. struct.pack('>d', token)
+    .. string.sub(refunded, place * 8 + 1)
+  if #list <= 64 * 8 then
+    return { 'refunded', list }
+  end
+-- What is to be written for a token that leaves the list. When the key would go, all that was taken by now has flowed back.
+local function note_older(state, token, now_us)
+  if redis.call('HLEN', state) < 10000 then
+    return refunded_field(token), struct.pack('>d', now_us + redis.call('PTTL', state) * 1000)
+  end
+  local known = redis.call('HGET', state, 'refunded-older')
+  return 'refunded-older', struct.pack('>d', math.max(token, known and token_at(known, 1) or 0))
+end
+  return { 'refunded', string.sub(list, 9), note_older(state, token_at(list, 1), now_us) }
+end
+  written = note_refunded(state, subject.refunded, token, now_us)
+end
+local is_one_more = written[3] ~= nil
 local function forget_old_fields(state, now_us)
 -- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
 -- of all are over, as many go as come, and they never add up, whoever comes.
@@ -1565,154 +1804,32 @@ end
       return false
     end
     local _, at_us = struct.unpack('>dd', record)
-    return now_us - at_us > CALL_MEMORY_US
+    return now_us - at_us > 600000000
   end)
 end
--- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
--- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
--- So what was taken counts for as long as it was to, and no longer.
---
--- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
--- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
---   token      the newest token of the subject
---   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
---              than the clock ticks
---   offset_us  how far its time is ahead of the server's clock
--- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
-
--- A smaller step of the clock is waited for.
-local STEP_US = 10000
-
-local function read_time(stored)
-  if not stored then
-    return 0, 0, 0
-  elseif #stored > 8 then
-    return struct.unpack('>ddd', stored)
+-- Writes the counts, the record of the call and what else is \`written\`, all at once. The key always has an
+-- end. \`at_us\` is the call's token, or its time.
+local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
+-- How long the key has to live for all limits, or nil if it will. Notes that in the meters. It ends by the server's clock,
+-- which has to reach the newest token first, for tokens rise.
+local function plan_life(meters, now_us, offset_us)
+  local needed_us, short = 0, false
+  for _, meter in ipairs(meters) do
+    needed_us = math.max(needed_us, meter.reset_us)
   end
-  local token = struct.unpack('>d', stored)
-  return token, token, 0
-end
-
-local function pack_time(token, taken_us, offset_us)
-  if token == taken_us and offset_us == 0 then
-    return struct.pack('>d', token)
+  local needed_ms = (now_us + needed_us) / 1000 + 20000 / 2
+  for _, meter in ipairs(meters) do
+    short = short or needed_ms > meter.kept_until_ms
   end
-  return struct.pack('>ddd', token, taken_us, offset_us)
-end
--- What counts for one subject: one hash, read once and written once a call.
---   layout              the form of the stored data
---   <algorithm>:<name>  what a limit has counted: doubles one behind the other
---     kept_until_ms     the key is kept until then at least
---     token             its newest token
---     …                 see the fragment of the algorithm
---   time                what time it is for the subject; see shared/rate-limit/own-time
---   refunded            tokens that have been refunded; see shared/rate-limit/refunded
---   <caller>            the record of a slot; see shared/rate-limit/calls
-local SUBJECT_LAYOUT = '1'
-local FIRST_LIMIT = 5
-
--- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
-local function open_subject(state, caller, limits, first)
-  local fields = { 'layout', 'refunded', caller, 'time' }
-  for at = first, #limits, 5 do
-    fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
+  if not short then
+    return nil
   end
-  local stored = redis.call('HMGET', state, unpack(fields))
-  local token, taken_us, offset_us = read_time(stored[4])
-  return {
-    exists = stored[1],
-    layout = stored[1] or SUBJECT_LAYOUT,
-    refunded = stored[2] or '',
-    record = stored[3],
-    token = token,
-    taken_us = taken_us,
-    offset_us = offset_us,
-    fields = fields,
-    counts = stored,
-  }
-end
--- Lists of pairs of doubles, sorted by the first, packed one behind the other.
-local PAIR_BYTES = 16
-
-local function pair_at(list, place)
-  return struct.unpack('>dd', list, (place - 1) * PAIR_BYTES + 1)
-end
-
-local function pack_pair(first, second)
-  return struct.pack('>dd', first, second)
-end
-
--- The list without its first \`count\` pairs.
-local function without_first(list, count)
-  return count == 0 and list or string.sub(list, count * PAIR_BYTES + 1)
-end
--- The generic cell rate algorithm, as virtual scheduling of a theoretical arrival time (ITU-T I.371,
--- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
--- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest.
--- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one.
-
--- What a unit costs, and how far ahead of now the arrival time may lie.
-local function arrival_spans(window_us, limit, burst)
-  local unit_rest = window_us % limit
-  local unit = (window_us - unit_rest) / limit
-  local span_rest = burst * unit_rest % limit
-  local span = burst * unit + (burst * unit_rest - span_rest) / limit
-  return unit, unit_rest, span, span_rest
-end
-
--- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
--- name.
-local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
-  if arrival < now_us then
-    return 0, 0
+  for _, meter in ipairs(meters) do
+    meter.kept_until_ms = math.floor(needed_ms) + 20000 / 2
   end
-  local ahead, rest = arrival - now_us, arrival_rest
-  if rest >= limit then
-    ahead, rest = ahead + 1, 0
-  end
-  if ahead > span or (ahead == span and rest > span_rest) then
-    return span, span_rest
-  end
-  return ahead, rest
+  return math.ceil((needed_us + offset_us) / 1000) + 20000
 end
-
--- What \`units\` cost.
-local function gcra_cost(meter, units)
-  local rest = units * meter.unit_rest
-  return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
-end
-
--- Sets what is taken to a span ahead of now.
-local function gcra_set(meter, ahead, rest)
-  meter.ahead, meter.rest = ahead, rest
-  meter.reset_us = ahead + (rest > 0 and 1 or 0)
-  -- The quotient may be rounded either way, so it is tried exactly from one above.
-  local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
-  repeat
-    free = free - 1
-    local used, used_rest = gcra_cost(meter, free)
-    used, used_rest = used + ahead, used_rest + rest
-    if used_rest >= meter.limit then
-      used, used_rest = used + 1, used_rest - meter.limit
-    end
-  until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
-  meter.free = math.max(0, free)
-end
-
-local function read_gcra(meter, stored)
-  local limit = meter.limit
-  local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
-  meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
-  if not stored then
-    return gcra_set(meter, 0, 0)
-  end
-  local arrival, arrival_rest = pair_at(stored, 1)
-  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
-end
-
+  local life_ms = plan_life(meters, now_us, subject.offset_us)
 -- What has flowed back is no time: now would lie ahead, and count as taken, where the clock steps back.
 local function pack_gcra(meter)
   if meter.ahead == 0 and meter.rest == 0 then
@@ -1720,232 +1837,9 @@ local function pack_gcra(meter)
   end
   return pack_pair(meter.now_us + meter.ahead, meter.rest)
 end
--- A log of what was taken. Takes of the same 64th of the window share an entry, which counts until its
--- last one has left the window: never too little counts, and there are at most 65 entries.
--- Stored: all units in the log, then pairs of last time and units.
-local WINDOW_PARTS = 64
-local NO_LOG = '\\0\\0\\0\\0\\0\\0\\0\\0'
-
-local function sliding_window_set(meter, total, log)
-  meter.total, meter.log = total, log
-  meter.free = math.max(0, meter.limit - total)
-  meter.reset_us = 0
-  if #log > 0 then
-    meter.reset_us = math.max(0, pair_at(log, #log / PAIR_BYTES) + meter.window_us - meter.now_us)
-  end
-end
-
-local function read_sliding_window(meter, stored)
-  local total, start = struct.unpack('>d', stored or NO_LOG)
-  local log = string.sub(stored or NO_LOG, start)
-  local past, entries = 0, #log / PAIR_BYTES
-  while past < entries do
-    local last_us, units = pair_at(log, past + 1)
-    if last_us + meter.window_us > meter.now_us then
-      break
-    end
-    past, total = past + 1, total - units
-  end
-  sliding_window_set(meter, total, without_first(log, past))
-end
-
 local function pack_sliding_window(meter)
   return struct.pack('>d', meter.total) .. meter.log
 end
--- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its
--- lease ends. The window of such a limit is the lease.
--- Stored: pairs of the lease's end and the take's token.
-
-local function concurrency_set(meter, leases)
-  meter.leases, meter.held = leases, #leases / PAIR_BYTES
-  meter.free = math.max(0, meter.limit - meter.held)
-  meter.reset_us = 0
-  if meter.held > 0 then
-    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
-  end
-end
-
-local function read_concurrency(meter, stored)
-  local leases, lapsed = stored or '', 0
-  while lapsed < #leases / PAIR_BYTES and pair_at(leases, lapsed + 1) <= meter.now_us do
-    lapsed = lapsed + 1
-  end
-  concurrency_set(meter, without_first(leases, lapsed))
-end
-
--- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
-
--- Lets the meter read what its limit has counted.
-local function read_counts(meter, stored)
-  local counts
-  if stored then
-    meter.kept_until_ms, meter.token = pair_at(stored, 1)
-    counts = without_first(stored, 1)
-  end
-  if meter.algorithm == 'gcra' then
-    return read_gcra(meter, counts)
-  elseif meter.algorithm == 'concurrency' then
-    return read_concurrency(meter, counts)
-  end
-  return read_sliding_window(meter, counts)
-end
-
--- An older release has counted, and knows no time of the subject.
-local function note_token(subject, token)
-  if token > subject.token then
-    subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
-  end
-end
-
--- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
-local function read_meters(subject, limits, first, server_us)
-  local meters, now_us = {}, server_us + subject.offset_us
-  for at = first, #limits, 5 do
-    local place = #meters
-    local meter = {
-      field = subject.fields[FIRST_LIMIT + place],
-      algorithm = limits[at + 1],
-      limit = tonumber(limits[at + 2]),
-      window_us = limits[at + 3] * 1000,
-      burst = tonumber(limits[at + 4]),
-      now_us = now_us,
-      kept_until_ms = 0,
-      token = 0,
-    }
-    read_counts(meter, subject.counts[FIRST_LIMIT + place])
-    meters[place + 1] = meter
-    note_token(subject, meter.token)
-  end
-  if subject.taken_us > now_us + STEP_US then
-    subject.offset_us, subject.stepped = subject.taken_us - server_us, true
-    return read_meters(subject, limits, first, server_us)
-  end
-  return meters, now_us
-end
-
-local function tell_meters(meters)
-  local told = {}
-  for _, meter in ipairs(meters) do
-    told[#told + 1] = meter.free
-    told[#told + 1] = meter.reset_us
-  end
-  return told
-end
-
--- Giving back units that were taken at \`at_us\`, so that what counts is never less than what was taken and
--- not given back.
-
--- A token is the time of its take, or ahead of it where takes came faster than the clock ticks.
-local TOKEN_LEAD_US = 1000
-
--- What has flowed back by itself since the take is not given a second time.
-local function refund_gcra(meter, units, at_us)
-  local back, rest = gcra_cost(meter, units)
-  back = back - math.max(0, meter.now_us - at_us)
-  local ahead, ahead_rest = meter.ahead - back, meter.rest - rest
-  if back < 0 then
-    return
-  end
-  if ahead_rest < 0 then
-    ahead, ahead_rest = ahead - 1, ahead_rest + meter.limit
-  end
-  if ahead < 0 then
-    ahead, ahead_rest = 0, 0
-  end
-  gcra_set(meter, ahead, ahead_rest)
-end
-
--- The oldest units go: those that stay count for longer, so the window never holds too many.
-local function refund_sliding_window(meter, units, at_us)
-  if at_us + meter.window_us <= meter.now_us + TOKEN_LEAD_US then
-    return
-  end
-  local total, log, left = meter.total, meter.log, units
-  while left > 0 and #log > 0 do
-    local last_us, counted = pair_at(log, 1)
-    local given = math.min(left, counted)
-    log = without_first(log, 1)
-    if given < counted then
-      log = pack_pair(last_us, counted - given) .. log
-    end
-    total, left = total - given, left - given
-  end
-  sliding_window_set(meter, total, log)
-end
-
-local function refund_meters(meters, units, at_us)
-  for _, meter in ipairs(meters) do
-    if meter.algorithm == 'gcra' then
-      refund_gcra(meter, units, at_us)
-    elseif meter.algorithm == 'sliding-window' then
-      refund_sliding_window(meter, units, at_us)
-    end
-  end
-end
--- Tokens that were refunded: a take is given back once. The newest stand in a short list, oldest first, as doubles. Each that has left it has
--- a field of its own, with the time from which on nothing of its take can be given back. Where the subject has too many fields it has none, and
--- what is as old as such a one counts as refunded.
-local MOST_REFUNDED = 64
-local MOST_FIELDS = 10000
-local OLDER = 'refunded-older'
-
-local function refunded_field(token)
-  return string.format('refunded:%.0f', token)
-end
-
-local function token_at(list, place)
-  return struct.unpack('>d', list, (place - 1) * 8 + 1)
-end
-
-local function is_refunded(state, refunded, token)
-  local places = #refunded / 8
-  for place = 1, places do
-    if token_at(refunded, place) == token then
-      return true
-    end
-  end
-  if places < MOST_REFUNDED or token > token_at(refunded, 1) then
-    return false
-  end
-  local known = redis.call('HMGET', state, refunded_field(token), OLDER)
-  return known[1] or known[2] and token <= token_at(known[2], 1)
-end
-
--- What is to be written for a token that leaves the list. When the key would go, all that was taken by now has flowed back.
-local function note_older(state, token, now_us)
-  if redis.call('HLEN', state) < MOST_FIELDS then
-    return refunded_field(token), struct.pack('>d', now_us + redis.call('PTTL', state) * 1000)
-  end
-  local known = redis.call('HGET', state, OLDER)
-  return OLDER, struct.pack('>d', math.max(token, known and token_at(known, 1) or 0))
-end
-
--- The fields to write for a token that is refunded, each with its value behind it.
-local function note_refunded(state, refunded, token, now_us)
-  local place = #refunded / 8
-  while place > 0 and token_at(refunded, place) > token do
-    place = place - 1
-  end
-  local list = string.sub(refunded, 1, place * 8)
-    .. struct.pack('>d', token)
-    .. string.sub(refunded, place * 8 + 1)
-  if #list <= MOST_REFUNDED * 8 then
-    return { 'refunded', list }
-  end
-  return { 'refunded', string.sub(list, 9), note_older(state, token_at(list, 1), now_us) }
-end
--- Writes what the limits of a subject have counted.
--- The key outlives what it counts by at least half of this. So it need not be told each time how long to
--- live, and remembers a call for longer than its caller goes on repeating it.
-local KEPT_EXTRA_MS = 20000
-
--- Sees to it that the key lives so long. Another set of limits may want it for longer.
-local function keep_for(state, life_ms)
-  if redis.call('PTTL', state) < life_ms then
-    redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
-  end
-end
-
 local function pack_counts(meter)
   local head = pack_pair(meter.kept_until_ms, meter.token)
   if meter.algorithm == 'gcra' then
@@ -1955,40 +1849,21 @@ local function pack_counts(meter)
   end
   return head .. meter.leases
 end
-
--- How long the key has to live for all limits, or nil if it will. Notes that in the meters. It ends by the server's clock,
--- which has to reach the newest token first, for tokens rise.
-local function plan_life(meters, now_us, offset_us)
-  local needed_us, short = 0, false
-  for _, meter in ipairs(meters) do
-    needed_us = math.max(needed_us, meter.reset_us)
-  end
-  local needed_ms = (now_us + needed_us) / 1000 + KEPT_EXTRA_MS / 2
-  for _, meter in ipairs(meters) do
-    short = short or needed_ms > meter.kept_until_ms
-  end
-  if not short then
-    return nil
-  end
-  for _, meter in ipairs(meters) do
-    meter.kept_until_ms = math.floor(needed_ms) + KEPT_EXTRA_MS / 2
-  end
-  return math.ceil((needed_us + offset_us) / 1000) + KEPT_EXTRA_MS
-end
-
--- Writes the counts, the record of the call and what else is \`written\`, all at once. The key always has an
--- end. \`at_us\` is the call's token, or its time.
-local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
-  local life_ms = plan_life(meters, now_us, subject.offset_us)
   for _, meter in ipairs(meters) do
     written[#written + 1] = meter.field
     written[#written + 1] = pack_counts(meter)
   end
   if not subject.exists then
     written[#written + 1] = 'layout'
-    written[#written + 1] = SUBJECT_LAYOUT
+    written[#written + 1] = '1'
   end
   written[#written + 1] = 'time'
+local function pack_time(token, taken_us, offset_us)
+  if token == taken_us and offset_us == 0 then
+    return struct.pack('>d', token)
+  end
+  return struct.pack('>ddd', token, taken_us, offset_us)
+end
   written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
   if caller ~= '' then
     written[#written + 1] = caller
@@ -1996,6 +1871,12 @@ local function save_subject(state, subject, meters, now_us, caller, call, at_us,
   end
   redis.call('HSET', state, unpack(written))
   if life_ms then
+-- Sees to it that the key lives so long. Another set of limits may want it for longer.
+local function keep_for(state, life_ms)
+  if redis.call('PTTL', state) < life_ms then
+    redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
+  end
+end
     keep_for(state, life_ms)
   end
   -- Where a record comes, old ones go: a caller may live for one call.
@@ -2004,35 +1885,6 @@ local function save_subject(state, subject, meters, now_us, caller, call, at_us,
     forget_old_fields(state, now_us)
   end
 end
-
-local subject = open_subject(state, caller, limits, limits_at)
-if subject.layout ~= SUBJECT_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. subject.layout)
-end
-local remembered, superseded = recall_token(subject.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if not subject.exists then
-  return { 'absent' }
-end
-local server_us = clock_us()
-local meters, now_us = read_meters(subject, limits, limits_at, server_us)
-if remembered then
-  return { 'refunded', server_us, tell_meters(meters) }
-end
-if token > 0 and is_refunded(state, subject.refunded, token) then
-  return { 'known', server_us, tell_meters(meters) }
-end
-
-refund_meters(meters, cost, token > 0 and token or now_us)
--- A removal first, so that it also works when the server is out of memory.
-redis.call('HDEL', state, meters[1].field)
-local written = {}
-if token > 0 then
-  written = note_refunded(state, subject.refunded, token, now_us)
-end
-local is_one_more = written[3] ~= nil
 save_subject(state, subject, meters, now_us, caller, call, now_us, written)
 if is_one_more then
   forget_old_fields(state, now_us)
@@ -2043,28 +1895,66 @@ return { 'refunded', server_us, tell_meters(meters) }
   parts: ['state'],
   lines: [
     [1, 'lua/rate-limit/refund.lua', 1],
-    [18, 'lua/shared/clock.lua', 1],
-    [24, 'lua/shared/rate-limit/calls.lua', 1],
-    [40, 'lua/shared/drop-over.lua', 1],
-    [65, 'lua/shared/rate-limit/calls.lua', 18],
-    [76, 'lua/shared/rate-limit/own-time.lua', 1],
-    [107, 'lua/shared/rate-limit/subject.lua', 1],
-    [139, 'lua/shared/rate-limit/pairs.lua', 1],
-    [154, 'lua/shared/rate-limit/gcra.lua', 1],
-    [159, 'lua/shared/rate-limit/arrival.lua', 1],
-    [186, 'lua/shared/rate-limit/gcra.lua', 7],
-    [221, 'lua/shared/rate-limit/gcra.lua', 61],
-    [228, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [257, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [260, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [281, 'lua/shared/rate-limit/meters.lua', 1],
-    [331, 'lua/shared/rate-limit/meters.lua', 73],
-    [340, 'lua/shared/rate-limit/refund.lua', 1],
-    [390, 'lua/shared/rate-limit/refunded.lua', 1],
-    [442, 'lua/shared/rate-limit/save.lua', 1],
-    [443, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [453, 'lua/shared/rate-limit/save.lua', 3],
-    [512, 'lua/rate-limit/refund.lua', 30],
+    [18, 'lua/shared/rate-limit/own-time.lua', 1],
+    [30, 'lua/shared/rate-limit/gcra.lua', 1],
+    [35, 'lua/shared/rate-limit/arrival.lua', 1],
+    [38, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [42, 'lua/shared/rate-limit/meters.lua', 1],
+    [44, 'lua/shared/rate-limit/refund.lua', 1],
+    [47, 'lua/shared/rate-limit/subject.lua', 13],
+    [54, 'lua/shared/rate-limit/own-time.lua', 16],
+    [63, 'lua/shared/rate-limit/subject.lua', 20],
+    [76, 'lua/rate-limit/refund.lua', 31],
+    [80, 'lua/shared/rate-limit/calls.lua', 6],
+    [89, 'lua/rate-limit/refund.lua', 35],
+    [96, 'lua/shared/clock.lua', 1],
+    [102, 'lua/rate-limit/refund.lua', 42],
+    [103, 'lua/shared/rate-limit/pairs.lua', 4],
+    [106, 'lua/shared/rate-limit/pairs.lua', 12],
+    [110, 'lua/shared/rate-limit/arrival.lua', 4],
+    [118, 'lua/shared/rate-limit/arrival.lua', 13],
+    [133, 'lua/shared/rate-limit/gcra.lua', 8],
+    [138, 'lua/shared/rate-limit/gcra.lua', 14],
+    [154, 'lua/shared/rate-limit/gcra.lua', 31],
+    [164, 'lua/shared/rate-limit/sliding-window.lua', 7],
+    [172, 'lua/shared/rate-limit/sliding-window.lua', 16],
+    [185, 'lua/shared/rate-limit/concurrency.lua', 5],
+    [193, 'lua/shared/rate-limit/concurrency.lua', 14],
+    [200, 'lua/shared/rate-limit/meters.lua', 3],
+    [214, 'lua/shared/rate-limit/meters.lua', 18],
+    [220, 'lua/shared/rate-limit/meters.lua', 25],
+    [245, 'lua/rate-limit/refund.lua', 43],
+    [246, 'lua/shared/rate-limit/meters.lua', 73],
+    [254, 'lua/rate-limit/refund.lua', 44],
+    [257, 'lua/shared/rate-limit/refunded.lua', 8],
+    [260, 'lua/shared/rate-limit/refunded.lua', 12],
+    [263, 'lua/shared/rate-limit/refunded.lua', 16],
+    [276, 'lua/rate-limit/refund.lua', 47],
+    [280, 'lua/shared/rate-limit/pairs.lua', 8],
+    [283, 'lua/shared/rate-limit/refund.lua', 42],
+    [284, 'lua/shared/rate-limit/refund.lua', 7],
+    [300, 'lua/shared/rate-limit/refund.lua', 24],
+    [317, 'lua/shared/rate-limit/refund.lua', 43],
+    [325, 'lua/rate-limit/refund.lua', 51],
+    [330, 'lua/shared/rate-limit/refunded.lua', 39],
+    [342, 'lua/shared/rate-limit/refunded.lua', 30],
+    [350, 'lua/shared/rate-limit/refunded.lua', 51],
+    [352, 'lua/rate-limit/refund.lua', 56],
+    [355, 'lua/shared/rate-limit/calls.lua', 16],
+    [356, 'lua/shared/drop-over.lua', 1],
+    [381, 'lua/shared/rate-limit/calls.lua', 18],
+    [392, 'lua/shared/rate-limit/save.lua', 34],
+    [395, 'lua/shared/rate-limit/save.lua', 14],
+    [414, 'lua/shared/rate-limit/save.lua', 37],
+    [415, 'lua/shared/rate-limit/gcra.lua', 61],
+    [422, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [425, 'lua/shared/rate-limit/save.lua', 4],
+    [434, 'lua/shared/rate-limit/save.lua', 38],
+    [443, 'lua/shared/rate-limit/own-time.lua', 26],
+    [449, 'lua/shared/rate-limit/save.lua', 47],
+    [456, 'lua/shared/rate-limit/keep-for.lua', 5],
+    [462, 'lua/shared/rate-limit/save.lua', 54],
+    [470, 'lua/rate-limit/refund.lua', 59],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -2129,7 +2019,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'rate-limit/release',
-    sha1: '07fa68380da701909288dddca3873a6926fb9f6f',
+    sha1: 'c960957d480b8c1c1f9e0980f154ed805d6126d3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2146,17 +2036,65 @@ local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local token = tonumber(ARGV[3]) -- integer: that of the take
 local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; others than those of takes at work stay as they are
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- Makes a call safe to repeat, as shared/calls does, with records of a form that costs less: the call's
--- number and its token as doubles, or the time in microseconds where a call gives no token. Fields with
--- a dot are those of callers. What was refunded is forgotten with them; see shared/rate-limit/refunded.
-local CALL_MEMORY_US = 600000000
+-- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
+-- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
+-- So what was taken counts for as long as it was to, and no longer.
+--
+-- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
+-- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
+--   token      the newest token of the subject
+--   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
+--              than the clock ticks
+--   offset_us  how far its time is ahead of the server's clock
+-- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
 
+-- The generic cell rate algorithm, as virtual scheduling of a theoretical arrival time (ITU-T I.371,
+-- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
+-- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
+-- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
+-- Stored: the theoretical arrival time and its rest.
+-- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
+-- \`1 / limit\` of one.
+
+-- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its
+-- lease ends. The window of such a limit is the lease.
+-- Stored: pairs of the lease's end and the take's token.
+
+-- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
+
+-- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
+local function open_subject(state, caller, limits, first)
+  local fields = { 'layout', 'refunded', caller, 'time' }
+  for at = first, #limits, 5 do
+    fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
+  end
+  local stored = redis.call('HMGET', state, unpack(fields))
+local function read_time(stored)
+  if not stored then
+    return 0, 0, 0
+  elseif #stored > 8 then
+    return struct.unpack('>ddd', stored)
+  end
+  local token = struct.unpack('>d', stored)
+  return token, token, 0
+end
+  local token, taken_us, offset_us = read_time(stored[4])
+  return {
+    exists = stored[1],
+    layout = stored[1] or '1',
+    refunded = stored[2] or '',
+    record = stored[3],
+    token = token,
+    taken_us = taken_us,
+    offset_us = offset_us,
+    fields = fields,
+    counts = stored,
+  }
+end
+local subject = open_subject(state, caller, limits, limits_at)
+if subject.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. subject.layout)
+end
 -- The token of this very call, if it was carried out before. The second value is true for a call whose
 -- bytes arrive after a later one has taken its slot: it has settled long ago and must not run again.
 local function recall_token(record, call)
@@ -2166,7 +2104,262 @@ local function recall_token(record, call)
   local number, token = struct.unpack('>dd', record)
   return number == call and token or nil, number > call
 end
-
+local remembered, superseded = recall_token(subject.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+if remembered then
+  return { 'released' }
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local server_us = clock_us()
+local held = false
+local function pair_at(list, place)
+  return struct.unpack('>dd', list, (place - 1) * 16 + 1)
+end
+-- The list without its first \`count\` pairs.
+local function without_first(list, count)
+  return count == 0 and list or string.sub(list, count * 16 + 1)
+end
+-- What a unit costs, and how far ahead of now the arrival time may lie.
+local function arrival_spans(window_us, limit, burst)
+  local unit_rest = window_us % limit
+  local unit = (window_us - unit_rest) / limit
+  local span_rest = burst * unit_rest % limit
+  local span = burst * unit + (burst * unit_rest - span_rest) / limit
+  return unit, unit_rest, span, span_rest
+end
+-- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
+-- name.
+local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+  if arrival < now_us then
+    return 0, 0
+  end
+  local ahead, rest = arrival - now_us, arrival_rest
+  if rest >= limit then
+    ahead, rest = ahead + 1, 0
+  end
+  if ahead > span or (ahead == span and rest > span_rest) then
+    return span, span_rest
+  end
+  return ahead, rest
+end
+-- What \`units\` cost.
+local function gcra_cost(meter, units)
+  local rest = units * meter.unit_rest
+  return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
+end
+-- Sets what is taken to a span ahead of now.
+local function gcra_set(meter, ahead, rest)
+  meter.ahead, meter.rest = ahead, rest
+  meter.reset_us = ahead + (rest > 0 and 1 or 0)
+  -- The quotient may be rounded either way, so it is tried exactly from one above.
+  local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
+  repeat
+    free = free - 1
+    local used, used_rest = gcra_cost(meter, free)
+    used, used_rest = used + ahead, used_rest + rest
+    if used_rest >= meter.limit then
+      used, used_rest = used + 1, used_rest - meter.limit
+    end
+  until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
+  meter.free = math.max(0, free)
+end
+local function read_gcra(meter, stored)
+  local limit = meter.limit
+  local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
+  meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
+  if not stored then
+    return gcra_set(meter, 0, 0)
+  end
+  local arrival, arrival_rest = pair_at(stored, 1)
+  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
+end
+local function sliding_window_set(meter, total, log)
+  meter.total, meter.log = total, log
+  meter.free = math.max(0, meter.limit - total)
+  meter.reset_us = 0
+  if #log > 0 then
+    meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
+  end
+end
+local function read_sliding_window(meter, stored)
+  local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
+  local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
+  local past, entries = 0, #log / 16
+  while past < entries do
+    local last_us, units = pair_at(log, past + 1)
+    if last_us + meter.window_us > meter.now_us then
+      break
+    end
+    past, total = past + 1, total - units
+  end
+  sliding_window_set(meter, total, without_first(log, past))
+end
+local function concurrency_set(meter, leases)
+  meter.leases, meter.held = leases, #leases / 16
+  meter.free = math.max(0, meter.limit - meter.held)
+  meter.reset_us = 0
+  if meter.held > 0 then
+    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
+  end
+end
+local function read_concurrency(meter, stored)
+  local leases, lapsed = stored or '', 0
+  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
+    lapsed = lapsed + 1
+  end
+  concurrency_set(meter, without_first(leases, lapsed))
+end
+-- Lets the meter read what its limit has counted.
+local function read_counts(meter, stored)
+  local counts
+  if stored then
+    meter.kept_until_ms, meter.token = pair_at(stored, 1)
+    counts = without_first(stored, 1)
+  end
+  if meter.algorithm == 'gcra' then
+    return read_gcra(meter, counts)
+  elseif meter.algorithm == 'concurrency' then
+    return read_concurrency(meter, counts)
+  end
+  return read_sliding_window(meter, counts)
+end
+-- An older release has counted, and knows no time of the subject.
+local function note_token(subject, token)
+  if token > subject.token then
+    subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
+  end
+end
+-- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
+local function read_meters(subject, limits, first, server_us)
+  local meters, now_us = {}, server_us + subject.offset_us
+  for at = first, #limits, 5 do
+    local place = #meters
+    local meter = {
+      field = subject.fields[5 + place],
+      algorithm = limits[at + 1],
+      limit = tonumber(limits[at + 2]),
+      window_us = limits[at + 3] * 1000,
+      burst = tonumber(limits[at + 4]),
+      now_us = now_us,
+      kept_until_ms = 0,
+      token = 0,
+    }
+    read_counts(meter, subject.counts[5 + place])
+    meters[place + 1] = meter
+    note_token(subject, meter.token)
+  end
+  if subject.taken_us > now_us + 10000 then
+    subject.offset_us, subject.stepped = subject.taken_us - server_us, true
+    return read_meters(subject, limits, first, server_us)
+  end
+  return meters, now_us
+end
+local meters, now_us = read_meters(subject, limits, limits_at, server_us)
+-- Frees the place of a take. False when it holds none; meters of other limits have no places.
+local function free_place(meter, token)
+  for place = 1, meter.held or 0 do
+    local _, holder = pair_at(meter.leases, place)
+    if holder == token then
+      local before = string.sub(meter.leases, 1, (place - 1) * 16)
+      concurrency_set(meter, before .. without_first(meter.leases, place))
+      return true
+    end
+  end
+  return false
+end
+for _, meter in ipairs(meters) do
+  held = free_place(meter, token) or held
+end
+if not held then
+  return { 'lost' }
+end
+-- A removal first, so that it also works when the server is out of memory.
+redis.call('HDEL', state, meters[1].field)
+-- Writes the counts, the record of the call and what else is \`written\`, all at once. The key always has an
+-- end. \`at_us\` is the call's token, or its time.
+local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
+-- How long the key has to live for all limits, or nil if it will. Notes that in the meters. It ends by the server's clock,
+-- which has to reach the newest token first, for tokens rise.
+local function plan_life(meters, now_us, offset_us)
+  local needed_us, short = 0, false
+  for _, meter in ipairs(meters) do
+    needed_us = math.max(needed_us, meter.reset_us)
+  end
+  local needed_ms = (now_us + needed_us) / 1000 + 20000 / 2
+  for _, meter in ipairs(meters) do
+    short = short or needed_ms > meter.kept_until_ms
+  end
+  if not short then
+    return nil
+  end
+  for _, meter in ipairs(meters) do
+    meter.kept_until_ms = math.floor(needed_ms) + 20000 / 2
+  end
+  return math.ceil((needed_us + offset_us) / 1000) + 20000
+end
+  local life_ms = plan_life(meters, now_us, subject.offset_us)
+local function pack_pair(first, second)
+  return struct.pack('>dd', first, second)
+end
+-- What has flowed back is no time: now would lie ahead, and count as taken, where the clock steps back.
+local function pack_gcra(meter)
+  if meter.ahead == 0 and meter.rest == 0 then
+    return pack_pair(0, 0)
+  end
+  return pack_pair(meter.now_us + meter.ahead, meter.rest)
+end
+local function pack_sliding_window(meter)
+  return struct.pack('>d', meter.total) .. meter.log
+end
+local function pack_counts(meter)
+  local head = pack_pair(meter.kept_until_ms, meter.token)
+  if meter.algorithm == 'gcra' then
+    return head .. pack_gcra(meter)
+  elseif meter.algorithm == 'sliding-window' then
+    return head .. pack_sliding_window(meter)
+  end
+  return head .. meter.leases
+end
+  for _, meter in ipairs(meters) do
+    written[#written + 1] = meter.field
+    written[#written + 1] = pack_counts(meter)
+  end
+  if not subject.exists then
+    written[#written + 1] = 'layout'
+    written[#written + 1] = '1'
+  end
+  written[#written + 1] = 'time'
+local function pack_time(token, taken_us, offset_us)
+  if token == taken_us and offset_us == 0 then
+    return struct.pack('>d', token)
+  end
+  return struct.pack('>ddd', token, taken_us, offset_us)
+end
+  written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
+  if caller ~= '' then
+    written[#written + 1] = caller
+    written[#written + 1] = pack_pair(call, at_us)
+  end
+  redis.call('HSET', state, unpack(written))
+  if life_ms then
+-- Sees to it that the key lives so long. Another set of limits may want it for longer.
+local function keep_for(state, life_ms)
+  if redis.call('PTTL', state) < life_ms then
+    redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
+  end
+end
+    keep_for(state, life_ms)
+  end
+  -- Where a record comes, old ones go: a caller may live for one call.
+  local is_first = subject.exists and not subject.record
+  if caller ~= '' and (is_first or call % 16 == 0) then
 local function forget_old_fields(state, now_us)
 -- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
 -- of all are over, as many go as come, and they never add up, whoever comes.
@@ -2201,369 +2394,12 @@ end
       return false
     end
     local _, at_us = struct.unpack('>dd', record)
-    return now_us - at_us > CALL_MEMORY_US
+    return now_us - at_us > 600000000
   end)
 end
--- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
--- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
--- So what was taken counts for as long as it was to, and no longer.
---
--- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
--- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
---   token      the newest token of the subject
---   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
---              than the clock ticks
---   offset_us  how far its time is ahead of the server's clock
--- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
-
--- A smaller step of the clock is waited for.
-local STEP_US = 10000
-
-local function read_time(stored)
-  if not stored then
-    return 0, 0, 0
-  elseif #stored > 8 then
-    return struct.unpack('>ddd', stored)
-  end
-  local token = struct.unpack('>d', stored)
-  return token, token, 0
-end
-
-local function pack_time(token, taken_us, offset_us)
-  if token == taken_us and offset_us == 0 then
-    return struct.pack('>d', token)
-  end
-  return struct.pack('>ddd', token, taken_us, offset_us)
-end
--- What counts for one subject: one hash, read once and written once a call.
---   layout              the form of the stored data
---   <algorithm>:<name>  what a limit has counted: doubles one behind the other
---     kept_until_ms     the key is kept until then at least
---     token             its newest token
---     …                 see the fragment of the algorithm
---   time                what time it is for the subject; see shared/rate-limit/own-time
---   refunded            tokens that have been refunded; see shared/rate-limit/refunded
---   <caller>            the record of a slot; see shared/rate-limit/calls
-local SUBJECT_LAYOUT = '1'
-local FIRST_LIMIT = 5
-
--- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
-local function open_subject(state, caller, limits, first)
-  local fields = { 'layout', 'refunded', caller, 'time' }
-  for at = first, #limits, 5 do
-    fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
-  end
-  local stored = redis.call('HMGET', state, unpack(fields))
-  local token, taken_us, offset_us = read_time(stored[4])
-  return {
-    exists = stored[1],
-    layout = stored[1] or SUBJECT_LAYOUT,
-    refunded = stored[2] or '',
-    record = stored[3],
-    token = token,
-    taken_us = taken_us,
-    offset_us = offset_us,
-    fields = fields,
-    counts = stored,
-  }
-end
--- Lists of pairs of doubles, sorted by the first, packed one behind the other.
-local PAIR_BYTES = 16
-
-local function pair_at(list, place)
-  return struct.unpack('>dd', list, (place - 1) * PAIR_BYTES + 1)
-end
-
-local function pack_pair(first, second)
-  return struct.pack('>dd', first, second)
-end
-
--- The list without its first \`count\` pairs.
-local function without_first(list, count)
-  return count == 0 and list or string.sub(list, count * PAIR_BYTES + 1)
-end
--- The generic cell rate algorithm, as virtual scheduling of a theoretical arrival time (ITU-T I.371,
--- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
--- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest.
--- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one.
-
--- What a unit costs, and how far ahead of now the arrival time may lie.
-local function arrival_spans(window_us, limit, burst)
-  local unit_rest = window_us % limit
-  local unit = (window_us - unit_rest) / limit
-  local span_rest = burst * unit_rest % limit
-  local span = burst * unit + (burst * unit_rest - span_rest) / limit
-  return unit, unit_rest, span, span_rest
-end
-
--- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
--- name.
-local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
-  if arrival < now_us then
-    return 0, 0
-  end
-  local ahead, rest = arrival - now_us, arrival_rest
-  if rest >= limit then
-    ahead, rest = ahead + 1, 0
-  end
-  if ahead > span or (ahead == span and rest > span_rest) then
-    return span, span_rest
-  end
-  return ahead, rest
-end
-
--- What \`units\` cost.
-local function gcra_cost(meter, units)
-  local rest = units * meter.unit_rest
-  return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
-end
-
--- Sets what is taken to a span ahead of now.
-local function gcra_set(meter, ahead, rest)
-  meter.ahead, meter.rest = ahead, rest
-  meter.reset_us = ahead + (rest > 0 and 1 or 0)
-  -- The quotient may be rounded either way, so it is tried exactly from one above.
-  local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
-  repeat
-    free = free - 1
-    local used, used_rest = gcra_cost(meter, free)
-    used, used_rest = used + ahead, used_rest + rest
-    if used_rest >= meter.limit then
-      used, used_rest = used + 1, used_rest - meter.limit
-    end
-  until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
-  meter.free = math.max(0, free)
-end
-
-local function read_gcra(meter, stored)
-  local limit = meter.limit
-  local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
-  meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
-  if not stored then
-    return gcra_set(meter, 0, 0)
-  end
-  local arrival, arrival_rest = pair_at(stored, 1)
-  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
-end
-
--- What has flowed back is no time: now would lie ahead, and count as taken, where the clock steps back.
-local function pack_gcra(meter)
-  if meter.ahead == 0 and meter.rest == 0 then
-    return pack_pair(0, 0)
-  end
-  return pack_pair(meter.now_us + meter.ahead, meter.rest)
-end
--- A log of what was taken. Takes of the same 64th of the window share an entry, which counts until its
--- last one has left the window: never too little counts, and there are at most 65 entries.
--- Stored: all units in the log, then pairs of last time and units.
-local WINDOW_PARTS = 64
-local NO_LOG = '\\0\\0\\0\\0\\0\\0\\0\\0'
-
-local function sliding_window_set(meter, total, log)
-  meter.total, meter.log = total, log
-  meter.free = math.max(0, meter.limit - total)
-  meter.reset_us = 0
-  if #log > 0 then
-    meter.reset_us = math.max(0, pair_at(log, #log / PAIR_BYTES) + meter.window_us - meter.now_us)
-  end
-end
-
-local function read_sliding_window(meter, stored)
-  local total, start = struct.unpack('>d', stored or NO_LOG)
-  local log = string.sub(stored or NO_LOG, start)
-  local past, entries = 0, #log / PAIR_BYTES
-  while past < entries do
-    local last_us, units = pair_at(log, past + 1)
-    if last_us + meter.window_us > meter.now_us then
-      break
-    end
-    past, total = past + 1, total - units
-  end
-  sliding_window_set(meter, total, without_first(log, past))
-end
-
-local function pack_sliding_window(meter)
-  return struct.pack('>d', meter.total) .. meter.log
-end
--- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its
--- lease ends. The window of such a limit is the lease.
--- Stored: pairs of the lease's end and the take's token.
-
-local function concurrency_set(meter, leases)
-  meter.leases, meter.held = leases, #leases / PAIR_BYTES
-  meter.free = math.max(0, meter.limit - meter.held)
-  meter.reset_us = 0
-  if meter.held > 0 then
-    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
-  end
-end
-
-local function read_concurrency(meter, stored)
-  local leases, lapsed = stored or '', 0
-  while lapsed < #leases / PAIR_BYTES and pair_at(leases, lapsed + 1) <= meter.now_us do
-    lapsed = lapsed + 1
-  end
-  concurrency_set(meter, without_first(leases, lapsed))
-end
-
--- Frees the place of a take. False when it holds none; meters of other limits have no places.
-local function free_place(meter, token)
-  for place = 1, meter.held or 0 do
-    local _, holder = pair_at(meter.leases, place)
-    if holder == token then
-      local before = string.sub(meter.leases, 1, (place - 1) * PAIR_BYTES)
-      concurrency_set(meter, before .. without_first(meter.leases, place))
-      return true
-    end
-  end
-  return false
-end
--- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
-
--- Lets the meter read what its limit has counted.
-local function read_counts(meter, stored)
-  local counts
-  if stored then
-    meter.kept_until_ms, meter.token = pair_at(stored, 1)
-    counts = without_first(stored, 1)
-  end
-  if meter.algorithm == 'gcra' then
-    return read_gcra(meter, counts)
-  elseif meter.algorithm == 'concurrency' then
-    return read_concurrency(meter, counts)
-  end
-  return read_sliding_window(meter, counts)
-end
-
--- An older release has counted, and knows no time of the subject.
-local function note_token(subject, token)
-  if token > subject.token then
-    subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
-  end
-end
-
--- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
-local function read_meters(subject, limits, first, server_us)
-  local meters, now_us = {}, server_us + subject.offset_us
-  for at = first, #limits, 5 do
-    local place = #meters
-    local meter = {
-      field = subject.fields[FIRST_LIMIT + place],
-      algorithm = limits[at + 1],
-      limit = tonumber(limits[at + 2]),
-      window_us = limits[at + 3] * 1000,
-      burst = tonumber(limits[at + 4]),
-      now_us = now_us,
-      kept_until_ms = 0,
-      token = 0,
-    }
-    read_counts(meter, subject.counts[FIRST_LIMIT + place])
-    meters[place + 1] = meter
-    note_token(subject, meter.token)
-  end
-  if subject.taken_us > now_us + STEP_US then
-    subject.offset_us, subject.stepped = subject.taken_us - server_us, true
-    return read_meters(subject, limits, first, server_us)
-  end
-  return meters, now_us
-end
-
--- Writes what the limits of a subject have counted.
--- The key outlives what it counts by at least half of this. So it need not be told each time how long to
--- live, and remembers a call for longer than its caller goes on repeating it.
-local KEPT_EXTRA_MS = 20000
-
--- Sees to it that the key lives so long. Another set of limits may want it for longer.
-local function keep_for(state, life_ms)
-  if redis.call('PTTL', state) < life_ms then
-    redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
-  end
-end
-
-local function pack_counts(meter)
-  local head = pack_pair(meter.kept_until_ms, meter.token)
-  if meter.algorithm == 'gcra' then
-    return head .. pack_gcra(meter)
-  elseif meter.algorithm == 'sliding-window' then
-    return head .. pack_sliding_window(meter)
-  end
-  return head .. meter.leases
-end
-
--- How long the key has to live for all limits, or nil if it will. Notes that in the meters. It ends by the server's clock,
--- which has to reach the newest token first, for tokens rise.
-local function plan_life(meters, now_us, offset_us)
-  local needed_us, short = 0, false
-  for _, meter in ipairs(meters) do
-    needed_us = math.max(needed_us, meter.reset_us)
-  end
-  local needed_ms = (now_us + needed_us) / 1000 + KEPT_EXTRA_MS / 2
-  for _, meter in ipairs(meters) do
-    short = short or needed_ms > meter.kept_until_ms
-  end
-  if not short then
-    return nil
-  end
-  for _, meter in ipairs(meters) do
-    meter.kept_until_ms = math.floor(needed_ms) + KEPT_EXTRA_MS / 2
-  end
-  return math.ceil((needed_us + offset_us) / 1000) + KEPT_EXTRA_MS
-end
-
--- Writes the counts, the record of the call and what else is \`written\`, all at once. The key always has an
--- end. \`at_us\` is the call's token, or its time.
-local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
-  local life_ms = plan_life(meters, now_us, subject.offset_us)
-  for _, meter in ipairs(meters) do
-    written[#written + 1] = meter.field
-    written[#written + 1] = pack_counts(meter)
-  end
-  if not subject.exists then
-    written[#written + 1] = 'layout'
-    written[#written + 1] = SUBJECT_LAYOUT
-  end
-  written[#written + 1] = 'time'
-  written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
-  if caller ~= '' then
-    written[#written + 1] = caller
-    written[#written + 1] = pack_pair(call, at_us)
-  end
-  redis.call('HSET', state, unpack(written))
-  if life_ms then
-    keep_for(state, life_ms)
-  end
-  -- Where a record comes, old ones go: a caller may live for one call.
-  local is_first = subject.exists and not subject.record
-  if caller ~= '' and (is_first or call % 16 == 0) then
     forget_old_fields(state, now_us)
   end
 end
-
-local subject = open_subject(state, caller, limits, limits_at)
-if subject.layout ~= SUBJECT_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. subject.layout)
-end
-local remembered, superseded = recall_token(subject.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-if remembered then
-  return { 'released' }
-end
-local server_us = clock_us()
-local held = false
-local meters, now_us = read_meters(subject, limits, limits_at, server_us)
-for _, meter in ipairs(meters) do
-  held = free_place(meter, token) or held
-end
-if not held then
-  return { 'lost' }
-end
--- A removal first, so that it also works when the server is out of memory.
-redis.call('HDEL', state, meters[1].field)
 save_subject(state, subject, meters, now_us, caller, call, now_us, {})
 return { 'released' }
 `,
@@ -2571,26 +2407,53 @@ return { 'released' }
   parts: ['state'],
   lines: [
     [1, 'lua/rate-limit/release.lua', 1],
-    [15, 'lua/shared/clock.lua', 1],
-    [21, 'lua/shared/rate-limit/calls.lua', 1],
-    [37, 'lua/shared/drop-over.lua', 1],
-    [62, 'lua/shared/rate-limit/calls.lua', 18],
-    [73, 'lua/shared/rate-limit/own-time.lua', 1],
-    [104, 'lua/shared/rate-limit/subject.lua', 1],
-    [136, 'lua/shared/rate-limit/pairs.lua', 1],
-    [151, 'lua/shared/rate-limit/gcra.lua', 1],
-    [156, 'lua/shared/rate-limit/arrival.lua', 1],
-    [183, 'lua/shared/rate-limit/gcra.lua', 7],
-    [218, 'lua/shared/rate-limit/gcra.lua', 61],
-    [225, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [254, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [257, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [278, 'lua/shared/rate-limit/concurrency.lua', 39],
-    [290, 'lua/shared/rate-limit/meters.lua', 1],
-    [340, 'lua/shared/rate-limit/save.lua', 1],
-    [341, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [351, 'lua/shared/rate-limit/save.lua', 3],
-    [410, 'lua/rate-limit/release.lua', 25],
+    [15, 'lua/shared/rate-limit/own-time.lua', 1],
+    [27, 'lua/shared/rate-limit/gcra.lua', 1],
+    [32, 'lua/shared/rate-limit/arrival.lua', 1],
+    [35, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [39, 'lua/shared/rate-limit/meters.lua', 1],
+    [41, 'lua/shared/rate-limit/subject.lua', 13],
+    [48, 'lua/shared/rate-limit/own-time.lua', 16],
+    [57, 'lua/shared/rate-limit/subject.lua', 20],
+    [70, 'lua/rate-limit/release.lua', 26],
+    [74, 'lua/shared/rate-limit/calls.lua', 6],
+    [83, 'lua/rate-limit/release.lua', 30],
+    [90, 'lua/shared/clock.lua', 1],
+    [96, 'lua/rate-limit/release.lua', 37],
+    [98, 'lua/shared/rate-limit/pairs.lua', 4],
+    [101, 'lua/shared/rate-limit/pairs.lua', 12],
+    [105, 'lua/shared/rate-limit/arrival.lua', 4],
+    [113, 'lua/shared/rate-limit/arrival.lua', 13],
+    [128, 'lua/shared/rate-limit/gcra.lua', 8],
+    [133, 'lua/shared/rate-limit/gcra.lua', 14],
+    [149, 'lua/shared/rate-limit/gcra.lua', 31],
+    [159, 'lua/shared/rate-limit/sliding-window.lua', 7],
+    [167, 'lua/shared/rate-limit/sliding-window.lua', 16],
+    [180, 'lua/shared/rate-limit/concurrency.lua', 5],
+    [188, 'lua/shared/rate-limit/concurrency.lua', 14],
+    [195, 'lua/shared/rate-limit/meters.lua', 3],
+    [209, 'lua/shared/rate-limit/meters.lua', 18],
+    [215, 'lua/shared/rate-limit/meters.lua', 25],
+    [240, 'lua/rate-limit/release.lua', 39],
+    [241, 'lua/shared/rate-limit/concurrency.lua', 39],
+    [253, 'lua/rate-limit/release.lua', 40],
+    [261, 'lua/shared/rate-limit/save.lua', 34],
+    [264, 'lua/shared/rate-limit/save.lua', 14],
+    [283, 'lua/shared/rate-limit/save.lua', 37],
+    [284, 'lua/shared/rate-limit/pairs.lua', 8],
+    [287, 'lua/shared/rate-limit/gcra.lua', 61],
+    [294, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [297, 'lua/shared/rate-limit/save.lua', 4],
+    [306, 'lua/shared/rate-limit/save.lua', 38],
+    [315, 'lua/shared/rate-limit/own-time.lua', 26],
+    [321, 'lua/shared/rate-limit/save.lua', 47],
+    [328, 'lua/shared/rate-limit/keep-for.lua', 5],
+    [334, 'lua/shared/rate-limit/save.lua', 54],
+    [339, 'lua/shared/rate-limit/calls.lua', 16],
+    [340, 'lua/shared/drop-over.lua', 1],
+    [365, 'lua/shared/rate-limit/calls.lua', 18],
+    [376, 'lua/shared/rate-limit/save.lua', 59],
+    [379, 'lua/rate-limit/release.lua', 48],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -2666,7 +2529,7 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
   script: {
     name: 'rate-limit/take-each',
-    sha1: '862705e8dfdca0470d97154dd0481150e60a85e4',
+    sha1: '24fb84a874eed481a7b11e74e8dd2373b877c1f9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2690,16 +2553,42 @@ local window_ms = tonumber(ARGV[5]) -- integer: the window
 local burst = tonumber(ARGV[6]) -- integer: units that may be taken at once
 local takes, takes_at = ARGV, 7 -- repeated (count:integer cost:integer): of each subject: how many takes, and the units of each
 
+-- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
+-- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
+-- So what was taken counts for as long as it was to, and no longer.
+--
+-- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
+-- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
+--   token      the newest token of the subject
+--   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
+--              than the clock ticks
+--   offset_us  how far its time is ahead of the server's clock
+-- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
+
+-- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
+-- \`1 / limit\` of one.
+
+local encode, decode = struct.pack, struct.unpack
+local field = 'gcra:' .. name
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
--- Makes a call safe to repeat, as shared/calls does, with records of a form that costs less: the call's
--- number and its token as doubles, or the time in microseconds where a call gives no token. Fields with
--- a dot are those of callers. What was refunded is forgotten with them; see shared/rate-limit/refunded.
-local CALL_MEMORY_US = 600000000
+local server_us = clock_us()
+local window_us = window_ms * 1000
+-- What a unit costs, and how far ahead of now the arrival time may lie.
+local function arrival_spans(window_us, limit, burst)
+  local unit_rest = window_us % limit
+  local unit = (window_us - unit_rest) / limit
+  local span_rest = burst * unit_rest % limit
+  local span = burst * unit + (burst * unit_rest - span_rest) / limit
+  return unit, unit_rest, span, span_rest
+end
+local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
+-- Room for one subject, so that the list need not grow for it.
+local told, refused = { 0, 0, 0, 0, 0 }, false
 
 local function forget_old_fields(state, now_us)
 -- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
@@ -2735,24 +2624,9 @@ end
       return false
     end
     local _, at_us = struct.unpack('>dd', record)
-    return now_us - at_us > CALL_MEMORY_US
+    return now_us - at_us > 600000000
   end)
 end
--- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
--- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
--- So what was taken counts for as long as it was to, and no longer.
---
--- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
--- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
---   token      the newest token of the subject
---   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
---              than the clock ticks
---   offset_us  how far its time is ahead of the server's clock
--- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
-
--- A smaller step of the clock is waited for.
-local STEP_US = 10000
-
 local function read_time(stored)
   if not stored then
     return 0, 0, 0
@@ -2762,25 +2636,12 @@ local function read_time(stored)
   local token = struct.unpack('>d', stored)
   return token, token, 0
 end
-
 local function pack_time(token, taken_us, offset_us)
   if token == taken_us and offset_us == 0 then
     return struct.pack('>d', token)
   end
   return struct.pack('>ddd', token, taken_us, offset_us)
 end
--- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one.
-
--- What a unit costs, and how far ahead of now the arrival time may lie.
-local function arrival_spans(window_us, limit, burst)
-  local unit_rest = window_us % limit
-  local unit = (window_us - unit_rest) / limit
-  local span_rest = burst * unit_rest % limit
-  local span = burst * unit + (burst * unit_rest - span_rest) / limit
-  return unit, unit_rest, span, span_rest
-end
-
 -- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
 -- name.
 local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
@@ -2796,10 +2657,6 @@ local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_res
   end
   return ahead, rest
 end
--- The key outlives what it counts by at least half of this. So it need not be told each time how long to
--- live, and remembers a call for longer than its caller goes on repeating it.
-local KEPT_EXTRA_MS = 20000
-
 -- Sees to it that the key lives so long. Another set of limits may want it for longer.
 local function keep_for(state, life_ms)
   if redis.call('PTTL', state) < life_ms then
@@ -2829,15 +2686,6 @@ local function grant_fewer(ahead, rest, count, cost, limit, window_us, burst)
     granted = math.min(granted - 1, (units - units % cost) / cost + 1)
   end
 end
-
-local encode, decode = struct.pack, struct.unpack
-local field = 'gcra:' .. name
-local server_us = clock_us()
-local window_us = window_ms * 1000
-local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
--- Room for one subject, so that the list need not grow for it.
-local told, refused = { 0, 0, 0, 0, 0 }, false
-
 -- In one piece: a function that saw these names would cost a take more than all that it does.
 for at = takes_at, #takes, 2 do
   local place = (at - takes_at) / 2
@@ -2871,7 +2719,7 @@ for at = takes_at, #takes, 2 do
       end
     end
     local now_us = server_us + offset_us
-    if taken_us > now_us + STEP_US then
+    if taken_us > now_us + 10000 then
 -- Keeps how far a subject's time is ahead of the clock where a take is denied, which writes nothing else: else its time
 -- would stand still until one is allowed. A server that is out of memory may refuse it; the next call finds the step again.
 local function keep_time(state, token, taken_us, offset_us)
@@ -2909,10 +2757,10 @@ end
     free = (room - room % window_us) / window_us
 
     if not remembered and granted > 0 then
-      local needed_ms = (now_us + reset_us) / 1000 + KEPT_EXTRA_MS / 2
+      local needed_ms = (now_us + reset_us) / 1000 + 20000 / 2
       local is_short = needed_ms > kept_until_ms
       if is_short then
-        kept_until_ms = needed_ms - needed_ms % 1 + KEPT_EXTRA_MS / 2
+        kept_until_ms = needed_ms - needed_ms % 1 + 20000 / 2
       end
       counts = encode('>dddd', kept_until_ms, token + granted - 1, now_us + ahead, rest)
       local time = pack_time(token + granted - 1, taken_us > now_us and taken_us or now_us, offset_us)
@@ -2932,7 +2780,7 @@ end
         end
       end
       if is_short then
-        keep_for(subject, math.ceil((reset_us + offset_us) / 1000) + KEPT_EXTRA_MS)
+        keep_for(subject, math.ceil((reset_us + offset_us) / 1000) + 20000)
       end
     end
   end
@@ -2946,18 +2794,24 @@ return { 'judged', server_us, told, refused }
   parts: [],
   lines: [
     [1, 'lua/rate-limit/take-each.lua', 1],
-    [22, 'lua/shared/clock.lua', 1],
-    [28, 'lua/shared/rate-limit/calls.lua', 1],
-    [33, 'lua/shared/rate-limit/calls.lua', 16],
-    [34, 'lua/shared/drop-over.lua', 1],
-    [59, 'lua/shared/rate-limit/calls.lua', 18],
-    [70, 'lua/shared/rate-limit/own-time.lua', 1],
-    [101, 'lua/shared/rate-limit/arrival.lua', 1],
-    [128, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [138, 'lua/shared/rate-limit/grant-fewer.lua', 1],
-    [161, 'lua/rate-limit/take-each.lua', 28],
-    [204, 'lua/shared/rate-limit/keep-time.lua', 1],
-    [209, 'lua/rate-limit/take-each.lua', 72],
+    [22, 'lua/shared/rate-limit/own-time.lua', 1],
+    [34, 'lua/shared/rate-limit/arrival.lua', 1],
+    [37, 'lua/rate-limit/take-each.lua', 29],
+    [39, 'lua/shared/clock.lua', 1],
+    [45, 'lua/rate-limit/take-each.lua', 31],
+    [47, 'lua/shared/rate-limit/arrival.lua', 4],
+    [55, 'lua/rate-limit/take-each.lua', 33],
+    [59, 'lua/shared/rate-limit/calls.lua', 16],
+    [60, 'lua/shared/drop-over.lua', 1],
+    [85, 'lua/shared/rate-limit/calls.lua', 18],
+    [96, 'lua/shared/rate-limit/own-time.lua', 16],
+    [105, 'lua/shared/rate-limit/own-time.lua', 26],
+    [111, 'lua/shared/rate-limit/arrival.lua', 13],
+    [126, 'lua/shared/rate-limit/keep-for.lua', 5],
+    [132, 'lua/shared/rate-limit/grant-fewer.lua', 1],
+    [155, 'lua/rate-limit/take-each.lua', 37],
+    [189, 'lua/shared/rate-limit/keep-time.lua', 1],
+    [194, 'lua/rate-limit/take-each.lua', 72],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.takes.length * 2)
@@ -3031,7 +2885,7 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
 export const take: Operation<TakeArguments, TakeAnswer> = {
   script: {
     name: 'rate-limit/take',
-    sha1: '114e54a12f10ca6d4149c005086f28327cd3a7e8',
+    sha1: '1e716bf7b6008a16ccaa38dd7efc4537ba055dec',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3050,17 +2904,65 @@ local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local cost = tonumber(ARGV[3]) -- integer: units to take
 local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; algorithm: gcra, sliding-window or concurrency
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- Makes a call safe to repeat, as shared/calls does, with records of a form that costs less: the call's
--- number and its token as doubles, or the time in microseconds where a call gives no token. Fields with
--- a dot are those of callers. What was refunded is forgotten with them; see shared/rate-limit/refunded.
-local CALL_MEMORY_US = 600000000
+-- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
+-- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
+-- So what was taken counts for as long as it was to, and no longer.
+--
+-- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
+-- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
+--   token      the newest token of the subject
+--   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
+--              than the clock ticks
+--   offset_us  how far its time is ahead of the server's clock
+-- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
 
+-- The generic cell rate algorithm, as virtual scheduling of a theoretical arrival time (ITU-T I.371,
+-- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
+-- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
+-- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
+-- Stored: the theoretical arrival time and its rest.
+-- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
+-- \`1 / limit\` of one.
+
+-- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its
+-- lease ends. The window of such a limit is the lease.
+-- Stored: pairs of the lease's end and the take's token.
+
+-- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
+
+-- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
+local function open_subject(state, caller, limits, first)
+  local fields = { 'layout', 'refunded', caller, 'time' }
+  for at = first, #limits, 5 do
+    fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
+  end
+  local stored = redis.call('HMGET', state, unpack(fields))
+local function read_time(stored)
+  if not stored then
+    return 0, 0, 0
+  elseif #stored > 8 then
+    return struct.unpack('>ddd', stored)
+  end
+  local token = struct.unpack('>d', stored)
+  return token, token, 0
+end
+  local token, taken_us, offset_us = read_time(stored[4])
+  return {
+    exists = stored[1],
+    layout = stored[1] or '1',
+    refunded = stored[2] or '',
+    record = stored[3],
+    token = token,
+    taken_us = taken_us,
+    offset_us = offset_us,
+    fields = fields,
+    counts = stored,
+  }
+end
+local subject = open_subject(state, caller, limits, limits_at)
+if subject.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. subject.layout)
+end
 -- The token of this very call, if it was carried out before. The second value is true for a call whose
 -- bytes arrive after a later one has taken its slot: it has settled long ago and must not run again.
 local function recall_token(record, call)
@@ -3070,7 +2972,361 @@ local function recall_token(record, call)
   local number, token = struct.unpack('>dd', record)
   return number == call and token or nil, number > call
 end
+local remembered, superseded = recall_token(subject.record, call)
+if superseded then
+  return redis.error_reply('INVALID call: a later one has taken its slot')
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local server_us = clock_us()
+local function pair_at(list, place)
+  return struct.unpack('>dd', list, (place - 1) * 16 + 1)
+end
+-- The list without its first \`count\` pairs.
+local function without_first(list, count)
+  return count == 0 and list or string.sub(list, count * 16 + 1)
+end
+-- What a unit costs, and how far ahead of now the arrival time may lie.
+local function arrival_spans(window_us, limit, burst)
+  local unit_rest = window_us % limit
+  local unit = (window_us - unit_rest) / limit
+  local span_rest = burst * unit_rest % limit
+  local span = burst * unit + (burst * unit_rest - span_rest) / limit
+  return unit, unit_rest, span, span_rest
+end
+-- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
+-- name.
+local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+  if arrival < now_us then
+    return 0, 0
+  end
+  local ahead, rest = arrival - now_us, arrival_rest
+  if rest >= limit then
+    ahead, rest = ahead + 1, 0
+  end
+  if ahead > span or (ahead == span and rest > span_rest) then
+    return span, span_rest
+  end
+  return ahead, rest
+end
+-- What \`units\` cost.
+local function gcra_cost(meter, units)
+  local rest = units * meter.unit_rest
+  return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
+end
+-- Sets what is taken to a span ahead of now.
+local function gcra_set(meter, ahead, rest)
+  meter.ahead, meter.rest = ahead, rest
+  meter.reset_us = ahead + (rest > 0 and 1 or 0)
+  -- The quotient may be rounded either way, so it is tried exactly from one above.
+  local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
+  repeat
+    free = free - 1
+    local used, used_rest = gcra_cost(meter, free)
+    used, used_rest = used + ahead, used_rest + rest
+    if used_rest >= meter.limit then
+      used, used_rest = used + 1, used_rest - meter.limit
+    end
+  until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
+  meter.free = math.max(0, free)
+end
+local function read_gcra(meter, stored)
+  local limit = meter.limit
+  local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
+  meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
+  if not stored then
+    return gcra_set(meter, 0, 0)
+  end
+  local arrival, arrival_rest = pair_at(stored, 1)
+  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
+end
+local function sliding_window_set(meter, total, log)
+  meter.total, meter.log = total, log
+  meter.free = math.max(0, meter.limit - total)
+  meter.reset_us = 0
+  if #log > 0 then
+    meter.reset_us = math.max(0, pair_at(log, #log / 16) + meter.window_us - meter.now_us)
+  end
+end
+local function read_sliding_window(meter, stored)
+  local total, start = struct.unpack('>d', stored or '\\0\\0\\0\\0\\0\\0\\0\\0')
+  local log = string.sub(stored or '\\0\\0\\0\\0\\0\\0\\0\\0', start)
+  local past, entries = 0, #log / 16
+  while past < entries do
+    local last_us, units = pair_at(log, past + 1)
+    if last_us + meter.window_us > meter.now_us then
+      break
+    end
+    past, total = past + 1, total - units
+  end
+  sliding_window_set(meter, total, without_first(log, past))
+end
+local function concurrency_set(meter, leases)
+  meter.leases, meter.held = leases, #leases / 16
+  meter.free = math.max(0, meter.limit - meter.held)
+  meter.reset_us = 0
+  if meter.held > 0 then
+    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
+  end
+end
+local function read_concurrency(meter, stored)
+  local leases, lapsed = stored or '', 0
+  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
+    lapsed = lapsed + 1
+  end
+  concurrency_set(meter, without_first(leases, lapsed))
+end
+-- Lets the meter read what its limit has counted.
+local function read_counts(meter, stored)
+  local counts
+  if stored then
+    meter.kept_until_ms, meter.token = pair_at(stored, 1)
+    counts = without_first(stored, 1)
+  end
+  if meter.algorithm == 'gcra' then
+    return read_gcra(meter, counts)
+  elseif meter.algorithm == 'concurrency' then
+    return read_concurrency(meter, counts)
+  end
+  return read_sliding_window(meter, counts)
+end
+-- An older release has counted, and knows no time of the subject.
+local function note_token(subject, token)
+  if token > subject.token then
+    subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
+  end
+end
+-- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
+local function read_meters(subject, limits, first, server_us)
+  local meters, now_us = {}, server_us + subject.offset_us
+  for at = first, #limits, 5 do
+    local place = #meters
+    local meter = {
+      field = subject.fields[5 + place],
+      algorithm = limits[at + 1],
+      limit = tonumber(limits[at + 2]),
+      window_us = limits[at + 3] * 1000,
+      burst = tonumber(limits[at + 4]),
+      now_us = now_us,
+      kept_until_ms = 0,
+      token = 0,
+    }
+    read_counts(meter, subject.counts[5 + place])
+    meters[place + 1] = meter
+    note_token(subject, meter.token)
+  end
+  if subject.taken_us > now_us + 10000 then
+    subject.offset_us, subject.stepped = subject.taken_us - server_us, true
+    return read_meters(subject, limits, first, server_us)
+  end
+  return meters, now_us
+end
+local meters, now_us = read_meters(subject, limits, limits_at, server_us)
+local function tell_meters(meters)
+  local told = {}
+  for _, meter in ipairs(meters) do
+    told[#told + 1] = meter.free
+    told[#told + 1] = meter.reset_us
+  end
+  return told
+end
+if remembered then
+  return { 'taken', remembered, server_us, tell_meters(meters) }
+end
+-- Whether a limit can never allow so many units at once.
+local function is_too_much(meters, units)
+  for _, meter in ipairs(meters) do
+    if meter.algorithm ~= 'concurrency' and units > meter.burst then
+      return true
+    end
+  end
+  return false
+end
+if is_too_much(meters, cost) then
+  return redis.error_reply('INVALID cost: no wait is long enough for so much')
+end
+-- What would be taken ahead of now after so many units more.
+local function gcra_ahead(meter, units)
+  local cost, cost_rest = gcra_cost(meter, units)
+  local ahead, rest = meter.ahead + cost, meter.rest + cost_rest
+  if rest >= meter.limit then
+    return ahead + 1, rest - meter.limit
+  end
+  return ahead, rest
+end
+-- The longest wait, and the place of the limit that demands it; 0 when all limits allow so many units.
+local function longest_wait(meters, units)
+  local longest_us, denier = 0, 0
+local function wait_for_gcra(meter, units)
+  local ahead, rest = gcra_ahead(meter, units)
+  return math.max(0, ahead - meter.span + (rest > meter.span_rest and 1 or 0))
+end
+local function wait_for_sliding_window(meter, units)
+  local total, wait_us = meter.total, 0
+  for place = 1, #meter.log / 16 do
+    if total + units <= meter.limit then
+      return wait_us
+    end
+    local last_us, counted = pair_at(meter.log, place)
+    total, wait_us = total - counted, last_us + meter.window_us - meter.now_us
+  end
+  return wait_us
+end
+local function wait_for_concurrency(meter)
+  if meter.held < meter.limit then
+    return 0
+  end
+  return pair_at(meter.leases, meter.held - meter.limit + 1) - meter.now_us
+end
+-- How long until the limit allows so many units; 0: now.
+local function wait_for_meter(meter, units)
+  if meter.algorithm == 'gcra' then
+    return wait_for_gcra(meter, units)
+  elseif meter.algorithm == 'sliding-window' then
+    return wait_for_sliding_window(meter, units)
+  end
+  return wait_for_concurrency(meter)
+end
+  for place, meter in ipairs(meters) do
+    local wait_us = wait_for_meter(meter, units)
+    if wait_us > longest_us then
+      longest_us, denier = wait_us, place
+    end
+  end
+  return longest_us, denier
+end
+local wait_us, denier = longest_wait(meters, cost)
+local function pack_time(token, taken_us, offset_us)
+  if token == taken_us and offset_us == 0 then
+    return struct.pack('>d', token)
+  end
+  return struct.pack('>ddd', token, taken_us, offset_us)
+end
+if wait_us > 0 then
+  if subject.stepped then
+-- Keeps how far a subject's time is ahead of the clock where a take is denied, which writes nothing else: else its time
+-- would stand still until one is allowed. A server that is out of memory may refuse it; the next call finds the step again.
+local function keep_time(state, token, taken_us, offset_us)
+  redis.pcall('HSET', state, 'time', pack_time(token, taken_us, offset_us))
+end
+    keep_time(state, subject.token, subject.taken_us, subject.offset_us)
+  end
+  return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
+end
 
+local token = math.max(now_us, subject.token + 1)
+subject.token, subject.taken_us = token, math.max(now_us, subject.taken_us)
+local function pack_pair(first, second)
+  return struct.pack('>dd', first, second)
+end
+local function count_gcra(meter, units)
+  gcra_set(meter, gcra_ahead(meter, units))
+end
+local function count_sliding_window(meter, units)
+  local log, at_us, grain_us = meter.log, meter.now_us, meter.window_us / 64
+  local counted = units
+  if #log > 0 then
+    local last_us, last_units = pair_at(log, #log / 16)
+    -- The log stays sorted over a small step back of the clock.
+    at_us = math.max(at_us, last_us)
+    if math.floor(last_us / grain_us) == math.floor(at_us / grain_us) then
+      log, counted = string.sub(log, 1, -16 - 1), counted + last_units
+    end
+  end
+  sliding_window_set(meter, meter.total + units, log .. pack_pair(at_us, counted))
+end
+local function count_concurrency(meter, token)
+  local leases, ends_us, place = meter.leases, meter.now_us + meter.window_us, meter.held
+  -- Behind all others, but for those that were given a longer lease.
+  while place > 0 and pair_at(leases, place) > ends_us do
+    place = place - 1
+  end
+  local before = string.sub(leases, 1, place * 16)
+  concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
+end
+for _, meter in ipairs(meters) do
+  meter.token = token
+  if meter.algorithm == 'gcra' then
+    count_gcra(meter, cost)
+  elseif meter.algorithm == 'sliding-window' then
+    count_sliding_window(meter, cost)
+  else
+    count_concurrency(meter, token)
+  end
+end
+-- Writes the counts, the record of the call and what else is \`written\`, all at once. The key always has an
+-- end. \`at_us\` is the call's token, or its time.
+local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
+-- How long the key has to live for all limits, or nil if it will. Notes that in the meters. It ends by the server's clock,
+-- which has to reach the newest token first, for tokens rise.
+local function plan_life(meters, now_us, offset_us)
+  local needed_us, short = 0, false
+  for _, meter in ipairs(meters) do
+    needed_us = math.max(needed_us, meter.reset_us)
+  end
+  local needed_ms = (now_us + needed_us) / 1000 + 20000 / 2
+  for _, meter in ipairs(meters) do
+    short = short or needed_ms > meter.kept_until_ms
+  end
+  if not short then
+    return nil
+  end
+  for _, meter in ipairs(meters) do
+    meter.kept_until_ms = math.floor(needed_ms) + 20000 / 2
+  end
+  return math.ceil((needed_us + offset_us) / 1000) + 20000
+end
+  local life_ms = plan_life(meters, now_us, subject.offset_us)
+-- What has flowed back is no time: now would lie ahead, and count as taken, where the clock steps back.
+local function pack_gcra(meter)
+  if meter.ahead == 0 and meter.rest == 0 then
+    return pack_pair(0, 0)
+  end
+  return pack_pair(meter.now_us + meter.ahead, meter.rest)
+end
+local function pack_sliding_window(meter)
+  return struct.pack('>d', meter.total) .. meter.log
+end
+local function pack_counts(meter)
+  local head = pack_pair(meter.kept_until_ms, meter.token)
+  if meter.algorithm == 'gcra' then
+    return head .. pack_gcra(meter)
+  elseif meter.algorithm == 'sliding-window' then
+    return head .. pack_sliding_window(meter)
+  end
+  return head .. meter.leases
+end
+  for _, meter in ipairs(meters) do
+    written[#written + 1] = meter.field
+    written[#written + 1] = pack_counts(meter)
+  end
+  if not subject.exists then
+    written[#written + 1] = 'layout'
+    written[#written + 1] = '1'
+  end
+  written[#written + 1] = 'time'
+  written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
+  if caller ~= '' then
+    written[#written + 1] = caller
+    written[#written + 1] = pack_pair(call, at_us)
+  end
+  redis.call('HSET', state, unpack(written))
+  if life_ms then
+-- Sees to it that the key lives so long. Another set of limits may want it for longer.
+local function keep_for(state, life_ms)
+  if redis.call('PTTL', state) < life_ms then
+    redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
+  end
+end
+    keep_for(state, life_ms)
+  end
+  -- Where a record comes, old ones go: a caller may live for one call.
+  local is_first = subject.exists and not subject.record
+  if caller ~= '' and (is_first or call % 16 == 0) then
 local function forget_old_fields(state, now_us)
 -- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
 -- of all are over, as many go as come, and they never add up, whoever comes.
@@ -3105,476 +3361,10 @@ end
       return false
     end
     local _, at_us = struct.unpack('>dd', record)
-    return now_us - at_us > CALL_MEMORY_US
+    return now_us - at_us > 600000000
   end)
 end
--- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
--- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
--- So what was taken counts for as long as it was to, and no longer.
---
--- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
--- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
---   token      the newest token of the subject
---   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
---              than the clock ticks
---   offset_us  how far its time is ahead of the server's clock
--- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
-
--- A smaller step of the clock is waited for.
-local STEP_US = 10000
-
-local function read_time(stored)
-  if not stored then
-    return 0, 0, 0
-  elseif #stored > 8 then
-    return struct.unpack('>ddd', stored)
-  end
-  local token = struct.unpack('>d', stored)
-  return token, token, 0
-end
-
-local function pack_time(token, taken_us, offset_us)
-  if token == taken_us and offset_us == 0 then
-    return struct.pack('>d', token)
-  end
-  return struct.pack('>ddd', token, taken_us, offset_us)
-end
--- What counts for one subject: one hash, read once and written once a call.
---   layout              the form of the stored data
---   <algorithm>:<name>  what a limit has counted: doubles one behind the other
---     kept_until_ms     the key is kept until then at least
---     token             its newest token
---     …                 see the fragment of the algorithm
---   time                what time it is for the subject; see shared/rate-limit/own-time
---   refunded            tokens that have been refunded; see shared/rate-limit/refunded
---   <caller>            the record of a slot; see shared/rate-limit/calls
-local SUBJECT_LAYOUT = '1'
-local FIRST_LIMIT = 5
-
--- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
-local function open_subject(state, caller, limits, first)
-  local fields = { 'layout', 'refunded', caller, 'time' }
-  for at = first, #limits, 5 do
-    fields[#fields + 1] = limits[at + 1] .. ':' .. limits[at]
-  end
-  local stored = redis.call('HMGET', state, unpack(fields))
-  local token, taken_us, offset_us = read_time(stored[4])
-  return {
-    exists = stored[1],
-    layout = stored[1] or SUBJECT_LAYOUT,
-    refunded = stored[2] or '',
-    record = stored[3],
-    token = token,
-    taken_us = taken_us,
-    offset_us = offset_us,
-    fields = fields,
-    counts = stored,
-  }
-end
--- Lists of pairs of doubles, sorted by the first, packed one behind the other.
-local PAIR_BYTES = 16
-
-local function pair_at(list, place)
-  return struct.unpack('>dd', list, (place - 1) * PAIR_BYTES + 1)
-end
-
-local function pack_pair(first, second)
-  return struct.pack('>dd', first, second)
-end
-
--- The list without its first \`count\` pairs.
-local function without_first(list, count)
-  return count == 0 and list or string.sub(list, count * PAIR_BYTES + 1)
-end
--- The generic cell rate algorithm, as virtual scheduling of a theoretical arrival time (ITU-T I.371,
--- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
--- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest.
--- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one.
-
--- What a unit costs, and how far ahead of now the arrival time may lie.
-local function arrival_spans(window_us, limit, burst)
-  local unit_rest = window_us % limit
-  local unit = (window_us - unit_rest) / limit
-  local span_rest = burst * unit_rest % limit
-  local span = burst * unit + (burst * unit_rest - span_rest) / limit
-  return unit, unit_rest, span, span_rest
-end
-
--- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
--- name.
-local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
-  if arrival < now_us then
-    return 0, 0
-  end
-  local ahead, rest = arrival - now_us, arrival_rest
-  if rest >= limit then
-    ahead, rest = ahead + 1, 0
-  end
-  if ahead > span or (ahead == span and rest > span_rest) then
-    return span, span_rest
-  end
-  return ahead, rest
-end
-
--- What \`units\` cost.
-local function gcra_cost(meter, units)
-  local rest = units * meter.unit_rest
-  return units * meter.unit + math.floor(rest / meter.limit), rest % meter.limit
-end
-
--- Sets what is taken to a span ahead of now.
-local function gcra_set(meter, ahead, rest)
-  meter.ahead, meter.rest = ahead, rest
-  meter.reset_us = ahead + (rest > 0 and 1 or 0)
-  -- The quotient may be rounded either way, so it is tried exactly from one above.
-  local free = math.floor((meter.span - ahead) / meter.window_us * meter.limit) + 2
-  repeat
-    free = free - 1
-    local used, used_rest = gcra_cost(meter, free)
-    used, used_rest = used + ahead, used_rest + rest
-    if used_rest >= meter.limit then
-      used, used_rest = used + 1, used_rest - meter.limit
-    end
-  until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
-  meter.free = math.max(0, free)
-end
-
-local function read_gcra(meter, stored)
-  local limit = meter.limit
-  local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
-  meter.unit, meter.unit_rest, meter.span, meter.span_rest = unit, unit_rest, span, span_rest
-  if not stored then
-    return gcra_set(meter, 0, 0)
-  end
-  local arrival, arrival_rest = pair_at(stored, 1)
-  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
-end
-
--- What would be taken ahead of now after so many units more.
-local function gcra_ahead(meter, units)
-  local cost, cost_rest = gcra_cost(meter, units)
-  local ahead, rest = meter.ahead + cost, meter.rest + cost_rest
-  if rest >= meter.limit then
-    return ahead + 1, rest - meter.limit
-  end
-  return ahead, rest
-end
-
-local function wait_for_gcra(meter, units)
-  local ahead, rest = gcra_ahead(meter, units)
-  return math.max(0, ahead - meter.span + (rest > meter.span_rest and 1 or 0))
-end
-
-local function count_gcra(meter, units)
-  gcra_set(meter, gcra_ahead(meter, units))
-end
-
--- What has flowed back is no time: now would lie ahead, and count as taken, where the clock steps back.
-local function pack_gcra(meter)
-  if meter.ahead == 0 and meter.rest == 0 then
-    return pack_pair(0, 0)
-  end
-  return pack_pair(meter.now_us + meter.ahead, meter.rest)
-end
--- A log of what was taken. Takes of the same 64th of the window share an entry, which counts until its
--- last one has left the window: never too little counts, and there are at most 65 entries.
--- Stored: all units in the log, then pairs of last time and units.
-local WINDOW_PARTS = 64
-local NO_LOG = '\\0\\0\\0\\0\\0\\0\\0\\0'
-
-local function sliding_window_set(meter, total, log)
-  meter.total, meter.log = total, log
-  meter.free = math.max(0, meter.limit - total)
-  meter.reset_us = 0
-  if #log > 0 then
-    meter.reset_us = math.max(0, pair_at(log, #log / PAIR_BYTES) + meter.window_us - meter.now_us)
-  end
-end
-
-local function read_sliding_window(meter, stored)
-  local total, start = struct.unpack('>d', stored or NO_LOG)
-  local log = string.sub(stored or NO_LOG, start)
-  local past, entries = 0, #log / PAIR_BYTES
-  while past < entries do
-    local last_us, units = pair_at(log, past + 1)
-    if last_us + meter.window_us > meter.now_us then
-      break
-    end
-    past, total = past + 1, total - units
-  end
-  sliding_window_set(meter, total, without_first(log, past))
-end
-
-local function wait_for_sliding_window(meter, units)
-  local total, wait_us = meter.total, 0
-  for place = 1, #meter.log / PAIR_BYTES do
-    if total + units <= meter.limit then
-      return wait_us
-    end
-    local last_us, counted = pair_at(meter.log, place)
-    total, wait_us = total - counted, last_us + meter.window_us - meter.now_us
-  end
-  return wait_us
-end
-
-local function count_sliding_window(meter, units)
-  local log, at_us, grain_us = meter.log, meter.now_us, meter.window_us / WINDOW_PARTS
-  local counted = units
-  if #log > 0 then
-    local last_us, last_units = pair_at(log, #log / PAIR_BYTES)
-    -- The log stays sorted over a small step back of the clock.
-    at_us = math.max(at_us, last_us)
-    if math.floor(last_us / grain_us) == math.floor(at_us / grain_us) then
-      log, counted = string.sub(log, 1, -PAIR_BYTES - 1), counted + last_units
-    end
-  end
-  sliding_window_set(meter, meter.total + units, log .. pack_pair(at_us, counted))
-end
-
-local function pack_sliding_window(meter)
-  return struct.pack('>d', meter.total) .. meter.log
-end
--- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its
--- lease ends. The window of such a limit is the lease.
--- Stored: pairs of the lease's end and the take's token.
-
-local function concurrency_set(meter, leases)
-  meter.leases, meter.held = leases, #leases / PAIR_BYTES
-  meter.free = math.max(0, meter.limit - meter.held)
-  meter.reset_us = 0
-  if meter.held > 0 then
-    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
-  end
-end
-
-local function read_concurrency(meter, stored)
-  local leases, lapsed = stored or '', 0
-  while lapsed < #leases / PAIR_BYTES and pair_at(leases, lapsed + 1) <= meter.now_us do
-    lapsed = lapsed + 1
-  end
-  concurrency_set(meter, without_first(leases, lapsed))
-end
-
-local function wait_for_concurrency(meter)
-  if meter.held < meter.limit then
-    return 0
-  end
-  return pair_at(meter.leases, meter.held - meter.limit + 1) - meter.now_us
-end
-
-local function count_concurrency(meter, token)
-  local leases, ends_us, place = meter.leases, meter.now_us + meter.window_us, meter.held
-  -- Behind all others, but for those that were given a longer lease.
-  while place > 0 and pair_at(leases, place) > ends_us do
-    place = place - 1
-  end
-  local before = string.sub(leases, 1, place * PAIR_BYTES)
-  concurrency_set(meter, before .. pack_pair(ends_us, token) .. without_first(leases, place))
-end
-
--- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
-
--- Lets the meter read what its limit has counted.
-local function read_counts(meter, stored)
-  local counts
-  if stored then
-    meter.kept_until_ms, meter.token = pair_at(stored, 1)
-    counts = without_first(stored, 1)
-  end
-  if meter.algorithm == 'gcra' then
-    return read_gcra(meter, counts)
-  elseif meter.algorithm == 'concurrency' then
-    return read_concurrency(meter, counts)
-  end
-  return read_sliding_window(meter, counts)
-end
-
--- An older release has counted, and knows no time of the subject.
-local function note_token(subject, token)
-  if token > subject.token then
-    subject.token, subject.taken_us = token, math.max(token, subject.taken_us)
-  end
-end
-
--- The meters, and what time it is for the subject; see shared/rate-limit/own-time.
-local function read_meters(subject, limits, first, server_us)
-  local meters, now_us = {}, server_us + subject.offset_us
-  for at = first, #limits, 5 do
-    local place = #meters
-    local meter = {
-      field = subject.fields[FIRST_LIMIT + place],
-      algorithm = limits[at + 1],
-      limit = tonumber(limits[at + 2]),
-      window_us = limits[at + 3] * 1000,
-      burst = tonumber(limits[at + 4]),
-      now_us = now_us,
-      kept_until_ms = 0,
-      token = 0,
-    }
-    read_counts(meter, subject.counts[FIRST_LIMIT + place])
-    meters[place + 1] = meter
-    note_token(subject, meter.token)
-  end
-  if subject.taken_us > now_us + STEP_US then
-    subject.offset_us, subject.stepped = subject.taken_us - server_us, true
-    return read_meters(subject, limits, first, server_us)
-  end
-  return meters, now_us
-end
-
--- How long until the limit allows so many units; 0: now.
-local function wait_for_meter(meter, units)
-  if meter.algorithm == 'gcra' then
-    return wait_for_gcra(meter, units)
-  elseif meter.algorithm == 'sliding-window' then
-    return wait_for_sliding_window(meter, units)
-  end
-  return wait_for_concurrency(meter)
-end
-
--- The longest wait, and the place of the limit that demands it; 0 when all limits allow so many units.
-local function longest_wait(meters, units)
-  local longest_us, denier = 0, 0
-  for place, meter in ipairs(meters) do
-    local wait_us = wait_for_meter(meter, units)
-    if wait_us > longest_us then
-      longest_us, denier = wait_us, place
-    end
-  end
-  return longest_us, denier
-end
-
-local function tell_meters(meters)
-  local told = {}
-  for _, meter in ipairs(meters) do
-    told[#told + 1] = meter.free
-    told[#told + 1] = meter.reset_us
-  end
-  return told
-end
-
--- Whether a limit can never allow so many units at once.
-local function is_too_much(meters, units)
-  for _, meter in ipairs(meters) do
-    if meter.algorithm ~= 'concurrency' and units > meter.burst then
-      return true
-    end
-  end
-  return false
-end
--- Writes what the limits of a subject have counted.
--- The key outlives what it counts by at least half of this. So it need not be told each time how long to
--- live, and remembers a call for longer than its caller goes on repeating it.
-local KEPT_EXTRA_MS = 20000
-
--- Sees to it that the key lives so long. Another set of limits may want it for longer.
-local function keep_for(state, life_ms)
-  if redis.call('PTTL', state) < life_ms then
-    redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
-  end
-end
-
-local function pack_counts(meter)
-  local head = pack_pair(meter.kept_until_ms, meter.token)
-  if meter.algorithm == 'gcra' then
-    return head .. pack_gcra(meter)
-  elseif meter.algorithm == 'sliding-window' then
-    return head .. pack_sliding_window(meter)
-  end
-  return head .. meter.leases
-end
-
--- How long the key has to live for all limits, or nil if it will. Notes that in the meters. It ends by the server's clock,
--- which has to reach the newest token first, for tokens rise.
-local function plan_life(meters, now_us, offset_us)
-  local needed_us, short = 0, false
-  for _, meter in ipairs(meters) do
-    needed_us = math.max(needed_us, meter.reset_us)
-  end
-  local needed_ms = (now_us + needed_us) / 1000 + KEPT_EXTRA_MS / 2
-  for _, meter in ipairs(meters) do
-    short = short or needed_ms > meter.kept_until_ms
-  end
-  if not short then
-    return nil
-  end
-  for _, meter in ipairs(meters) do
-    meter.kept_until_ms = math.floor(needed_ms) + KEPT_EXTRA_MS / 2
-  end
-  return math.ceil((needed_us + offset_us) / 1000) + KEPT_EXTRA_MS
-end
-
--- Writes the counts, the record of the call and what else is \`written\`, all at once. The key always has an
--- end. \`at_us\` is the call's token, or its time.
-local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
-  local life_ms = plan_life(meters, now_us, subject.offset_us)
-  for _, meter in ipairs(meters) do
-    written[#written + 1] = meter.field
-    written[#written + 1] = pack_counts(meter)
-  end
-  if not subject.exists then
-    written[#written + 1] = 'layout'
-    written[#written + 1] = SUBJECT_LAYOUT
-  end
-  written[#written + 1] = 'time'
-  written[#written + 1] = pack_time(subject.token, subject.taken_us, subject.offset_us)
-  if caller ~= '' then
-    written[#written + 1] = caller
-    written[#written + 1] = pack_pair(call, at_us)
-  end
-  redis.call('HSET', state, unpack(written))
-  if life_ms then
-    keep_for(state, life_ms)
-  end
-  -- Where a record comes, old ones go: a caller may live for one call.
-  local is_first = subject.exists and not subject.record
-  if caller ~= '' and (is_first or call % 16 == 0) then
     forget_old_fields(state, now_us)
-  end
-end
-
-local subject = open_subject(state, caller, limits, limits_at)
-if subject.layout ~= SUBJECT_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. subject.layout)
-end
-local remembered, superseded = recall_token(subject.record, call)
-if superseded then
-  return redis.error_reply('INVALID call: a later one has taken its slot')
-end
-local server_us = clock_us()
-local meters, now_us = read_meters(subject, limits, limits_at, server_us)
-if remembered then
-  return { 'taken', remembered, server_us, tell_meters(meters) }
-end
-if is_too_much(meters, cost) then
-  return redis.error_reply('INVALID cost: no wait is long enough for so much')
-end
-local wait_us, denier = longest_wait(meters, cost)
-if wait_us > 0 then
-  if subject.stepped then
--- Keeps how far a subject's time is ahead of the clock where a take is denied, which writes nothing else: else its time
--- would stand still until one is allowed. A server that is out of memory may refuse it; the next call finds the step again.
-local function keep_time(state, token, taken_us, offset_us)
-  redis.pcall('HSET', state, 'time', pack_time(token, taken_us, offset_us))
-end
-    keep_time(state, subject.token, subject.taken_us, subject.offset_us)
-  end
-  return { 'denied', denier, wait_us, server_us, tell_meters(meters) }
-end
-
-local token = math.max(now_us, subject.token + 1)
-subject.token, subject.taken_us = token, math.max(now_us, subject.taken_us)
-for _, meter in ipairs(meters) do
-  meter.token = token
-  if meter.algorithm == 'gcra' then
-    count_gcra(meter, cost)
-  elseif meter.algorithm == 'sliding-window' then
-    count_sliding_window(meter, cost)
-  else
-    count_concurrency(meter, token)
   end
 end
 save_subject(state, subject, meters, now_us, caller, call, token, {})
@@ -3584,25 +3374,69 @@ return { 'taken', token, server_us, tell_meters(meters) }
   parts: ['state'],
   lines: [
     [1, 'lua/rate-limit/take.lua', 1],
-    [17, 'lua/shared/clock.lua', 1],
-    [23, 'lua/shared/rate-limit/calls.lua', 1],
-    [39, 'lua/shared/drop-over.lua', 1],
-    [64, 'lua/shared/rate-limit/calls.lua', 18],
-    [75, 'lua/shared/rate-limit/own-time.lua', 1],
-    [106, 'lua/shared/rate-limit/subject.lua', 1],
-    [138, 'lua/shared/rate-limit/pairs.lua', 1],
-    [153, 'lua/shared/rate-limit/gcra.lua', 1],
-    [158, 'lua/shared/rate-limit/arrival.lua', 1],
-    [185, 'lua/shared/rate-limit/gcra.lua', 7],
-    [246, 'lua/shared/rate-limit/sliding-window.lua', 1],
-    [304, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [342, 'lua/shared/rate-limit/meters.lua', 1],
-    [432, 'lua/shared/rate-limit/save.lua', 1],
-    [433, 'lua/shared/rate-limit/keep-for.lua', 1],
-    [443, 'lua/shared/rate-limit/save.lua', 3],
-    [502, 'lua/rate-limit/take.lua', 27],
-    [522, 'lua/shared/rate-limit/keep-time.lua', 1],
-    [527, 'lua/rate-limit/take.lua', 48],
+    [17, 'lua/shared/rate-limit/own-time.lua', 1],
+    [29, 'lua/shared/rate-limit/gcra.lua', 1],
+    [34, 'lua/shared/rate-limit/arrival.lua', 1],
+    [37, 'lua/shared/rate-limit/concurrency.lua', 1],
+    [41, 'lua/shared/rate-limit/meters.lua', 1],
+    [43, 'lua/shared/rate-limit/subject.lua', 13],
+    [50, 'lua/shared/rate-limit/own-time.lua', 16],
+    [59, 'lua/shared/rate-limit/subject.lua', 20],
+    [72, 'lua/rate-limit/take.lua', 28],
+    [76, 'lua/shared/rate-limit/calls.lua', 6],
+    [85, 'lua/rate-limit/take.lua', 32],
+    [89, 'lua/shared/clock.lua', 1],
+    [95, 'lua/rate-limit/take.lua', 36],
+    [96, 'lua/shared/rate-limit/pairs.lua', 4],
+    [99, 'lua/shared/rate-limit/pairs.lua', 12],
+    [103, 'lua/shared/rate-limit/arrival.lua', 4],
+    [111, 'lua/shared/rate-limit/arrival.lua', 13],
+    [126, 'lua/shared/rate-limit/gcra.lua', 8],
+    [131, 'lua/shared/rate-limit/gcra.lua', 14],
+    [147, 'lua/shared/rate-limit/gcra.lua', 31],
+    [157, 'lua/shared/rate-limit/sliding-window.lua', 7],
+    [165, 'lua/shared/rate-limit/sliding-window.lua', 16],
+    [178, 'lua/shared/rate-limit/concurrency.lua', 5],
+    [186, 'lua/shared/rate-limit/concurrency.lua', 14],
+    [193, 'lua/shared/rate-limit/meters.lua', 3],
+    [207, 'lua/shared/rate-limit/meters.lua', 18],
+    [213, 'lua/shared/rate-limit/meters.lua', 25],
+    [238, 'lua/rate-limit/take.lua', 37],
+    [239, 'lua/shared/rate-limit/meters.lua', 73],
+    [247, 'lua/rate-limit/take.lua', 38],
+    [250, 'lua/shared/rate-limit/meters.lua', 82],
+    [259, 'lua/rate-limit/take.lua', 41],
+    [262, 'lua/shared/rate-limit/gcra.lua', 42],
+    [271, 'lua/shared/rate-limit/meters.lua', 61],
+    [274, 'lua/shared/rate-limit/gcra.lua', 52],
+    [278, 'lua/shared/rate-limit/sliding-window.lua', 30],
+    [289, 'lua/shared/rate-limit/concurrency.lua', 22],
+    [295, 'lua/shared/rate-limit/meters.lua', 51],
+    [304, 'lua/shared/rate-limit/meters.lua', 64],
+    [312, 'lua/rate-limit/take.lua', 44],
+    [313, 'lua/shared/rate-limit/own-time.lua', 26],
+    [319, 'lua/rate-limit/take.lua', 45],
+    [321, 'lua/shared/rate-limit/keep-time.lua', 1],
+    [326, 'lua/rate-limit/take.lua', 48],
+    [333, 'lua/shared/rate-limit/pairs.lua', 8],
+    [336, 'lua/shared/rate-limit/gcra.lua', 57],
+    [339, 'lua/shared/rate-limit/sliding-window.lua', 42],
+    [352, 'lua/shared/rate-limit/concurrency.lua', 29],
+    [361, 'lua/rate-limit/take.lua', 55],
+    [371, 'lua/shared/rate-limit/save.lua', 34],
+    [374, 'lua/shared/rate-limit/save.lua', 14],
+    [393, 'lua/shared/rate-limit/save.lua', 37],
+    [394, 'lua/shared/rate-limit/gcra.lua', 61],
+    [401, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [404, 'lua/shared/rate-limit/save.lua', 4],
+    [413, 'lua/shared/rate-limit/save.lua', 38],
+    [429, 'lua/shared/rate-limit/keep-for.lua', 5],
+    [435, 'lua/shared/rate-limit/save.lua', 54],
+    [440, 'lua/shared/rate-limit/calls.lua', 16],
+    [441, 'lua/shared/drop-over.lua', 1],
+    [466, 'lua/shared/rate-limit/calls.lua', 18],
+    [477, 'lua/shared/rate-limit/save.lua', 59],
+    [480, 'lua/rate-limit/take.lua', 65],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)

@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: 'bcccd34834cf78a4cc50e838070d70a4bd2ecbae',
+    sha1: 'cfd11568d10097fc58e36011e83a159caf19ac3b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -64,17 +64,6 @@ local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long others have to c
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
-end
 -- Those who wait, first come first served: a sorted set of tickets by number.
 -- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
 -- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
@@ -87,6 +76,63 @@ end
 -- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
+-- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+-- Writes the main key of a semaphore; see shared/semaphore/state.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- Permits are granted to those who wait, first come first served: one who wants much is waited for.
+
+-- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
+local function open_semaphore(state)
+  local stored = redis.call('GET', state)
+  if not stored then
+    return {
+      layout = '1',
+      limit = 0,
+      resized = 0,
+      used = 0,
+      token = '0',
+      soonest_end_ms = 0,
+      last_end_ms = 0,
+      last_ticket = 0,
+    }
+  end
+  local layout, limit, resized, used, token, soonest, last, last_ticket =
+    string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+  if layout ~= '1' then
+    return { layout = string.match(stored, '^%S*') }
+  end
+  return {
+    layout = layout,
+    limit = tonumber(limit),
+    resized = tonumber(resized),
+    used = tonumber(used),
+    token = token,
+    soonest_end_ms = tonumber(soonest),
+    last_end_ms = tonumber(last),
+    last_ticket = tonumber(last_ticket),
+  }
+end
+local semaphore = open_semaphore(state)
+if semaphore.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. semaphore.layout)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local ticket =
+  { id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
 local function format_ticket(ticket)
   return string.format(
     '%s %s %d %d %d %s',
@@ -98,7 +144,108 @@ local function format_ticket(ticket)
     ticket.holder
   )
 end
-
+-- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
+local function other_text(ticket)
+  local listens = ticket.listens
+  ticket.listens = 1 - listens
+  local text = format_ticket(ticket)
+  ticket.listens = listens
+  return text
+end
+local own, other = format_ticket(ticket), other_text(ticket)
+local rank = semaphore.last_ticket > 0
+  and (redis.call('ZRANK', queue, own) or redis.call('ZRANK', queue, other))
+if rank then
+  redis.call('ZREM', queue, own, other)
+end
+-- The token of the permit that this attempt has got, and when it ends. Both are nil when it has none.
+local function permit_of(permits, ids, id)
+  local token = redis.call('HGET', ids, 'i' .. id)
+  if not token then
+    return nil, nil
+  end
+  return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
+end
+local token, ends_at_ms = permit_of(permits, ids, id)
+-- One that has no entry counts for nothing: a user without the right to write it was cut off there.
+local function parse_permit(text)
+  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
+  return { weight = tonumber(weight), id = id, holder = holder }
+end
+-- Removes permits, live or not. Answers what they were.
+local function forget_permits(semaphore, permits, ids, tokens)
+  local known = redis.call('HMGET', ids, unpack(tokens))
+  local fields, forgotten = {}, {}
+  for at, token in ipairs(tokens) do
+    local permit = parse_permit(known[at])
+    forgotten[at] = permit
+    semaphore.used = semaphore.used - permit.weight
+    fields[#fields + 1] = token
+    fields[#fields + 1] = 'i' .. permit.id
+  end
+  redis.call('ZREM', permits, unpack(tokens))
+  redis.call('HDEL', ids, unpack(fields))
+  return forgotten
+end
+-- Looks when the next permit ends. Where none is left nothing is used.
+local function look_ahead(semaphore, permits)
+  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
+  semaphore.soonest_end_ms = tonumber(soonest or 0)
+  if not soonest then
+    semaphore.used = 0
+    semaphore.last_end_ms = 0
+  end
+end
+if token then
+-- Ends one permit that is live.
+local function end_permit(semaphore, permits, ids, token, expires_at_ms)
+  forget_permits(semaphore, permits, ids, { token })
+  if expires_at_ms == semaphore.soonest_end_ms then
+    look_ahead(semaphore, permits)
+  end
+end
+  end_permit(semaphore, permits, ids, token, ends_at_ms)
+end
+-- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
+-- so the limit holds.
+local function reap(semaphore, permits, ids, now_ms)
+  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
+    return false
+  end
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
+  local tokens = {}
+  for at = 1, #ended, 2 do
+    tokens[#tokens + 1] = ended[at]
+  end
+  if tokens[1] then
+    for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
+      note_late(semaphore, permit.id, tokens[at], ended[2 * at])
+    end
+  end
+  look_ahead(semaphore, permits)
+  return true
+end
+local reaped = reap(semaphore, permits, ids, now_ms)
+local served
+if semaphore.last_ticket > 0 and (rank == 0 or token or reaped) then
+  local how = { channel = channel, sharded = sharded, counted = counted }
+-- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
+-- ticket, which fits; 'nobody' when the line is empty; 'served' when the first in line has been told that it
+-- is; 'more' when the call ended among tickets of the dead.
+local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
+  local now_ms = math.floor(now_us / 1000)
+  local granted = 0
+  -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
+  local asleep
+  local ticket, behind
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
   return {
@@ -111,29 +258,9 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
-
--- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
-local function other_text(ticket)
-  local listens = ticket.listens
-  ticket.listens = 1 - listens
-  local text = format_ticket(ticket)
-  ticket.listens = listens
-  return text
-end
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
-
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
@@ -152,7 +279,6 @@ local function listens_here(ticket, how)
   end
   return counts[2] > 0
 end
-
 -- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
 -- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
@@ -168,7 +294,6 @@ local function publish_to(ticket, message, how)
   end
   return type(heard) == 'number'
 end
-
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
 local function tell_process(ticket, message, how)
   if listens_here(ticket, how) == false then
@@ -177,16 +302,57 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
--- The line of tickets; see shared/tickets.
--- Dead tickets passed over by one call.
-local MOST_SKIPPED = 500
+  if semaphore.late then
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
 
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+    send_back(queue, semaphore.late, own, how)
+  end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
 -- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
   local asked_ms = string.match(ticket.id, '@(%d+)$')
   return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
-
 -- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
 -- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
@@ -195,13 +361,6 @@ local function offered_ms(ticket, heard, claim_ms, now_ms)
   end
   return math.min(ticket.lease_ms, claim_ms)
 end
-
--- The first ticket, or nil.
-local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
-end
-
 -- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
 -- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
 -- Answers as \`publish_to\`.
@@ -212,181 +371,27 @@ local function tell_granted(queue, ticket, message, how)
   end
   return publish_to(ticket, message, how)
 end
--- The main key of a semaphore, one text:
--- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
---   limit           the newest one that came with an attempt; once \`resized\`, that of \`resize\` alone
---   used            weight of all permits that are out, those included whose end has not been noticed yet
---   token           the newest one granted; it outlives its permit, so that tokens rise
---   soonest_end_ms  no permit ends earlier
---   last_end_ms     no permit ends later
---   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
-local SEMAPHORE_LAYOUT = '1'
-
--- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
-local function open_semaphore(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = SEMAPHORE_LAYOUT,
-      limit = 0,
-      resized = 0,
-      used = 0,
-      token = '0',
-      soonest_end_ms = 0,
-      last_end_ms = 0,
-      last_ticket = 0,
-    }
-  end
-  local layout, limit, resized, used, token, soonest, last, last_ticket =
-    string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-  if layout ~= SEMAPHORE_LAYOUT then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    limit = tonumber(limit),
-    resized = tonumber(resized),
-    used = tonumber(used),
-    token = token,
-    soonest_end_ms = tonumber(soonest),
-    last_end_ms = tonumber(last),
-    last_ticket = tonumber(last_ticket),
-  }
-end
-
 -- Whether so much is free.
 local function fits(semaphore, weight)
   return semaphore.used + weight <= semaphore.limit
 end
--- Writes the main key of a semaphore; see shared/semaphore/state.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-
--- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
--- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.
-local SEMAPHORE_KEPT_MS = 720000
--- One with waiters outlives the longest wait.
-local AWAITED_SEMAPHORE_KEPT_MS = 7200000
--- A limit that somebody has set is not forgotten over a quiet weekend.
-local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
-
-local function semaphore_text(semaphore)
-  return string.format(
-    '%s %d %d %d %s %.0f %.0f %d',
-    SEMAPHORE_LAYOUT,
-    semaphore.limit,
-    semaphore.resized,
-    semaphore.used,
-    semaphore.token,
-    semaphore.soonest_end_ms,
-    semaphore.last_end_ms,
-    semaphore.last_ticket
-  )
-end
-
-local function semaphore_kept_ms(semaphore, now_ms)
-  local kept_ms = semaphore.last_ticket > 0 and AWAITED_SEMAPHORE_KEPT_MS or SEMAPHORE_KEPT_MS
-  if semaphore.resized == 1 then
-    kept_ms = RESIZED_SEMAPHORE_KEPT_MS
-  end
-  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-  return string.format('%.0f', left_ms + kept_ms)
-end
-
-local function save_semaphore(state, semaphore, now_ms)
-  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
-end
-
--- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
-local function save_freed_semaphore(state, semaphore, now_ms)
-  redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-  save_semaphore(state, semaphore, now_ms)
-end
-
--- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
--- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
--- Permits whose lease has ended, removed by one call.
-local MOST_REAPED = 1000
-
--- One that has no entry counts for nothing: a user without the right to write it was cut off there.
-local function parse_permit(text)
-  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
-  return { weight = tonumber(weight), id = id, holder = holder }
-end
-
--- The token of the permit that this attempt has got, and when it ends. Both are nil when it has none.
-local function permit_of(permits, ids, id)
-  local token = redis.call('HGET', ids, 'i' .. id)
-  if not token then
-    return nil, nil
-  end
-  return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
-end
--- Granting permits and removing them; see shared/semaphore/permit.
-local PERMITS_KEPT_MS = 60000
--- The end of the keys is moved in steps, so that most grants need not move it.
-local KEPT_STEP_MS = 600000
-
--- Removes permits, live or not. Answers what they were.
-local function forget_permits(semaphore, permits, ids, tokens)
-  local known = redis.call('HMGET', ids, unpack(tokens))
-  local fields, forgotten = {}, {}
-  for at, token in ipairs(tokens) do
-    local permit = parse_permit(known[at])
-    forgotten[at] = permit
-    semaphore.used = semaphore.used - permit.weight
-    fields[#fields + 1] = token
-    fields[#fields + 1] = 'i' .. permit.id
-  end
-  redis.call('ZREM', permits, unpack(tokens))
-  redis.call('HDEL', ids, unpack(fields))
-  return forgotten
-end
-
--- Looks when the next permit ends. Where none is left nothing is used.
-local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
-  semaphore.soonest_end_ms = tonumber(soonest or 0)
-  if not soonest then
-    semaphore.used = 0
-    semaphore.last_end_ms = 0
-  end
-end
-
--- Ends one permit that is live.
-local function end_permit(semaphore, permits, ids, token, expires_at_ms)
-  forget_permits(semaphore, permits, ids, { token })
-  if expires_at_ms == semaphore.soonest_end_ms then
-    look_ahead(semaphore, permits)
-  end
-end
-
 -- In how many milliseconds the next permit ends.
 local function next_end_in_ms(semaphore, now_ms)
   return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
-
 -- In which step the keys go: they outlive the last permit, for a while.
 local function last_step(semaphore)
-  return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
+  return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
 end
-
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - now_ms)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
   redis.call('PEXPIRE', permits, kept_ms)
   redis.call('PEXPIRE', ids, kept_ms)
 end
-
 -- The token of the next permit, as text.
 local function new_token(semaphore, now_us)
   return string.format('%.0f', next_token(semaphore.token, now_us))
 end
-
 -- Grants a ticket a permit.
 local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   local first, step = semaphore.used == 0, last_step(semaphore)
@@ -402,38 +407,6 @@ local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms,
     keep_permits(semaphore, permits, ids, now_ms)
   end
 end
--- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
--- so the limit holds.
-local function reap(semaphore, permits, ids, now_ms)
-  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
-    return false
-  end
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
-local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
-end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', MOST_REAPED)
-  local tokens = {}
-  for at = 1, #ended, 2 do
-    tokens[#tokens + 1] = ended[at]
-  end
-  if tokens[1] then
-    for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
-      note_late(semaphore, permit.id, tokens[at], ended[2 * at])
-    end
-  end
-  look_ahead(semaphore, permits)
-  return true
-end
--- Permits are granted to those who wait, first come first served: one who wants much is waited for.
-
--- Tickets to which one call grants permits.
-local MOST_GRANTED = 100
-
 -- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
 -- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
 -- told the next one too, 'untold' when it may not be told, and so asks by itself, and 'gone', having only removed the ticket,
@@ -468,64 +441,12 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   return together and 'called' or is_offer and 'offered' or 'granted'
 end
-
 -- The first two tickets, parsed.
 local function first_two(queue)
   local pair = redis.call('ZRANGE', queue, '0', '1')
   return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
-
--- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
--- ticket, which fits; 'nobody' when the line is empty; 'served' when the first in line has been told that it
--- is; 'more' when the call ended among tickets of the dead.
-local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local granted = 0
-  -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
-  local asleep
-  local ticket, behind
-  if semaphore.late then
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-    send_back(queue, semaphore.late, own, how)
-  end
-  for _ = 1, MOST_SKIPPED do
+  for _ = 1, 500 do
     -- Whoever stood behind one that has left the line is the first now.
     ticket, behind = behind, nil
     if not ticket then
@@ -547,17 +468,6 @@ end
       else
         local passed = false
         if looks then
--- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
--- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
--- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
---   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
---   401 to 800   the second in which it was told once more, for it had not asked for a while
-local SILENT_S = 4
-local LOOKED_S = 400
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -584,7 +494,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -602,14 +512,14 @@ local function is_silent(queue, ticket, own, now_ms)
   end
   local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
   local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
     return false
   elseif told == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
+  local noted_now = told * 400 + second + 1
   -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
   redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
@@ -644,7 +554,7 @@ end
       end
     elseif ticket.text == own then
       return 'own'
-    elseif granted == MOST_GRANTED then
+    elseif granted == 100 then
       if tell_process(ticket, 'come ' .. ticket.id, how) then
         return 'served'
       end
@@ -654,17 +564,6 @@ end
       if came == 'called' then
         return 'served'
       elseif came == 'untold' then
--- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
--- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
--- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
---   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
---   401 to 800   the second in which it was told once more, for it had not asked for a while
-local SILENT_S = 4
-local LOOKED_S = 400
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -691,7 +590,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -709,14 +608,14 @@ local function is_silent(queue, ticket, own, now_ms)
   end
   local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
   local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
     return false
   elseif told == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
+  local noted_now = told * 400 + second + 1
   -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
   redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
@@ -740,38 +639,53 @@ end
       end
     end
   end
+-- The first ticket, or nil.
+local function first_ticket(queue)
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
+  return text and parse_ticket(text) or nil
+end
   ticket = first_ticket(queue)
   if ticket then
     tell_process(ticket, 'come ' .. ticket.id, how)
   end
   return 'more'
 end
-
-local semaphore = open_semaphore(state)
-if semaphore.layout ~= SEMAPHORE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local ticket =
-  { id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
-local own, other = format_ticket(ticket), other_text(ticket)
-local rank = semaphore.last_ticket > 0
-  and (redis.call('ZRANK', queue, own) or redis.call('ZRANK', queue, other))
-if rank then
-  redis.call('ZREM', queue, own, other)
-end
-local token, ends_at_ms = permit_of(permits, ids, id)
-if token then
-  end_permit(semaphore, permits, ids, token, ends_at_ms)
-end
-local reaped = reap(semaphore, permits, ids, now_ms)
-local served
-if semaphore.last_ticket > 0 and (rank == 0 or token or reaped) then
-  local how = { channel = channel, sharded = sharded, counted = counted }
   served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
 end
 if served or token or reaped then
+-- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
+local function save_freed_semaphore(state, semaphore, now_ms)
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+local function semaphore_kept_ms(semaphore, now_ms)
+  local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
+  if semaphore.resized == 1 then
+    kept_ms = 2592000000
+  end
+  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+  return string.format('%.0f', left_ms + kept_ms)
+end
+  redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
+local function save_semaphore(state, semaphore, now_ms)
+local function semaphore_text(semaphore)
+  return string.format(
+    '%s %d %d %d %s %.0f %.0f %d',
+    '1',
+    semaphore.limit,
+    semaphore.resized,
+    semaphore.used,
+    semaphore.token,
+    semaphore.soonest_end_ms,
+    semaphore.last_end_ms,
+    semaphore.last_ticket
+  )
+end
+  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
+end
+  save_semaphore(state, semaphore, now_ms)
+end
   save_freed_semaphore(state, semaphore, now_ms)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }
@@ -780,36 +694,73 @@ return { 'abandoned', served == 'more' and 1 or 0 }
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
     [1, 'lua/semaphore/abandon.lua', 1],
-    [23, 'lua/shared/clock.lua', 1],
-    [29, 'lua/shared/next-token.lua', 1],
-    [34, 'lua/shared/tickets.lua', 1],
-    [79, 'lua/shared/tell.lua', 1],
-    [136, 'lua/shared/line.lua', 1],
-    [161, 'lua/shared/line.lua', 53],
-    [171, 'lua/shared/semaphore/state.lua', 1],
-    [217, 'lua/shared/semaphore/save.lua', 1],
-    [218, 'lua/shared/behind.lua', 1],
-    [225, 'lua/shared/semaphore/save.lua', 3],
-    [267, 'lua/shared/semaphore/permit.lua', 1],
-    [286, 'lua/shared/semaphore/permits.lua', 1],
-    [346, 'lua/shared/semaphore/permits.lua', 74],
-    [361, 'lua/shared/semaphore/reap.lua', 1],
-    [367, 'lua/shared/note-late.lua', 1],
-    [375, 'lua/shared/semaphore/reap.lua', 8],
-    [388, 'lua/shared/semaphore/serve.lua', 1],
-    [444, 'lua/shared/send-back.lua', 1],
-    [482, 'lua/shared/semaphore/serve.lua', 58],
-    [506, 'lua/shared/silent.lua', 1],
-    [514, 'lua/shared/send-back.lua', 1],
-    [552, 'lua/shared/silent.lua', 10],
-    [582, 'lua/shared/semaphore/serve.lua', 83],
-    [587, 'lua/shared/call-other.lua', 1],
-    [596, 'lua/shared/semaphore/serve.lua', 89],
-    [613, 'lua/shared/silent.lua', 1],
-    [621, 'lua/shared/send-back.lua', 1],
-    [659, 'lua/shared/silent.lua', 10],
-    [689, 'lua/shared/semaphore/serve.lua', 107],
-    [705, 'lua/semaphore/abandon.lua', 34],
+    [23, 'lua/shared/tickets.lua', 1],
+    [35, 'lua/shared/tell.lua', 1],
+    [41, 'lua/shared/semaphore/save.lua', 1],
+    [42, 'lua/shared/behind.lua', 1],
+    [45, 'lua/shared/semaphore/serve.lua', 1],
+    [47, 'lua/shared/semaphore/state.lua', 11],
+    [78, 'lua/semaphore/abandon.lua', 35],
+    [82, 'lua/shared/clock.lua', 1],
+    [88, 'lua/semaphore/abandon.lua', 39],
+    [92, 'lua/shared/tickets.lua', 13],
+    [103, 'lua/shared/tickets.lua', 38],
+    [111, 'lua/semaphore/abandon.lua', 43],
+    [117, 'lua/shared/semaphore/permit.lua', 12],
+    [125, 'lua/semaphore/abandon.lua', 49],
+    [126, 'lua/shared/semaphore/permit.lua', 6],
+    [131, 'lua/shared/semaphore/permits.lua', 6],
+    [146, 'lua/shared/semaphore/permits.lua', 22],
+    [155, 'lua/semaphore/abandon.lua', 50],
+    [156, 'lua/shared/semaphore/permits.lua', 32],
+    [163, 'lua/semaphore/abandon.lua', 51],
+    [165, 'lua/shared/semaphore/reap.lua', 1],
+    [171, 'lua/shared/note-late.lua', 1],
+    [179, 'lua/shared/semaphore/reap.lua', 8],
+    [192, 'lua/semaphore/abandon.lua', 53],
+    [196, 'lua/shared/semaphore/serve.lua', 47],
+    [205, 'lua/shared/tickets.lua', 25],
+    [217, 'lua/shared/tell.lua', 7],
+    [220, 'lua/shared/tell.lua', 15],
+    [238, 'lua/shared/tell.lua', 34],
+    [253, 'lua/shared/tell.lua', 50],
+    [261, 'lua/shared/semaphore/serve.lua', 56],
+    [262, 'lua/shared/send-back.lua', 4],
+    [297, 'lua/shared/semaphore/serve.lua', 58],
+    [299, 'lua/shared/next-token.lua', 1],
+    [304, 'lua/shared/tell.lua', 11],
+    [307, 'lua/shared/line.lua', 5],
+    [312, 'lua/shared/line.lua', 11],
+    [320, 'lua/shared/line.lua', 53],
+    [330, 'lua/shared/semaphore/state.lua', 43],
+    [334, 'lua/shared/semaphore/permits.lua', 40],
+    [338, 'lua/shared/semaphore/permits.lua', 45],
+    [342, 'lua/shared/semaphore/permits.lua', 50],
+    [347, 'lua/shared/semaphore/permits.lua', 56],
+    [351, 'lua/shared/semaphore/permits.lua', 74],
+    [366, 'lua/shared/semaphore/serve.lua', 6],
+    [400, 'lua/shared/semaphore/serve.lua', 41],
+    [405, 'lua/shared/semaphore/serve.lua', 60],
+    [427, 'lua/shared/send-back.lua', 4],
+    [462, 'lua/shared/silent.lua', 10],
+    [492, 'lua/shared/semaphore/serve.lua', 83],
+    [497, 'lua/shared/call-other.lua', 1],
+    [506, 'lua/shared/semaphore/serve.lua', 89],
+    [523, 'lua/shared/send-back.lua', 4],
+    [558, 'lua/shared/silent.lua', 10],
+    [588, 'lua/shared/semaphore/serve.lua', 107],
+    [598, 'lua/shared/line.lua', 20],
+    [603, 'lua/shared/semaphore/serve.lua', 117],
+    [609, 'lua/semaphore/abandon.lua', 57],
+    [612, 'lua/shared/semaphore/save.lua', 39],
+    [614, 'lua/shared/behind.lua', 4],
+    [618, 'lua/shared/semaphore/save.lua', 26],
+    [626, 'lua/shared/semaphore/save.lua', 41],
+    [627, 'lua/shared/semaphore/save.lua', 35],
+    [628, 'lua/shared/semaphore/save.lua', 12],
+    [641, 'lua/shared/semaphore/save.lua', 36],
+    [643, 'lua/shared/semaphore/save.lua', 42],
+    [645, 'lua/semaphore/abandon.lua', 60],
   ],
   encode(args) {
     return withoutDefaults([
@@ -880,7 +831,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '171406fb63aa6640046730d89d46593ca42b34b8',
+    sha1: '41adf6a98396cb9cc9e3413f5ca2c18eb3f0adaf',
     reads: false,
     bytes: false,
     source: `--[[
@@ -914,17 +865,6 @@ local sharded = ARGV[10] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[11] ~= '0' -- flag: whether the number of those who hear tells who is gone
 local confirms = ARGV[12] == '1' -- flag: whether it takes for the whole lease what it was offered
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
-end
 -- Those who wait, first come first served: a sorted set of tickets by number.
 -- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
 -- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
@@ -937,90 +877,16 @@ end
 -- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
-local function format_ticket(ticket)
-  return string.format(
-    '%s %s %d %d %d %s',
-    ticket.id,
-    ticket.kind,
-    ticket.lease_ms,
-    ticket.listens,
-    ticket.units,
-    ticket.holder
-  )
-end
-
-local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
-end
-
--- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
-local function other_text(ticket)
-  local listens = ticket.listens
-  ticket.listens = 1 - listens
-  local text = format_ticket(ticket)
-  ticket.listens = listens
-  return text
-end
--- Standing in the line of tickets; see shared/tickets.
-local QUEUE_KEPT_MS = '7200000'
-
--- The first one asks: it is not silent; see shared/silent.
-local function note_asked(queue, text)
-  local score = redis.call('ZSCORE', queue, text)
-  if string.find(score, '.', 1, true) then
-    redis.call('ZADD', queue, 'XX', math.floor(score), text)
-  end
-end
-
--- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
--- ticket, and how many stand before this one.
-local function stand_in_line(queue, text, last_ticket)
-  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
-    redis.call('PEXPIRE', queue, QUEUE_KEPT_MS)
-    return last_ticket + 1, redis.call('ZCARD', queue) - 1
-  end
-  local place = redis.call('ZRANK', queue, text)
-  if place == 0 then
-    note_asked(queue, text)
-  end
-  return last_ticket, place
-end
-
--- The text of a ticket that asks again. One whose process has begun or ceased to listen since then keeps its place.
-local function keep_place(queue, ticket)
-  local text, before = format_ticket(ticket), other_text(ticket)
-  local score = redis.call('ZSCORE', queue, before)
-  if score then
-    redis.call('ZREM', queue, before)
-    redis.call('ZADD', queue, 'NX', score, text)
-  end
-  return text
-end
--- The main key of a semaphore, one text:
--- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
---   limit           the newest one that came with an attempt; once \`resized\`, that of \`resize\` alone
---   used            weight of all permits that are out, those included whose end has not been noticed yet
---   token           the newest one granted; it outlives its permit, so that tokens rise
---   soonest_end_ms  no permit ends earlier
---   last_end_ms     no permit ends later
---   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
-local SEMAPHORE_LAYOUT = '1'
+-- Writes the main key of a semaphore; see shared/semaphore/state.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
 
 -- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
   local stored = redis.call('GET', state)
   if not stored then
     return {
-      layout = SEMAPHORE_LAYOUT,
+      layout = '1',
       limit = 0,
       resized = 0,
       used = 0,
@@ -1032,7 +898,7 @@ local function open_semaphore(state)
   end
   local layout, limit, resized, used, token, soonest, last, last_ticket =
     string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-  if layout ~= SEMAPHORE_LAYOUT then
+  if layout ~= '1' then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
@@ -1046,32 +912,35 @@ local function open_semaphore(state)
     last_ticket = tonumber(last_ticket),
   }
 end
-
--- Whether so much is free.
-local function fits(semaphore, weight)
-  return semaphore.used + weight <= semaphore.limit
+local semaphore = open_semaphore(state)
+if semaphore.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. semaphore.layout)
 end
--- Writes the main key of a semaphore; see shared/semaphore/state.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+-- The token of the permit that this attempt has got, and when it ends. Both are nil when it has none.
+local function permit_of(permits, ids, id)
+  local token = redis.call('HGET', ids, 'i' .. id)
+  if not token then
+    return nil, nil
+  end
+  return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
+end
+local known, ends_at_ms = permit_of(permits, ids, id)
 -- How many milliseconds the clock is behind a token; 0: it is not.
 local function behind_ms(token, now_ms)
   return math.max(0, math.ceil(token / 1000) - now_ms)
 end
-
--- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
--- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.
-local SEMAPHORE_KEPT_MS = 720000
--- One with waiters outlives the longest wait.
-local AWAITED_SEMAPHORE_KEPT_MS = 7200000
--- A limit that somebody has set is not forgotten over a quiet weekend.
-local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
-
 local function semaphore_text(semaphore)
   return string.format(
     '%s %d %d %d %s %.0f %.0f %d',
-    SEMAPHORE_LAYOUT,
+    '1',
     semaphore.limit,
     semaphore.resized,
     semaphore.used,
@@ -1081,55 +950,64 @@ local function semaphore_text(semaphore)
     semaphore.last_ticket
   )
 end
-
 local function semaphore_kept_ms(semaphore, now_ms)
-  local kept_ms = semaphore.last_ticket > 0 and AWAITED_SEMAPHORE_KEPT_MS or SEMAPHORE_KEPT_MS
+  local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
   if semaphore.resized == 1 then
-    kept_ms = RESIZED_SEMAPHORE_KEPT_MS
+    kept_ms = 2592000000
   end
   local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
   return string.format('%.0f', left_ms + kept_ms)
 end
-
 local function save_semaphore(state, semaphore, now_ms)
   redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
 end
-
+-- Looks when the next permit ends. Where none is left nothing is used.
+local function look_ahead(semaphore, permits)
+  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
+  semaphore.soonest_end_ms = tonumber(soonest or 0)
+  if not soonest then
+    semaphore.used = 0
+    semaphore.last_end_ms = 0
+  end
+end
+-- In which step the keys go: they outlive the last permit, for a while.
+local function last_step(semaphore)
+  return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
+end
+local function keep_permits(semaphore, permits, ids, now_ms)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
+  redis.call('PEXPIRE', permits, kept_ms)
+  redis.call('PEXPIRE', ids, kept_ms)
+end
+if known and ends_at_ms > now_ms then
+  if confirms then
+-- An attempt that asks for what it was offered gets it for the whole lease. Answers when it ends.
+local function confirm_permit(semaphore, permits, ids, token, ends_at_ms, lease_ms, now_ms)
+  local expires_at_ms = math.max(ends_at_ms, now_ms + lease_ms)
+  semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
+  -- Before ZADD, for a full server takes this as the first write.
+  keep_permits(semaphore, permits, ids, now_ms)
+  redis.call('ZADD', permits, 'XX', expires_at_ms, token)
+  if ends_at_ms == semaphore.soonest_end_ms then
+    look_ahead(semaphore, permits)
+  end
+  return expires_at_ms
+end
+    ends_at_ms = confirm_permit(semaphore, permits, ids, known, ends_at_ms, lease_ms, now_ms)
 -- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
 local function save_freed_semaphore(state, semaphore, now_ms)
   redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
   save_semaphore(state, semaphore, now_ms)
 end
-
-local function save_changed(state, semaphore, now_ms, dirty)
-  if dirty then
-    save_semaphore(state, semaphore, now_ms)
+    save_freed_semaphore(state, semaphore, now_ms)
   end
+  return { 'granted', tonumber(known), ends_at_ms, now_ms }
 end
--- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
--- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
--- Permits whose lease has ended, removed by one call.
-local MOST_REAPED = 1000
-
 -- One that has no entry counts for nothing: a user without the right to write it was cut off there.
 local function parse_permit(text)
   local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
   return { weight = tonumber(weight), id = id, holder = holder }
 end
-
--- The token of the permit that this attempt has got, and when it ends. Both are nil when it has none.
-local function permit_of(permits, ids, id)
-  local token = redis.call('HGET', ids, 'i' .. id)
-  if not token then
-    return nil, nil
-  end
-  return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
-end
--- Granting permits and removing them; see shared/semaphore/permit.
-local PERMITS_KEPT_MS = 60000
--- The end of the keys is moved in steps, so that most grants need not move it.
-local KEPT_STEP_MS = 600000
-
 -- Removes permits, live or not. Answers what they were.
 local function forget_permits(semaphore, permits, ids, tokens)
   local known = redis.call('HMGET', ids, unpack(tokens))
@@ -1145,17 +1023,7 @@ local function forget_permits(semaphore, permits, ids, tokens)
   redis.call('HDEL', ids, unpack(fields))
   return forgotten
 end
-
--- Looks when the next permit ends. Where none is left nothing is used.
-local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
-  semaphore.soonest_end_ms = tonumber(soonest or 0)
-  if not soonest then
-    semaphore.used = 0
-    semaphore.last_end_ms = 0
-  end
-end
-
+if known then
 -- Ends one permit that is live.
 local function end_permit(semaphore, permits, ids, token, expires_at_ms)
   forget_permits(semaphore, permits, ids, { token })
@@ -1163,55 +1031,7 @@ local function end_permit(semaphore, permits, ids, token, expires_at_ms)
     look_ahead(semaphore, permits)
   end
 end
-
--- In how many milliseconds the next permit ends.
-local function next_end_in_ms(semaphore, now_ms)
-  return math.max(1, semaphore.soonest_end_ms - now_ms)
-end
-
--- In which step the keys go: they outlive the last permit, for a while.
-local function last_step(semaphore)
-  return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
-end
-
-local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - now_ms)
-  redis.call('PEXPIRE', permits, kept_ms)
-  redis.call('PEXPIRE', ids, kept_ms)
-end
-
--- The token of the next permit, as text.
-local function new_token(semaphore, now_us)
-  return string.format('%.0f', next_token(semaphore.token, now_us))
-end
-
--- An attempt that asks for what it was offered gets it for the whole lease. Answers when it ends.
-local function confirm_permit(semaphore, permits, ids, token, ends_at_ms, lease_ms, now_ms)
-  local expires_at_ms = math.max(ends_at_ms, now_ms + lease_ms)
-  semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  -- Before ZADD, for a full server takes this as the first write.
-  keep_permits(semaphore, permits, ids, now_ms)
-  redis.call('ZADD', permits, 'XX', expires_at_ms, token)
-  if ends_at_ms == semaphore.soonest_end_ms then
-    look_ahead(semaphore, permits)
-  end
-  return expires_at_ms
-end
-
--- Grants a ticket a permit.
-local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  local first, step = semaphore.used == 0, last_step(semaphore)
-  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
-  semaphore.token = token
-  semaphore.used = semaphore.used + ticket.units
-  semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
-  semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
-  redis.call('ZADD', permits, expires_at_ms, token)
-  redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-  if first or last_step(semaphore) ~= step then
-    keep_permits(semaphore, permits, ids, now_ms)
-  end
+  end_permit(semaphore, permits, ids, known, ends_at_ms)
 end
 -- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
 -- so the limit holds.
@@ -1227,7 +1047,7 @@ local function note_late(unit, id, token, ended_ms)
     unit.late[string.match(id, '^[^.]*')] = true
   end
 end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', MOST_REAPED)
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
   local tokens = {}
   for at = 1, #ended, 2 do
     tokens[#tokens + 1] = ended[at]
@@ -1240,24 +1060,6 @@ end
   look_ahead(semaphore, permits)
   return true
 end
-
-local semaphore = open_semaphore(state)
-if semaphore.layout ~= SEMAPHORE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local known, ends_at_ms = permit_of(permits, ids, id)
-if known and ends_at_ms > now_ms then
-  if confirms then
-    ends_at_ms = confirm_permit(semaphore, permits, ids, known, ends_at_ms, lease_ms, now_ms)
-    save_freed_semaphore(state, semaphore, now_ms)
-  end
-  return { 'granted', tonumber(known), ends_at_ms, now_ms }
-end
-if known then
-  end_permit(semaphore, permits, ids, known, ends_at_ms)
-end
 local dirty = reap(semaphore, permits, ids, now_ms) or known
 if semaphore.resized == 0 and semaphore.limit ~= limit then
   semaphore.limit = limit
@@ -1266,12 +1068,73 @@ end
 
 local ticket =
   { id = id, kind = 'x', lease_ms = lease_ms, listens = listens and 1 or 0, units = weight, holder = holder }
+local function format_ticket(ticket)
+  return string.format(
+    '%s %s %d %d %d %s',
+    ticket.id,
+    ticket.kind,
+    ticket.lease_ms,
+    ticket.listens,
+    ticket.units,
+    ticket.holder
+  )
+end
+-- The text of a ticket that asks again. One whose process has begun or ceased to listen since then keeps its place.
+local function keep_place(queue, ticket)
+-- The text of a ticket as it would be had its process ceased to listen, or begun to, before it asked.
+local function other_text(ticket)
+  local listens = ticket.listens
+  ticket.listens = 1 - listens
+  local text = format_ticket(ticket)
+  ticket.listens = listens
+  return text
+end
+  local text, before = format_ticket(ticket), other_text(ticket)
+  local score = redis.call('ZSCORE', queue, before)
+  if score then
+    redis.call('ZREM', queue, before)
+    redis.call('ZADD', queue, 'NX', score, text)
+  end
+  return text
+end
 local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
 local oversized = weight > semaphore.limit
 if oversized and semaphore.last_ticket > 0 then
   redis.call('ZREM', queue, own)
 end
 local served = 'nobody'
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- Whether so much is free.
+local function fits(semaphore, weight)
+  return semaphore.used + weight <= semaphore.limit
+end
+-- In how many milliseconds the next permit ends.
+local function next_end_in_ms(semaphore, now_ms)
+  return math.max(1, semaphore.soonest_end_ms - now_ms)
+end
+-- The token of the next permit, as text.
+local function new_token(semaphore, now_us)
+  return string.format('%.0f', next_token(semaphore.token, now_us))
+end
+-- Grants a ticket a permit.
+local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+  local first, step = semaphore.used == 0, last_step(semaphore)
+  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+  semaphore.token = token
+  semaphore.used = semaphore.used + ticket.units
+  semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
+  semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
+  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
+  redis.call('ZADD', permits, expires_at_ms, token)
+  redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
+  if first or last_step(semaphore) ~= step then
+    keep_permits(semaphore, permits, ids, now_ms)
+  end
+end
 -- Where nothing at all is free, nobody fits.
 if semaphore.last_ticket > 0 and semaphore.used < semaphore.limit then
 -- Telling the processes of tickets; see shared/tickets.
@@ -1331,10 +1194,6 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
--- The line of tickets; see shared/tickets.
--- Dead tickets passed over by one call.
-local MOST_SKIPPED = 500
-
 -- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
   local asked_ms = string.match(ticket.id, '@(%d+)$')
@@ -1350,6 +1209,18 @@ local function offered_ms(ticket, heard, claim_ms, now_ms)
   return math.min(ticket.lease_ms, claim_ms)
 end
 
+local function parse_ticket(text)
+  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+  return {
+    text = text,
+    id = id,
+    kind = kind,
+    lease_ms = tonumber(lease_ms),
+    listens = tonumber(listens),
+    units = tonumber(units),
+    holder = holder,
+  }
+end
 -- The first ticket, or nil.
 local function first_ticket(queue)
   local text = redis.call('ZRANGE', queue, '0', '0')[1]
@@ -1367,9 +1238,6 @@ local function tell_granted(queue, ticket, message, how)
   return publish_to(ticket, message, how)
 end
 -- Permits are granted to those who wait, first come first served: one who wants much is waited for.
-
--- Tickets to which one call grants permits.
-local MOST_GRANTED = 100
 
 -- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
 -- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
@@ -1422,9 +1290,6 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local asleep
   local ticket, behind
   if semaphore.late then
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -1451,7 +1316,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -1462,7 +1327,7 @@ local function send_back(queue, late, own, how)
 end
     send_back(queue, semaphore.late, own, how)
   end
-  for _ = 1, MOST_SKIPPED do
+  for _ = 1, 500 do
     -- Whoever stood behind one that has left the line is the first now.
     ticket, behind = behind, nil
     if not ticket then
@@ -1484,17 +1349,6 @@ end
       else
         local passed = false
         if looks then
--- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
--- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
--- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
---   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
---   401 to 800   the second in which it was told once more, for it had not asked for a while
-local SILENT_S = 4
-local LOOKED_S = 400
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -1521,7 +1375,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -1539,14 +1393,14 @@ local function is_silent(queue, ticket, own, now_ms)
   end
   local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
   local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
     return false
   elseif told == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
+  local noted_now = told * 400 + second + 1
   -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
   redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
@@ -1581,7 +1435,7 @@ end
       end
     elseif ticket.text == own then
       return 'own'
-    elseif granted == MOST_GRANTED then
+    elseif granted == 100 then
       if tell_process(ticket, 'come ' .. ticket.id, how) then
         return 'served'
       end
@@ -1591,17 +1445,6 @@ end
       if came == 'called' then
         return 'served'
       elseif came == 'untold' then
--- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
--- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
--- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
---   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
---   401 to 800   the second in which it was told once more, for it had not asked for a while
-local SILENT_S = 4
-local LOOKED_S = 400
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -1628,7 +1471,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -1646,14 +1489,14 @@ local function is_silent(queue, ticket, own, now_ms)
   end
   local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
   local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
     return false
   elseif told == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
+  local noted_now = told * 400 + second + 1
   -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
   redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
@@ -1695,6 +1538,11 @@ end
     return { 'granted', tonumber(token), expires_at_ms, now_ms }
   end
 end
+local function save_changed(state, semaphore, now_ms, dirty)
+  if dirty then
+    save_semaphore(state, semaphore, now_ms)
+  end
+end
 if oversized then
   save_changed(state, semaphore, now_ms, dirty)
   return { 'oversized', semaphore.limit }
@@ -1709,6 +1557,26 @@ local recheck_ms = served == 'more' and 1 or next_end_in_ms(semaphore, now_ms)
 local place = 0
 if waits then
   local newest
+-- Adds a ticket, as text, behind all others, unless it stands in line already. Answers the number of the newest
+-- ticket, and how many stand before this one.
+local function stand_in_line(queue, text, last_ticket)
+  if redis.call('ZADD', queue, 'NX', last_ticket + 1, text) == 1 then
+    redis.call('PEXPIRE', queue, '7200000')
+    return last_ticket + 1, redis.call('ZCARD', queue) - 1
+  end
+  local place = redis.call('ZRANK', queue, text)
+  if place == 0 then
+-- The first one asks: it is not silent; see shared/silent.
+local function note_asked(queue, text)
+  local score = redis.call('ZSCORE', queue, text)
+  if string.find(score, '.', 1, true) then
+    redis.call('ZADD', queue, 'XX', math.floor(score), text)
+  end
+end
+    note_asked(queue, text)
+  end
+  return last_ticket, place
+end
   newest, place = stand_in_line(queue, own, semaphore.last_ticket)
   dirty = dirty or newest ~= semaphore.last_ticket
   semaphore.last_ticket = newest
@@ -1723,37 +1591,71 @@ return { 'full', recheck_ms }
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
     [1, 'lua/semaphore/acquire.lua', 1],
-    [32, 'lua/shared/clock.lua', 1],
-    [38, 'lua/shared/next-token.lua', 1],
-    [43, 'lua/shared/tickets.lua', 1],
-    [88, 'lua/shared/stand.lua', 1],
-    [123, 'lua/shared/semaphore/state.lua', 1],
-    [169, 'lua/shared/semaphore/save.lua', 1],
-    [170, 'lua/shared/behind.lua', 1],
-    [177, 'lua/shared/semaphore/save.lua', 3],
-    [224, 'lua/shared/semaphore/permit.lua', 1],
-    [243, 'lua/shared/semaphore/permits.lua', 1],
-    [331, 'lua/shared/semaphore/reap.lua', 1],
-    [337, 'lua/shared/note-late.lua', 1],
-    [345, 'lua/shared/semaphore/reap.lua', 8],
-    [358, 'lua/semaphore/acquire.lua', 41],
-    [392, 'lua/shared/tell.lua', 1],
-    [449, 'lua/shared/line.lua', 1],
-    [474, 'lua/shared/line.lua', 53],
-    [484, 'lua/shared/semaphore/serve.lua', 1],
-    [540, 'lua/shared/send-back.lua', 1],
-    [578, 'lua/shared/semaphore/serve.lua', 58],
-    [602, 'lua/shared/silent.lua', 1],
-    [610, 'lua/shared/send-back.lua', 1],
-    [648, 'lua/shared/silent.lua', 10],
-    [678, 'lua/shared/semaphore/serve.lua', 83],
-    [683, 'lua/shared/call-other.lua', 1],
-    [692, 'lua/shared/semaphore/serve.lua', 89],
-    [709, 'lua/shared/silent.lua', 1],
-    [717, 'lua/shared/send-back.lua', 1],
-    [755, 'lua/shared/silent.lua', 10],
-    [785, 'lua/shared/semaphore/serve.lua', 107],
-    [801, 'lua/semaphore/acquire.lua', 78],
+    [32, 'lua/shared/tickets.lua', 1],
+    [44, 'lua/shared/semaphore/save.lua', 1],
+    [45, 'lua/shared/behind.lua', 1],
+    [48, 'lua/shared/semaphore/state.lua', 11],
+    [79, 'lua/semaphore/acquire.lua', 42],
+    [83, 'lua/shared/clock.lua', 1],
+    [89, 'lua/semaphore/acquire.lua', 46],
+    [91, 'lua/shared/semaphore/permit.lua', 12],
+    [99, 'lua/semaphore/acquire.lua', 48],
+    [100, 'lua/shared/behind.lua', 4],
+    [104, 'lua/shared/semaphore/save.lua', 12],
+    [117, 'lua/shared/semaphore/save.lua', 26],
+    [125, 'lua/shared/semaphore/save.lua', 35],
+    [128, 'lua/shared/semaphore/permits.lua', 22],
+    [137, 'lua/shared/semaphore/permits.lua', 45],
+    [141, 'lua/shared/semaphore/permits.lua', 50],
+    [146, 'lua/semaphore/acquire.lua', 49],
+    [148, 'lua/shared/semaphore/permits.lua', 61],
+    [160, 'lua/semaphore/acquire.lua', 51],
+    [161, 'lua/shared/semaphore/save.lua', 39],
+    [166, 'lua/semaphore/acquire.lua', 52],
+    [170, 'lua/shared/semaphore/permit.lua', 6],
+    [175, 'lua/shared/semaphore/permits.lua', 6],
+    [190, 'lua/semaphore/acquire.lua', 56],
+    [191, 'lua/shared/semaphore/permits.lua', 32],
+    [198, 'lua/semaphore/acquire.lua', 57],
+    [200, 'lua/shared/semaphore/reap.lua', 1],
+    [206, 'lua/shared/note-late.lua', 1],
+    [214, 'lua/shared/semaphore/reap.lua', 8],
+    [227, 'lua/semaphore/acquire.lua', 59],
+    [235, 'lua/shared/tickets.lua', 13],
+    [246, 'lua/shared/stand.lua', 26],
+    [248, 'lua/shared/tickets.lua', 38],
+    [256, 'lua/shared/stand.lua', 28],
+    [264, 'lua/semaphore/acquire.lua', 67],
+    [270, 'lua/shared/next-token.lua', 1],
+    [275, 'lua/shared/semaphore/state.lua', 43],
+    [279, 'lua/shared/semaphore/permits.lua', 40],
+    [283, 'lua/shared/semaphore/permits.lua', 56],
+    [287, 'lua/shared/semaphore/permits.lua', 74],
+    [302, 'lua/semaphore/acquire.lua', 73],
+    [304, 'lua/shared/tell.lua', 1],
+    [361, 'lua/shared/line.lua', 5],
+    [376, 'lua/shared/tickets.lua', 25],
+    [388, 'lua/shared/line.lua', 20],
+    [394, 'lua/shared/line.lua', 53],
+    [404, 'lua/shared/semaphore/serve.lua', 1],
+    [406, 'lua/shared/semaphore/serve.lua', 6],
+    [457, 'lua/shared/send-back.lua', 4],
+    [492, 'lua/shared/semaphore/serve.lua', 58],
+    [516, 'lua/shared/send-back.lua', 4],
+    [551, 'lua/shared/silent.lua', 10],
+    [581, 'lua/shared/semaphore/serve.lua', 83],
+    [586, 'lua/shared/call-other.lua', 1],
+    [595, 'lua/shared/semaphore/serve.lua', 89],
+    [612, 'lua/shared/send-back.lua', 4],
+    [647, 'lua/shared/silent.lua', 10],
+    [677, 'lua/shared/semaphore/serve.lua', 107],
+    [693, 'lua/semaphore/acquire.lua', 78],
+    [705, 'lua/shared/semaphore/save.lua', 45],
+    [710, 'lua/semaphore/acquire.lua', 90],
+    [724, 'lua/shared/stand.lua', 12],
+    [733, 'lua/shared/stand.lua', 4],
+    [740, 'lua/shared/stand.lua', 21],
+    [744, 'lua/semaphore/acquire.lua', 104],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1823,7 +1725,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'semaphore/clear',
-    sha1: 'f29e4166e0a94623ac9e3ee2fb356c815ef299b5',
+    sha1: '4f03cedd2c5bc8b5a6c8b50231a1cb93b0a744a2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1840,35 +1742,11 @@ local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- What is cleared leaves its newest token behind where the clock has stepped back: those that are given after it are greater
 -- all the same.
 -- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
 -- far the clock has stepped back.
 
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-
--- A smaller step of the clock is over before anybody asks.
-local LEAST_BEHIND_MS = 10
--- Longer than any call is repeated.
-local OUTLIVES_MS = 600000
-
--- A token that nobody has had, greater than the newest, and for how long to keep it; nil where the clock is past that.
-local function token_to_leave(newest, now_ms)
-  local ms = behind_ms(newest, now_ms)
-  if ms < LEAST_BEHIND_MS then
-    return nil
-  end
-  return string.format('%.0f', newest + 1), ms + OUTLIVES_MS
-end
 -- Those who wait, first come first served: a sorted set of tickets by number.
 -- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
 -- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
@@ -1881,6 +1759,44 @@ end
 -- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
+-- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local waiting = redis.call('ZRANGE', queue, '0', '999')
+local stored = redis.pcall('GET', state)
+local newest = type(stored) == 'string' and string.match(stored, '^1 %d+ %d %d+ (%d+) ')
+local existed = 0
+local keys = { state, queue, permits, ids }
+for _, key in ipairs(keys) do
+  existed = math.max(existed, redis.call('UNLINK', key))
+end
+if newest then
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+-- A token that nobody has had, greater than the newest, and for how long to keep it; nil where the clock is past that.
+local function token_to_leave(newest, now_ms)
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+  local ms = behind_ms(newest, now_ms)
+  if ms < 10 then
+    return nil
+  end
+  return string.format('%.0f', newest + 1), ms + 600000
+end
+  local token, kept_ms = token_to_leave(tonumber(newest), math.floor(clock_us() / 1000))
+  if token then
+    redis.call('SET', state, '1 0 0 0 ' .. token .. ' 0 0 0', 'PX', kept_ms)
+  end
+end
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
   return {
@@ -1893,17 +1809,9 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
-
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
-
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
@@ -1922,7 +1830,6 @@ local function listens_here(ticket, how)
   end
   return counts[2] > 0
 end
-
 -- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
 -- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
@@ -1938,7 +1845,6 @@ local function publish_to(ticket, message, how)
   end
   return type(heard) == 'number'
 end
-
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
 local function tell_process(ticket, message, how)
   if listens_here(ticket, how) == false then
@@ -1947,22 +1853,7 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
-
 local how = { channel = channel, sharded = sharded, counted = false }
-local waiting = redis.call('ZRANGE', queue, '0', '999')
-local stored = redis.pcall('GET', state)
-local newest = type(stored) == 'string' and string.match(stored, '^1 %d+ %d %d+ (%d+) ')
-local existed = 0
-local keys = { state, queue, permits, ids }
-for _, key in ipairs(keys) do
-  existed = math.max(existed, redis.call('UNLINK', key))
-end
-if newest then
-  local token, kept_ms = token_to_leave(tonumber(newest), math.floor(clock_us() / 1000))
-  if token then
-    redis.call('SET', state, '1 0 0 0 ' .. token .. ' 0 0 0', 'PX', kept_ms)
-  end
-end
 for _, text in ipairs(waiting) do
   local ticket = parse_ticket(text)
   tell_process(ticket, 'come ' .. ticket.id, how)
@@ -1973,15 +1864,23 @@ return { 'cleared', existed }
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
     [1, 'lua/semaphore/clear.lua', 1],
-    [15, 'lua/shared/clock.lua', 1],
-    [21, 'lua/shared/outlive.lua', 1],
-    [23, 'lua/shared/behind.lua', 1],
-    [30, 'lua/shared/outlive.lua', 4],
-    [44, 'lua/shared/tickets.lua', 1],
-    [56, 'lua/shared/tickets.lua', 25],
-    [69, 'lua/shared/tell.lua', 1],
-    [79, 'lua/shared/tell.lua', 15],
-    [122, 'lua/semaphore/clear.lua', 19],
+    [15, 'lua/shared/outlive.lua', 1],
+    [17, 'lua/shared/behind.lua', 1],
+    [20, 'lua/shared/tickets.lua', 1],
+    [32, 'lua/shared/tell.lua', 1],
+    [38, 'lua/semaphore/clear.lua', 21],
+    [47, 'lua/shared/clock.lua', 1],
+    [53, 'lua/shared/outlive.lua', 10],
+    [55, 'lua/shared/behind.lua', 4],
+    [59, 'lua/shared/outlive.lua', 12],
+    [65, 'lua/semaphore/clear.lua', 30],
+    [70, 'lua/shared/tickets.lua', 25],
+    [82, 'lua/shared/tell.lua', 7],
+    [85, 'lua/shared/tell.lua', 15],
+    [103, 'lua/shared/tell.lua', 34],
+    [118, 'lua/shared/tell.lua', 50],
+    [126, 'lua/semaphore/clear.lua', 20],
+    [127, 'lua/semaphore/clear.lua', 35],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2028,7 +1927,7 @@ function readPermitsOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'semaphore/extend',
-    sha1: '9e182fafab0aad8573d40e68232137dec66fa8b3',
+    sha1: '0a2680b7c786e3dffc72991271b49aacde11f2bc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2042,28 +1941,16 @@ local permits = KEYS[2] -- sorted set: token -> when its lease ends
 local ids = KEYS[3] -- hash: id -> token, and token -> weight, id and holder
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): the leases
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- The main key of a semaphore, one text:
--- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
---   limit           the newest one that came with an attempt; once \`resized\`, that of \`resize\` alone
---   used            weight of all permits that are out, those included whose end has not been noticed yet
---   token           the newest one granted; it outlives its permit, so that tokens rise
---   soonest_end_ms  no permit ends earlier
---   last_end_ms     no permit ends later
---   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
-local SEMAPHORE_LAYOUT = '1'
+-- Writes the main key of a semaphore; see shared/semaphore/state.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
 
 -- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
   local stored = redis.call('GET', state)
   if not stored then
     return {
-      layout = SEMAPHORE_LAYOUT,
+      layout = '1',
       limit = 0,
       resized = 0,
       used = 0,
@@ -2075,7 +1962,7 @@ local function open_semaphore(state)
   end
   local layout, limit, resized, used, token, soonest, last, last_ticket =
     string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-  if layout ~= SEMAPHORE_LAYOUT then
+  if layout ~= '1' then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
@@ -2089,94 +1976,27 @@ local function open_semaphore(state)
     last_ticket = tonumber(last_ticket),
   }
 end
-
--- Writes the main key of a semaphore; see shared/semaphore/state.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-
--- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
--- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.
-local SEMAPHORE_KEPT_MS = 720000
--- One with waiters outlives the longest wait.
-local AWAITED_SEMAPHORE_KEPT_MS = 7200000
--- A limit that somebody has set is not forgotten over a quiet weekend.
-local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
-
-local function semaphore_text(semaphore)
-  return string.format(
-    '%s %d %d %d %s %.0f %.0f %d',
-    SEMAPHORE_LAYOUT,
-    semaphore.limit,
-    semaphore.resized,
-    semaphore.used,
-    semaphore.token,
-    semaphore.soonest_end_ms,
-    semaphore.last_end_ms,
-    semaphore.last_ticket
-  )
-end
-
-local function semaphore_kept_ms(semaphore, now_ms)
-  local kept_ms = semaphore.last_ticket > 0 and AWAITED_SEMAPHORE_KEPT_MS or SEMAPHORE_KEPT_MS
-  if semaphore.resized == 1 then
-    kept_ms = RESIZED_SEMAPHORE_KEPT_MS
-  end
-  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-  return string.format('%.0f', left_ms + kept_ms)
-end
-
-local function save_semaphore(state, semaphore, now_ms)
-  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
-end
-
--- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
-local function save_freed_semaphore(state, semaphore, now_ms)
-  redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-  save_semaphore(state, semaphore, now_ms)
-end
-
--- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
--- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
--- Permits whose lease has ended, removed by one call.
-local MOST_REAPED = 1000
-
--- Granting permits and removing them; see shared/semaphore/permit.
-local PERMITS_KEPT_MS = 60000
--- The end of the keys is moved in steps, so that most grants need not move it.
-local KEPT_STEP_MS = 600000
-
--- Looks when the next permit ends. Where none is left nothing is used.
-local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
-  semaphore.soonest_end_ms = tonumber(soonest or 0)
-  if not soonest then
-    semaphore.used = 0
-    semaphore.last_end_ms = 0
-  end
-end
-
--- In which step the keys go: they outlive the last permit, for a while.
-local function last_step(semaphore)
-  return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
-end
-
-local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - now_ms)
-  redis.call('PEXPIRE', permits, kept_ms)
-  redis.call('PEXPIRE', ids, kept_ms)
-end
-
 local semaphore = open_semaphore(state)
-if semaphore.layout ~= SEMAPHORE_LAYOUT then
+if semaphore.layout ~= '1' then
   return redis.error_reply('LAYOUT ' .. semaphore.layout)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
 local ends, any, soonest_moved = {}, false, false
+-- In which step the keys go: they outlive the last permit, for a while.
+local function last_step(semaphore)
+  return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
+end
+local function keep_permits(semaphore, permits, ids, now_ms)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
+  redis.call('PEXPIRE', permits, kept_ms)
+  redis.call('PEXPIRE', ids, kept_ms)
+end
 for at = leases_at, #leases, 2 do
   local ends_at_ms = tonumber(redis.call('ZSCORE', permits, leases[at]) or 0)
   local expires_at_ms = 0
@@ -2196,8 +2016,50 @@ for at = leases_at, #leases, 2 do
 end
 if any then
   if soonest_moved then
+-- Looks when the next permit ends. Where none is left nothing is used.
+local function look_ahead(semaphore, permits)
+  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
+  semaphore.soonest_end_ms = tonumber(soonest or 0)
+  if not soonest then
+    semaphore.used = 0
+    semaphore.last_end_ms = 0
+  end
+end
     look_ahead(semaphore, permits)
   end
+-- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
+local function save_freed_semaphore(state, semaphore, now_ms)
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+local function semaphore_kept_ms(semaphore, now_ms)
+  local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
+  if semaphore.resized == 1 then
+    kept_ms = 2592000000
+  end
+  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+  return string.format('%.0f', left_ms + kept_ms)
+end
+  redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
+local function save_semaphore(state, semaphore, now_ms)
+local function semaphore_text(semaphore)
+  return string.format(
+    '%s %d %d %d %s %.0f %.0f %d',
+    '1',
+    semaphore.limit,
+    semaphore.resized,
+    semaphore.used,
+    semaphore.token,
+    semaphore.soonest_end_ms,
+    semaphore.last_end_ms,
+    semaphore.last_ticket
+  )
+end
+  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
+end
+  save_semaphore(state, semaphore, now_ms)
+end
   save_freed_semaphore(state, semaphore, now_ms)
 end
 return { 'extended', now_ms, ends }
@@ -2206,16 +2068,26 @@ return { 'extended', now_ms, ends }
   parts: ['state', 'permits', 'ids'],
   lines: [
     [1, 'lua/semaphore/extend.lua', 1],
-    [12, 'lua/shared/clock.lua', 1],
-    [18, 'lua/shared/semaphore/state.lua', 1],
-    [60, 'lua/shared/semaphore/save.lua', 1],
-    [61, 'lua/shared/behind.lua', 1],
-    [68, 'lua/shared/semaphore/save.lua', 3],
-    [110, 'lua/shared/semaphore/permit.lua', 1],
-    [115, 'lua/shared/semaphore/permits.lua', 1],
-    [120, 'lua/shared/semaphore/permits.lua', 22],
-    [130, 'lua/shared/semaphore/permits.lua', 45],
-    [141, 'lua/semaphore/extend.lua', 19],
+    [12, 'lua/shared/semaphore/save.lua', 1],
+    [13, 'lua/shared/behind.lua', 1],
+    [16, 'lua/shared/semaphore/state.lua', 11],
+    [47, 'lua/semaphore/extend.lua', 19],
+    [51, 'lua/shared/clock.lua', 1],
+    [57, 'lua/semaphore/extend.lua', 23],
+    [59, 'lua/shared/semaphore/permits.lua', 45],
+    [63, 'lua/shared/semaphore/permits.lua', 50],
+    [68, 'lua/semaphore/extend.lua', 25],
+    [87, 'lua/shared/semaphore/permits.lua', 22],
+    [96, 'lua/semaphore/extend.lua', 44],
+    [98, 'lua/shared/semaphore/save.lua', 39],
+    [100, 'lua/shared/behind.lua', 4],
+    [104, 'lua/shared/semaphore/save.lua', 26],
+    [112, 'lua/shared/semaphore/save.lua', 41],
+    [113, 'lua/shared/semaphore/save.lua', 35],
+    [114, 'lua/shared/semaphore/save.lua', 12],
+    [127, 'lua/shared/semaphore/save.lua', 36],
+    [129, 'lua/shared/semaphore/save.lua', 42],
+    [131, 'lua/semaphore/extend.lua', 46],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -2275,7 +2147,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'semaphore/inspect',
-    sha1: '1b6fe54f683b78ca3e74acf9f9e607142c114167',
+    sha1: '04b3cb48760879328da9b5ca825f4f96676e6eef',
     reads: true,
     bytes: false,
     source: `--[[
@@ -2294,12 +2166,6 @@ local permits = KEYS[3] -- sorted set: token -> when its lease ends
 local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
 local limit = tonumber(ARGV[1]) -- integer: the limit of a semaphore that is not known
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- Those who wait, first come first served: a sorted set of tickets by number.
 -- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
 -- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
@@ -2312,35 +2178,12 @@ end
 -- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
-local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
-end
-
--- The main key of a semaphore, one text:
--- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
---   limit           the newest one that came with an attempt; once \`resized\`, that of \`resize\` alone
---   used            weight of all permits that are out, those included whose end has not been noticed yet
---   token           the newest one granted; it outlives its permit, so that tokens rise
---   soonest_end_ms  no permit ends earlier
---   last_end_ms     no permit ends later
---   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
-local SEMAPHORE_LAYOUT = '1'
-
 -- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
   local stored = redis.call('GET', state)
   if not stored then
     return {
-      layout = SEMAPHORE_LAYOUT,
+      layout = '1',
       limit = 0,
       resized = 0,
       used = 0,
@@ -2352,7 +2195,7 @@ local function open_semaphore(state)
   end
   local layout, limit, resized, used, token, soonest, last, last_ticket =
     string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-  if layout ~= SEMAPHORE_LAYOUT then
+  if layout ~= '1' then
     return { layout = string.match(stored, '^%S*') }
   end
   return {
@@ -2366,25 +2209,24 @@ local function open_semaphore(state)
     last_ticket = tonumber(last_ticket),
   }
 end
-
--- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
--- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
--- Permits whose lease has ended, removed by one call.
-local MOST_REAPED = 1000
-
+local semaphore = open_semaphore(state)
+if semaphore.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. semaphore.layout)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_ms = math.floor(clock_us() / 1000)
+local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', 1000)
+local used = semaphore.used
 -- One that has no entry counts for nothing: a user without the right to write it was cut off there.
 local function parse_permit(text)
   local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
   return { weight = tonumber(weight), id = id, holder = holder }
 end
-
-local semaphore = open_semaphore(state)
-if semaphore.layout ~= SEMAPHORE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
-local now_ms = math.floor(clock_us() / 1000)
-local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'LIMIT', '0', MOST_REAPED)
-local used = semaphore.used
 for _, token in ipairs(ended) do
   used = used - parse_permit(redis.call('HGET', ids, token)).weight
 end
@@ -2396,6 +2238,18 @@ for at = 1, #live, 2 do
   named[#named + 1] = tonumber(live[at + 1])
   named[#named + 1] = permit.weight
   named[#named + 1] = permit.holder
+end
+local function parse_ticket(text)
+  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+  return {
+    text = text,
+    id = id,
+    kind = kind,
+    lease_ms = tonumber(lease_ms),
+    listens = tonumber(listens),
+    units = tonumber(units),
+    holder = holder,
+  }
 end
 local line = {}
 for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
@@ -2422,12 +2276,15 @@ return {
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
     [1, 'lua/semaphore/inspect.lua', 1],
-    [17, 'lua/shared/clock.lua', 1],
-    [23, 'lua/shared/tickets.lua', 1],
-    [35, 'lua/shared/tickets.lua', 25],
-    [48, 'lua/shared/semaphore/state.lua', 1],
-    [90, 'lua/shared/semaphore/permit.lua', 1],
-    [101, 'lua/semaphore/inspect.lua', 22],
+    [17, 'lua/shared/tickets.lua', 1],
+    [29, 'lua/shared/semaphore/state.lua', 11],
+    [60, 'lua/semaphore/inspect.lua', 22],
+    [64, 'lua/shared/clock.lua', 1],
+    [70, 'lua/semaphore/inspect.lua', 26],
+    [73, 'lua/shared/semaphore/permit.lua', 6],
+    [78, 'lua/semaphore/inspect.lua', 29],
+    [90, 'lua/shared/tickets.lua', 25],
+    [102, 'lua/semaphore/inspect.lua', 41],
   ],
   encode(args) {
     return [
@@ -2481,7 +2338,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: '0b8a022fe9792409f62a748ddd911cb260d2d0e9',
+    sha1: '8bd900a5eb2188d7ffda8a4db51df1a9fcf90e54',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2503,17 +2360,6 @@ local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long others have to c
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
-end
 -- Those who wait, first come first served: a sorted set of tickets by number.
 -- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
 -- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
@@ -2526,6 +2372,142 @@ end
 -- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
+-- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+-- Writes the main key of a semaphore; see shared/semaphore/state.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- Permits are granted to those who wait, first come first served: one who wants much is waited for.
+
+-- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
+local function open_semaphore(state)
+  local stored = redis.call('GET', state)
+  if not stored then
+    return {
+      layout = '1',
+      limit = 0,
+      resized = 0,
+      used = 0,
+      token = '0',
+      soonest_end_ms = 0,
+      last_end_ms = 0,
+      last_ticket = 0,
+    }
+  end
+  local layout, limit, resized, used, token, soonest, last, last_ticket =
+    string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+  if layout ~= '1' then
+    return { layout = string.match(stored, '^%S*') }
+  end
+  return {
+    layout = layout,
+    limit = tonumber(limit),
+    resized = tonumber(resized),
+    used = tonumber(used),
+    token = token,
+    soonest_end_ms = tonumber(soonest),
+    last_end_ms = tonumber(last),
+    last_ticket = tonumber(last_ticket),
+  }
+end
+local semaphore = open_semaphore(state)
+if semaphore.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. semaphore.layout)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+local expires_at_ms = tonumber(redis.call('ZSCORE', permits, token) or 0)
+if expires_at_ms <= now_ms then
+  return { 'lost' }
+end
+-- One that has no entry counts for nothing: a user without the right to write it was cut off there.
+local function parse_permit(text)
+  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
+  return { weight = tonumber(weight), id = id, holder = holder }
+end
+-- Removes permits, live or not. Answers what they were.
+local function forget_permits(semaphore, permits, ids, tokens)
+  local known = redis.call('HMGET', ids, unpack(tokens))
+  local fields, forgotten = {}, {}
+  for at, token in ipairs(tokens) do
+    local permit = parse_permit(known[at])
+    forgotten[at] = permit
+    semaphore.used = semaphore.used - permit.weight
+    fields[#fields + 1] = token
+    fields[#fields + 1] = 'i' .. permit.id
+  end
+  redis.call('ZREM', permits, unpack(tokens))
+  redis.call('HDEL', ids, unpack(fields))
+  return forgotten
+end
+-- Looks when the next permit ends. Where none is left nothing is used.
+local function look_ahead(semaphore, permits)
+  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
+  semaphore.soonest_end_ms = tonumber(soonest or 0)
+  if not soonest then
+    semaphore.used = 0
+    semaphore.last_end_ms = 0
+  end
+end
+-- Ends one permit that is live.
+local function end_permit(semaphore, permits, ids, token, expires_at_ms)
+  forget_permits(semaphore, permits, ids, { token })
+  if expires_at_ms == semaphore.soonest_end_ms then
+    look_ahead(semaphore, permits)
+  end
+end
+end_permit(semaphore, permits, ids, token, expires_at_ms)
+-- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
+-- so the limit holds.
+local function reap(semaphore, permits, ids, now_ms)
+  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
+    return false
+  end
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
+  local tokens = {}
+  for at = 1, #ended, 2 do
+    tokens[#tokens + 1] = ended[at]
+  end
+  if tokens[1] then
+    for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
+      note_late(semaphore, permit.id, tokens[at], ended[2 * at])
+    end
+  end
+  look_ahead(semaphore, permits)
+  return true
+end
+reap(semaphore, permits, ids, now_ms)
+local served
+if semaphore.last_ticket > 0 then
+  local how = { channel = channel, sharded = sharded, counted = counted }
+-- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
+-- ticket, which fits; 'nobody' when the line is empty; 'served' when the first in line has been told that it
+-- is; 'more' when the call ended among tickets of the dead.
+local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
+  local now_ms = math.floor(now_us / 1000)
+  local granted = 0
+  -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
+  local asleep
+  local ticket, behind
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
   return {
@@ -2538,21 +2520,9 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
-
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
-
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
@@ -2571,7 +2541,6 @@ local function listens_here(ticket, how)
   end
   return counts[2] > 0
 end
-
 -- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
 -- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
@@ -2587,7 +2556,6 @@ local function publish_to(ticket, message, how)
   end
   return type(heard) == 'number'
 end
-
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
 local function tell_process(ticket, message, how)
   if listens_here(ticket, how) == false then
@@ -2596,16 +2564,57 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
--- The line of tickets; see shared/tickets.
--- Dead tickets passed over by one call.
-local MOST_SKIPPED = 500
+  if semaphore.late then
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
 
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+    send_back(queue, semaphore.late, own, how)
+  end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
 -- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
   local asked_ms = string.match(ticket.id, '@(%d+)$')
   return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
-
 -- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
 -- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
@@ -2614,13 +2623,6 @@ local function offered_ms(ticket, heard, claim_ms, now_ms)
   end
   return math.min(ticket.lease_ms, claim_ms)
 end
-
--- The first ticket, or nil.
-local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
-end
-
 -- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
 -- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
 -- Answers as \`publish_to\`.
@@ -2631,167 +2633,27 @@ local function tell_granted(queue, ticket, message, how)
   end
   return publish_to(ticket, message, how)
 end
--- The main key of a semaphore, one text:
--- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
---   limit           the newest one that came with an attempt; once \`resized\`, that of \`resize\` alone
---   used            weight of all permits that are out, those included whose end has not been noticed yet
---   token           the newest one granted; it outlives its permit, so that tokens rise
---   soonest_end_ms  no permit ends earlier
---   last_end_ms     no permit ends later
---   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
-local SEMAPHORE_LAYOUT = '1'
-
--- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
-local function open_semaphore(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = SEMAPHORE_LAYOUT,
-      limit = 0,
-      resized = 0,
-      used = 0,
-      token = '0',
-      soonest_end_ms = 0,
-      last_end_ms = 0,
-      last_ticket = 0,
-    }
-  end
-  local layout, limit, resized, used, token, soonest, last, last_ticket =
-    string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-  if layout ~= SEMAPHORE_LAYOUT then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    limit = tonumber(limit),
-    resized = tonumber(resized),
-    used = tonumber(used),
-    token = token,
-    soonest_end_ms = tonumber(soonest),
-    last_end_ms = tonumber(last),
-    last_ticket = tonumber(last_ticket),
-  }
-end
-
 -- Whether so much is free.
 local function fits(semaphore, weight)
   return semaphore.used + weight <= semaphore.limit
 end
--- Writes the main key of a semaphore; see shared/semaphore/state.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-
--- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
--- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.
-local SEMAPHORE_KEPT_MS = 720000
--- One with waiters outlives the longest wait.
-local AWAITED_SEMAPHORE_KEPT_MS = 7200000
--- A limit that somebody has set is not forgotten over a quiet weekend.
-local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
-
-local function semaphore_text(semaphore)
-  return string.format(
-    '%s %d %d %d %s %.0f %.0f %d',
-    SEMAPHORE_LAYOUT,
-    semaphore.limit,
-    semaphore.resized,
-    semaphore.used,
-    semaphore.token,
-    semaphore.soonest_end_ms,
-    semaphore.last_end_ms,
-    semaphore.last_ticket
-  )
-end
-
-local function semaphore_kept_ms(semaphore, now_ms)
-  local kept_ms = semaphore.last_ticket > 0 and AWAITED_SEMAPHORE_KEPT_MS or SEMAPHORE_KEPT_MS
-  if semaphore.resized == 1 then
-    kept_ms = RESIZED_SEMAPHORE_KEPT_MS
-  end
-  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-  return string.format('%.0f', left_ms + kept_ms)
-end
-
-local function save_semaphore(state, semaphore, now_ms)
-  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
-end
-
--- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
--- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
--- Permits whose lease has ended, removed by one call.
-local MOST_REAPED = 1000
-
--- One that has no entry counts for nothing: a user without the right to write it was cut off there.
-local function parse_permit(text)
-  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
-  return { weight = tonumber(weight), id = id, holder = holder }
-end
-
--- Granting permits and removing them; see shared/semaphore/permit.
-local PERMITS_KEPT_MS = 60000
--- The end of the keys is moved in steps, so that most grants need not move it.
-local KEPT_STEP_MS = 600000
-
--- Removes permits, live or not. Answers what they were.
-local function forget_permits(semaphore, permits, ids, tokens)
-  local known = redis.call('HMGET', ids, unpack(tokens))
-  local fields, forgotten = {}, {}
-  for at, token in ipairs(tokens) do
-    local permit = parse_permit(known[at])
-    forgotten[at] = permit
-    semaphore.used = semaphore.used - permit.weight
-    fields[#fields + 1] = token
-    fields[#fields + 1] = 'i' .. permit.id
-  end
-  redis.call('ZREM', permits, unpack(tokens))
-  redis.call('HDEL', ids, unpack(fields))
-  return forgotten
-end
-
--- Looks when the next permit ends. Where none is left nothing is used.
-local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
-  semaphore.soonest_end_ms = tonumber(soonest or 0)
-  if not soonest then
-    semaphore.used = 0
-    semaphore.last_end_ms = 0
-  end
-end
-
--- Ends one permit that is live.
-local function end_permit(semaphore, permits, ids, token, expires_at_ms)
-  forget_permits(semaphore, permits, ids, { token })
-  if expires_at_ms == semaphore.soonest_end_ms then
-    look_ahead(semaphore, permits)
-  end
-end
-
 -- In how many milliseconds the next permit ends.
 local function next_end_in_ms(semaphore, now_ms)
   return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
-
 -- In which step the keys go: they outlive the last permit, for a while.
 local function last_step(semaphore)
-  return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
+  return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
 end
-
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - now_ms)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
   redis.call('PEXPIRE', permits, kept_ms)
   redis.call('PEXPIRE', ids, kept_ms)
 end
-
 -- The token of the next permit, as text.
 local function new_token(semaphore, now_us)
   return string.format('%.0f', next_token(semaphore.token, now_us))
 end
-
 -- Grants a ticket a permit.
 local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   local first, step = semaphore.used == 0, last_step(semaphore)
@@ -2807,38 +2669,6 @@ local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms,
     keep_permits(semaphore, permits, ids, now_ms)
   end
 end
--- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
--- so the limit holds.
-local function reap(semaphore, permits, ids, now_ms)
-  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
-    return false
-  end
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
-local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
-end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', MOST_REAPED)
-  local tokens = {}
-  for at = 1, #ended, 2 do
-    tokens[#tokens + 1] = ended[at]
-  end
-  if tokens[1] then
-    for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
-      note_late(semaphore, permit.id, tokens[at], ended[2 * at])
-    end
-  end
-  look_ahead(semaphore, permits)
-  return true
-end
--- Permits are granted to those who wait, first come first served: one who wants much is waited for.
-
--- Tickets to which one call grants permits.
-local MOST_GRANTED = 100
-
 -- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
 -- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
 -- told the next one too, 'untold' when it may not be told, and so asks by itself, and 'gone', having only removed the ticket,
@@ -2873,64 +2703,12 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   return together and 'called' or is_offer and 'offered' or 'granted'
 end
-
 -- The first two tickets, parsed.
 local function first_two(queue)
   local pair = redis.call('ZRANGE', queue, '0', '1')
   return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
-
--- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
--- ticket, which fits; 'nobody' when the line is empty; 'served' when the first in line has been told that it
--- is; 'more' when the call ended among tickets of the dead.
-local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local granted = 0
-  -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
-  local asleep
-  local ticket, behind
-  if semaphore.late then
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-    send_back(queue, semaphore.late, own, how)
-  end
-  for _ = 1, MOST_SKIPPED do
+  for _ = 1, 500 do
     -- Whoever stood behind one that has left the line is the first now.
     ticket, behind = behind, nil
     if not ticket then
@@ -2952,17 +2730,6 @@ end
       else
         local passed = false
         if looks then
--- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
--- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
--- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
---   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
---   401 to 800   the second in which it was told once more, for it had not asked for a while
-local SILENT_S = 4
-local LOOKED_S = 400
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -2989,7 +2756,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -3007,14 +2774,14 @@ local function is_silent(queue, ticket, own, now_ms)
   end
   local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
   local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
     return false
   elseif told == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
+  local noted_now = told * 400 + second + 1
   -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
   redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
@@ -3049,7 +2816,7 @@ end
       end
     elseif ticket.text == own then
       return 'own'
-    elseif granted == MOST_GRANTED then
+    elseif granted == 100 then
       if tell_process(ticket, 'come ' .. ticket.id, how) then
         return 'served'
       end
@@ -3059,17 +2826,6 @@ end
       if came == 'called' then
         return 'served'
       elseif came == 'untold' then
--- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
--- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
--- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
---   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
---   401 to 800   the second in which it was told once more, for it had not asked for a while
-local SILENT_S = 4
-local LOOKED_S = 400
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -3096,7 +2852,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -3114,14 +2870,14 @@ local function is_silent(queue, ticket, own, now_ms)
   end
   local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
   local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
     return false
   elseif told == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
+  local noted_now = told * 400 + second + 1
   -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
   redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
@@ -3145,29 +2901,46 @@ end
       end
     end
   end
+-- The first ticket, or nil.
+local function first_ticket(queue)
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
+  return text and parse_ticket(text) or nil
+end
   ticket = first_ticket(queue)
   if ticket then
     tell_process(ticket, 'come ' .. ticket.id, how)
   end
   return 'more'
 end
-
-local semaphore = open_semaphore(state)
-if semaphore.layout ~= SEMAPHORE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local expires_at_ms = tonumber(redis.call('ZSCORE', permits, token) or 0)
-if expires_at_ms <= now_ms then
-  return { 'lost' }
-end
-end_permit(semaphore, permits, ids, token, expires_at_ms)
-reap(semaphore, permits, ids, now_ms)
-local served
-if semaphore.last_ticket > 0 then
-  local how = { channel = channel, sharded = sharded, counted = counted }
   served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+end
+local function save_semaphore(state, semaphore, now_ms)
+local function semaphore_text(semaphore)
+  return string.format(
+    '%s %d %d %d %s %.0f %.0f %d',
+    '1',
+    semaphore.limit,
+    semaphore.resized,
+    semaphore.used,
+    semaphore.token,
+    semaphore.soonest_end_ms,
+    semaphore.last_end_ms,
+    semaphore.last_ticket
+  )
+end
+local function semaphore_kept_ms(semaphore, now_ms)
+  local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
+  if semaphore.resized == 1 then
+    kept_ms = 2592000000
+  end
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+  return string.format('%.0f', left_ms + kept_ms)
+end
+  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
 end
 -- Behind a write that needs no memory.
 save_semaphore(state, semaphore, now_ms)
@@ -3177,37 +2950,65 @@ return { 'released', served == 'more' and 1 or 0 }
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
     [1, 'lua/semaphore/release.lua', 1],
-    [20, 'lua/shared/clock.lua', 1],
-    [26, 'lua/shared/next-token.lua', 1],
-    [31, 'lua/shared/tickets.lua', 1],
-    [43, 'lua/shared/tickets.lua', 25],
-    [56, 'lua/shared/tell.lua', 1],
-    [113, 'lua/shared/line.lua', 1],
-    [138, 'lua/shared/line.lua', 53],
-    [148, 'lua/shared/semaphore/state.lua', 1],
-    [194, 'lua/shared/semaphore/save.lua', 1],
-    [195, 'lua/shared/behind.lua', 1],
-    [202, 'lua/shared/semaphore/save.lua', 3],
-    [238, 'lua/shared/semaphore/permit.lua', 1],
-    [249, 'lua/shared/semaphore/permits.lua', 1],
-    [309, 'lua/shared/semaphore/permits.lua', 74],
-    [324, 'lua/shared/semaphore/reap.lua', 1],
-    [330, 'lua/shared/note-late.lua', 1],
-    [338, 'lua/shared/semaphore/reap.lua', 8],
-    [351, 'lua/shared/semaphore/serve.lua', 1],
-    [407, 'lua/shared/send-back.lua', 1],
-    [445, 'lua/shared/semaphore/serve.lua', 58],
-    [469, 'lua/shared/silent.lua', 1],
-    [477, 'lua/shared/send-back.lua', 1],
-    [515, 'lua/shared/silent.lua', 10],
-    [545, 'lua/shared/semaphore/serve.lua', 83],
-    [550, 'lua/shared/call-other.lua', 1],
-    [559, 'lua/shared/semaphore/serve.lua', 89],
-    [576, 'lua/shared/silent.lua', 1],
-    [584, 'lua/shared/send-back.lua', 1],
-    [622, 'lua/shared/silent.lua', 10],
-    [652, 'lua/shared/semaphore/serve.lua', 107],
-    [668, 'lua/semaphore/release.lua', 31],
+    [20, 'lua/shared/tickets.lua', 1],
+    [32, 'lua/shared/tell.lua', 1],
+    [38, 'lua/shared/semaphore/save.lua', 1],
+    [39, 'lua/shared/behind.lua', 1],
+    [42, 'lua/shared/semaphore/serve.lua', 1],
+    [44, 'lua/shared/semaphore/state.lua', 11],
+    [75, 'lua/semaphore/release.lua', 32],
+    [79, 'lua/shared/clock.lua', 1],
+    [85, 'lua/semaphore/release.lua', 36],
+    [91, 'lua/shared/semaphore/permit.lua', 6],
+    [96, 'lua/shared/semaphore/permits.lua', 6],
+    [111, 'lua/shared/semaphore/permits.lua', 22],
+    [120, 'lua/shared/semaphore/permits.lua', 32],
+    [127, 'lua/semaphore/release.lua', 42],
+    [128, 'lua/shared/semaphore/reap.lua', 1],
+    [134, 'lua/shared/note-late.lua', 1],
+    [142, 'lua/shared/semaphore/reap.lua', 8],
+    [155, 'lua/semaphore/release.lua', 43],
+    [159, 'lua/shared/semaphore/serve.lua', 47],
+    [168, 'lua/shared/tickets.lua', 25],
+    [180, 'lua/shared/tell.lua', 7],
+    [183, 'lua/shared/tell.lua', 15],
+    [201, 'lua/shared/tell.lua', 34],
+    [216, 'lua/shared/tell.lua', 50],
+    [224, 'lua/shared/semaphore/serve.lua', 56],
+    [225, 'lua/shared/send-back.lua', 4],
+    [260, 'lua/shared/semaphore/serve.lua', 58],
+    [262, 'lua/shared/next-token.lua', 1],
+    [267, 'lua/shared/tell.lua', 11],
+    [270, 'lua/shared/line.lua', 5],
+    [275, 'lua/shared/line.lua', 11],
+    [283, 'lua/shared/line.lua', 53],
+    [293, 'lua/shared/semaphore/state.lua', 43],
+    [297, 'lua/shared/semaphore/permits.lua', 40],
+    [301, 'lua/shared/semaphore/permits.lua', 45],
+    [305, 'lua/shared/semaphore/permits.lua', 50],
+    [310, 'lua/shared/semaphore/permits.lua', 56],
+    [314, 'lua/shared/semaphore/permits.lua', 74],
+    [329, 'lua/shared/semaphore/serve.lua', 6],
+    [363, 'lua/shared/semaphore/serve.lua', 41],
+    [368, 'lua/shared/semaphore/serve.lua', 60],
+    [390, 'lua/shared/send-back.lua', 4],
+    [425, 'lua/shared/silent.lua', 10],
+    [455, 'lua/shared/semaphore/serve.lua', 83],
+    [460, 'lua/shared/call-other.lua', 1],
+    [469, 'lua/shared/semaphore/serve.lua', 89],
+    [486, 'lua/shared/send-back.lua', 4],
+    [521, 'lua/shared/silent.lua', 10],
+    [551, 'lua/shared/semaphore/serve.lua', 107],
+    [561, 'lua/shared/line.lua', 20],
+    [566, 'lua/shared/semaphore/serve.lua', 117],
+    [572, 'lua/semaphore/release.lua', 47],
+    [574, 'lua/shared/semaphore/save.lua', 35],
+    [575, 'lua/shared/semaphore/save.lua', 12],
+    [588, 'lua/shared/semaphore/save.lua', 26],
+    [593, 'lua/shared/behind.lua', 4],
+    [597, 'lua/shared/semaphore/save.lua', 31],
+    [600, 'lua/shared/semaphore/save.lua', 36],
+    [602, 'lua/semaphore/release.lua', 49],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3259,7 +3060,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: '9a2e524345d618453d1dafdf6b68f79e67d0c7fb',
+    sha1: 'b73d5588bec79b14f46484afe154fc10b676b83b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3281,17 +3082,6 @@ local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long others have to c
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
-end
 -- Those who wait, first come first served: a sorted set of tickets by number.
 -- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
 -- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
@@ -3304,6 +3094,151 @@ end
 -- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
+-- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+-- Writes the main key of a semaphore; see shared/semaphore/state.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- Permits are granted to those who wait, first come first served: one who wants much is waited for.
+
+-- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
+local function open_semaphore(state)
+  local stored = redis.call('GET', state)
+  if not stored then
+    return {
+      layout = '1',
+      limit = 0,
+      resized = 0,
+      used = 0,
+      token = '0',
+      soonest_end_ms = 0,
+      last_end_ms = 0,
+      last_ticket = 0,
+    }
+  end
+  local layout, limit, resized, used, token, soonest, last, last_ticket =
+    string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+  if layout ~= '1' then
+    return { layout = string.match(stored, '^%S*') }
+  end
+  return {
+    layout = layout,
+    limit = tonumber(limit),
+    resized = tonumber(resized),
+    used = tonumber(used),
+    token = token,
+    soonest_end_ms = tonumber(soonest),
+    last_end_ms = tonumber(last),
+    last_ticket = tonumber(last_ticket),
+  }
+end
+local semaphore = open_semaphore(state)
+if semaphore.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. semaphore.layout)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+semaphore.limit = limit
+semaphore.resized = 1
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+local function semaphore_text(semaphore)
+  return string.format(
+    '%s %d %d %d %s %.0f %.0f %d',
+    '1',
+    semaphore.limit,
+    semaphore.resized,
+    semaphore.used,
+    semaphore.token,
+    semaphore.soonest_end_ms,
+    semaphore.last_end_ms,
+    semaphore.last_ticket
+  )
+end
+local function semaphore_kept_ms(semaphore, now_ms)
+  local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
+  if semaphore.resized == 1 then
+    kept_ms = 2592000000
+  end
+  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+  return string.format('%.0f', left_ms + kept_ms)
+end
+local function save_semaphore(state, semaphore, now_ms)
+  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
+end
+save_semaphore(state, semaphore, now_ms)
+-- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
+-- so the limit holds.
+local function reap(semaphore, permits, ids, now_ms)
+  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
+    return false
+  end
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
+  local tokens = {}
+  for at = 1, #ended, 2 do
+    tokens[#tokens + 1] = ended[at]
+  end
+  if tokens[1] then
+-- Removes permits, live or not. Answers what they were.
+local function forget_permits(semaphore, permits, ids, tokens)
+  local known = redis.call('HMGET', ids, unpack(tokens))
+  local fields, forgotten = {}, {}
+-- One that has no entry counts for nothing: a user without the right to write it was cut off there.
+local function parse_permit(text)
+  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
+  return { weight = tonumber(weight), id = id, holder = holder }
+end
+  for at, token in ipairs(tokens) do
+    local permit = parse_permit(known[at])
+    forgotten[at] = permit
+    semaphore.used = semaphore.used - permit.weight
+    fields[#fields + 1] = token
+    fields[#fields + 1] = 'i' .. permit.id
+  end
+  redis.call('ZREM', permits, unpack(tokens))
+  redis.call('HDEL', ids, unpack(fields))
+  return forgotten
+end
+    for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
+      note_late(semaphore, permit.id, tokens[at], ended[2 * at])
+    end
+  end
+-- Looks when the next permit ends. Where none is left nothing is used.
+local function look_ahead(semaphore, permits)
+  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
+  semaphore.soonest_end_ms = tonumber(soonest or 0)
+  if not soonest then
+    semaphore.used = 0
+    semaphore.last_end_ms = 0
+  end
+end
+  look_ahead(semaphore, permits)
+  return true
+end
+reap(semaphore, permits, ids, now_ms)
+local served
+if semaphore.last_ticket > 0 then
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
   return {
@@ -3316,21 +3251,9 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
-
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
-
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
@@ -3349,7 +3272,6 @@ local function listens_here(ticket, how)
   end
   return counts[2] > 0
 end
-
 -- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
 -- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
@@ -3365,7 +3287,6 @@ local function publish_to(ticket, message, how)
   end
   return type(heard) == 'number'
 end
-
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
 local function tell_process(ticket, message, how)
   if listens_here(ticket, how) == false then
@@ -3374,16 +3295,74 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
--- The line of tickets; see shared/tickets.
--- Dead tickets passed over by one call.
-local MOST_SKIPPED = 500
+local how = { channel = channel, sharded = sharded, counted = counted }
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '999')) do
+    local ticket = parse_ticket(text)
+    if ticket.units > limit then
+      redis.call('ZREM', queue, text)
+      tell_process(ticket, 'come ' .. ticket.id, how)
+    end
+  end
+-- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
+-- ticket, which fits; 'nobody' when the line is empty; 'served' when the first in line has been told that it
+-- is; 'more' when the call ended among tickets of the dead.
+local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
+  local now_ms = math.floor(now_us / 1000)
+  local granted = 0
+  -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
+  local asleep
+  local ticket, behind
+  if semaphore.late then
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
 
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+    send_back(queue, semaphore.late, own, how)
+  end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
 -- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
   local asked_ms = string.match(ticket.id, '@(%d+)$')
   return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
-
 -- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
 -- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
@@ -3392,13 +3371,6 @@ local function offered_ms(ticket, heard, claim_ms, now_ms)
   end
   return math.min(ticket.lease_ms, claim_ms)
 end
-
--- The first ticket, or nil.
-local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
-end
-
 -- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
 -- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
 -- Answers as \`publish_to\`.
@@ -3409,159 +3381,27 @@ local function tell_granted(queue, ticket, message, how)
   end
   return publish_to(ticket, message, how)
 end
--- The main key of a semaphore, one text:
--- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
---   limit           the newest one that came with an attempt; once \`resized\`, that of \`resize\` alone
---   used            weight of all permits that are out, those included whose end has not been noticed yet
---   token           the newest one granted; it outlives its permit, so that tokens rise
---   soonest_end_ms  no permit ends earlier
---   last_end_ms     no permit ends later
---   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
-local SEMAPHORE_LAYOUT = '1'
-
--- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
-local function open_semaphore(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = SEMAPHORE_LAYOUT,
-      limit = 0,
-      resized = 0,
-      used = 0,
-      token = '0',
-      soonest_end_ms = 0,
-      last_end_ms = 0,
-      last_ticket = 0,
-    }
-  end
-  local layout, limit, resized, used, token, soonest, last, last_ticket =
-    string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-  if layout ~= SEMAPHORE_LAYOUT then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    limit = tonumber(limit),
-    resized = tonumber(resized),
-    used = tonumber(used),
-    token = token,
-    soonest_end_ms = tonumber(soonest),
-    last_end_ms = tonumber(last),
-    last_ticket = tonumber(last_ticket),
-  }
-end
-
 -- Whether so much is free.
 local function fits(semaphore, weight)
   return semaphore.used + weight <= semaphore.limit
 end
--- Writes the main key of a semaphore; see shared/semaphore/state.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-
--- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
--- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.
-local SEMAPHORE_KEPT_MS = 720000
--- One with waiters outlives the longest wait.
-local AWAITED_SEMAPHORE_KEPT_MS = 7200000
--- A limit that somebody has set is not forgotten over a quiet weekend.
-local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
-
-local function semaphore_text(semaphore)
-  return string.format(
-    '%s %d %d %d %s %.0f %.0f %d',
-    SEMAPHORE_LAYOUT,
-    semaphore.limit,
-    semaphore.resized,
-    semaphore.used,
-    semaphore.token,
-    semaphore.soonest_end_ms,
-    semaphore.last_end_ms,
-    semaphore.last_ticket
-  )
-end
-
-local function semaphore_kept_ms(semaphore, now_ms)
-  local kept_ms = semaphore.last_ticket > 0 and AWAITED_SEMAPHORE_KEPT_MS or SEMAPHORE_KEPT_MS
-  if semaphore.resized == 1 then
-    kept_ms = RESIZED_SEMAPHORE_KEPT_MS
-  end
-  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-  return string.format('%.0f', left_ms + kept_ms)
-end
-
-local function save_semaphore(state, semaphore, now_ms)
-  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
-end
-
--- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
--- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
--- Permits whose lease has ended, removed by one call.
-local MOST_REAPED = 1000
-
--- One that has no entry counts for nothing: a user without the right to write it was cut off there.
-local function parse_permit(text)
-  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
-  return { weight = tonumber(weight), id = id, holder = holder }
-end
-
--- Granting permits and removing them; see shared/semaphore/permit.
-local PERMITS_KEPT_MS = 60000
--- The end of the keys is moved in steps, so that most grants need not move it.
-local KEPT_STEP_MS = 600000
-
--- Removes permits, live or not. Answers what they were.
-local function forget_permits(semaphore, permits, ids, tokens)
-  local known = redis.call('HMGET', ids, unpack(tokens))
-  local fields, forgotten = {}, {}
-  for at, token in ipairs(tokens) do
-    local permit = parse_permit(known[at])
-    forgotten[at] = permit
-    semaphore.used = semaphore.used - permit.weight
-    fields[#fields + 1] = token
-    fields[#fields + 1] = 'i' .. permit.id
-  end
-  redis.call('ZREM', permits, unpack(tokens))
-  redis.call('HDEL', ids, unpack(fields))
-  return forgotten
-end
-
--- Looks when the next permit ends. Where none is left nothing is used.
-local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
-  semaphore.soonest_end_ms = tonumber(soonest or 0)
-  if not soonest then
-    semaphore.used = 0
-    semaphore.last_end_ms = 0
-  end
-end
-
 -- In how many milliseconds the next permit ends.
 local function next_end_in_ms(semaphore, now_ms)
   return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
-
 -- In which step the keys go: they outlive the last permit, for a while.
 local function last_step(semaphore)
-  return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
+  return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
 end
-
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - now_ms)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
   redis.call('PEXPIRE', permits, kept_ms)
   redis.call('PEXPIRE', ids, kept_ms)
 end
-
 -- The token of the next permit, as text.
 local function new_token(semaphore, now_us)
   return string.format('%.0f', next_token(semaphore.token, now_us))
 end
-
 -- Grants a ticket a permit.
 local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   local first, step = semaphore.used == 0, last_step(semaphore)
@@ -3577,38 +3417,6 @@ local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms,
     keep_permits(semaphore, permits, ids, now_ms)
   end
 end
--- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
--- so the limit holds.
-local function reap(semaphore, permits, ids, now_ms)
-  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
-    return false
-  end
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
-local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
-end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', MOST_REAPED)
-  local tokens = {}
-  for at = 1, #ended, 2 do
-    tokens[#tokens + 1] = ended[at]
-  end
-  if tokens[1] then
-    for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
-      note_late(semaphore, permit.id, tokens[at], ended[2 * at])
-    end
-  end
-  look_ahead(semaphore, permits)
-  return true
-end
--- Permits are granted to those who wait, first come first served: one who wants much is waited for.
-
--- Tickets to which one call grants permits.
-local MOST_GRANTED = 100
-
 -- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
 -- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
 -- told the next one too, 'untold' when it may not be told, and so asks by itself, and 'gone', having only removed the ticket,
@@ -3643,64 +3451,12 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   return together and 'called' or is_offer and 'offered' or 'granted'
 end
-
 -- The first two tickets, parsed.
 local function first_two(queue)
   local pair = redis.call('ZRANGE', queue, '0', '1')
   return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
-
--- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
--- ticket, which fits; 'nobody' when the line is empty; 'served' when the first in line has been told that it
--- is; 'more' when the call ended among tickets of the dead.
-local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local granted = 0
-  -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
-  local asleep
-  local ticket, behind
-  if semaphore.late then
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-    send_back(queue, semaphore.late, own, how)
-  end
-  for _ = 1, MOST_SKIPPED do
+  for _ = 1, 500 do
     -- Whoever stood behind one that has left the line is the first now.
     ticket, behind = behind, nil
     if not ticket then
@@ -3722,17 +3478,6 @@ end
       else
         local passed = false
         if looks then
--- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
--- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
--- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
---   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
---   401 to 800   the second in which it was told once more, for it had not asked for a while
-local SILENT_S = 4
-local LOOKED_S = 400
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -3759,7 +3504,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -3777,14 +3522,14 @@ local function is_silent(queue, ticket, own, now_ms)
   end
   local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
   local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
     return false
   elseif told == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
+  local noted_now = told * 400 + second + 1
   -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
   redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
@@ -3819,7 +3564,7 @@ end
       end
     elseif ticket.text == own then
       return 'own'
-    elseif granted == MOST_GRANTED then
+    elseif granted == 100 then
       if tell_process(ticket, 'come ' .. ticket.id, how) then
         return 'served'
       end
@@ -3829,17 +3574,6 @@ end
       if came == 'called' then
         return 'served'
       elseif came == 'untold' then
--- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
--- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
--- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
---   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
---   401 to 800   the second in which it was told once more, for it had not asked for a while
-local SILENT_S = 4
-local LOOKED_S = 400
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -3866,7 +3600,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -3884,14 +3618,14 @@ local function is_silent(queue, ticket, own, now_ms)
   end
   local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
   local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
     return false
   elseif told == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
+  local noted_now = told * 400 + second + 1
   -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
   redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
@@ -3915,33 +3649,17 @@ end
       end
     end
   end
+-- The first ticket, or nil.
+local function first_ticket(queue)
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
+  return text and parse_ticket(text) or nil
+end
   ticket = first_ticket(queue)
   if ticket then
     tell_process(ticket, 'come ' .. ticket.id, how)
   end
   return 'more'
 end
-
-local semaphore = open_semaphore(state)
-if semaphore.layout ~= SEMAPHORE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local how = { channel = channel, sharded = sharded, counted = counted }
-semaphore.limit = limit
-semaphore.resized = 1
-save_semaphore(state, semaphore, now_ms)
-reap(semaphore, permits, ids, now_ms)
-local served
-if semaphore.last_ticket > 0 then
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '999')) do
-    local ticket = parse_ticket(text)
-    if ticket.units > limit then
-      redis.call('ZREM', queue, text)
-      tell_process(ticket, 'come ' .. ticket.id, how)
-    end
-  end
   served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
 end
 save_semaphore(state, semaphore, now_ms)
@@ -3951,38 +3669,66 @@ return { 'resized', served == 'more' and 1 or 0 }
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
     [1, 'lua/semaphore/resize.lua', 1],
-    [20, 'lua/shared/clock.lua', 1],
-    [26, 'lua/shared/next-token.lua', 1],
-    [31, 'lua/shared/tickets.lua', 1],
-    [43, 'lua/shared/tickets.lua', 25],
-    [56, 'lua/shared/tell.lua', 1],
-    [113, 'lua/shared/line.lua', 1],
-    [138, 'lua/shared/line.lua', 53],
-    [148, 'lua/shared/semaphore/state.lua', 1],
-    [194, 'lua/shared/semaphore/save.lua', 1],
-    [195, 'lua/shared/behind.lua', 1],
-    [202, 'lua/shared/semaphore/save.lua', 3],
-    [238, 'lua/shared/semaphore/permit.lua', 1],
-    [249, 'lua/shared/semaphore/permits.lua', 1],
-    [280, 'lua/shared/semaphore/permits.lua', 40],
-    [301, 'lua/shared/semaphore/permits.lua', 74],
-    [316, 'lua/shared/semaphore/reap.lua', 1],
-    [322, 'lua/shared/note-late.lua', 1],
-    [330, 'lua/shared/semaphore/reap.lua', 8],
-    [343, 'lua/shared/semaphore/serve.lua', 1],
-    [399, 'lua/shared/send-back.lua', 1],
-    [437, 'lua/shared/semaphore/serve.lua', 58],
-    [461, 'lua/shared/silent.lua', 1],
-    [469, 'lua/shared/send-back.lua', 1],
-    [507, 'lua/shared/silent.lua', 10],
-    [537, 'lua/shared/semaphore/serve.lua', 83],
-    [542, 'lua/shared/call-other.lua', 1],
-    [551, 'lua/shared/semaphore/serve.lua', 89],
-    [568, 'lua/shared/silent.lua', 1],
-    [576, 'lua/shared/send-back.lua', 1],
-    [614, 'lua/shared/silent.lua', 10],
-    [644, 'lua/shared/semaphore/serve.lua', 107],
-    [660, 'lua/semaphore/resize.lua', 31],
+    [20, 'lua/shared/tickets.lua', 1],
+    [32, 'lua/shared/tell.lua', 1],
+    [38, 'lua/shared/semaphore/save.lua', 1],
+    [39, 'lua/shared/behind.lua', 1],
+    [42, 'lua/shared/semaphore/serve.lua', 1],
+    [44, 'lua/shared/semaphore/state.lua', 11],
+    [75, 'lua/semaphore/resize.lua', 32],
+    [79, 'lua/shared/clock.lua', 1],
+    [85, 'lua/semaphore/resize.lua', 36],
+    [87, 'lua/semaphore/resize.lua', 39],
+    [89, 'lua/shared/behind.lua', 4],
+    [93, 'lua/shared/semaphore/save.lua', 12],
+    [106, 'lua/shared/semaphore/save.lua', 26],
+    [114, 'lua/shared/semaphore/save.lua', 35],
+    [117, 'lua/semaphore/resize.lua', 41],
+    [118, 'lua/shared/semaphore/reap.lua', 1],
+    [124, 'lua/shared/note-late.lua', 1],
+    [132, 'lua/shared/semaphore/reap.lua', 8],
+    [138, 'lua/shared/semaphore/permits.lua', 6],
+    [142, 'lua/shared/semaphore/permit.lua', 6],
+    [147, 'lua/shared/semaphore/permits.lua', 10],
+    [158, 'lua/shared/semaphore/reap.lua', 14],
+    [162, 'lua/shared/semaphore/permits.lua', 22],
+    [171, 'lua/shared/semaphore/reap.lua', 18],
+    [174, 'lua/semaphore/resize.lua', 42],
+    [177, 'lua/shared/tickets.lua', 25],
+    [189, 'lua/shared/tell.lua', 7],
+    [192, 'lua/shared/tell.lua', 15],
+    [210, 'lua/shared/tell.lua', 34],
+    [225, 'lua/shared/tell.lua', 50],
+    [233, 'lua/semaphore/resize.lua', 38],
+    [234, 'lua/semaphore/resize.lua', 45],
+    [241, 'lua/shared/semaphore/serve.lua', 47],
+    [251, 'lua/shared/send-back.lua', 4],
+    [286, 'lua/shared/semaphore/serve.lua', 58],
+    [288, 'lua/shared/next-token.lua', 1],
+    [293, 'lua/shared/tell.lua', 11],
+    [296, 'lua/shared/line.lua', 5],
+    [301, 'lua/shared/line.lua', 11],
+    [309, 'lua/shared/line.lua', 53],
+    [319, 'lua/shared/semaphore/state.lua', 43],
+    [323, 'lua/shared/semaphore/permits.lua', 40],
+    [327, 'lua/shared/semaphore/permits.lua', 45],
+    [331, 'lua/shared/semaphore/permits.lua', 50],
+    [336, 'lua/shared/semaphore/permits.lua', 56],
+    [340, 'lua/shared/semaphore/permits.lua', 74],
+    [355, 'lua/shared/semaphore/serve.lua', 6],
+    [389, 'lua/shared/semaphore/serve.lua', 41],
+    [394, 'lua/shared/semaphore/serve.lua', 60],
+    [416, 'lua/shared/send-back.lua', 4],
+    [451, 'lua/shared/silent.lua', 10],
+    [481, 'lua/shared/semaphore/serve.lua', 83],
+    [486, 'lua/shared/call-other.lua', 1],
+    [495, 'lua/shared/semaphore/serve.lua', 89],
+    [512, 'lua/shared/send-back.lua', 4],
+    [547, 'lua/shared/silent.lua', 10],
+    [577, 'lua/shared/semaphore/serve.lua', 107],
+    [587, 'lua/shared/line.lua', 20],
+    [592, 'lua/shared/semaphore/serve.lua', 117],
+    [598, 'lua/semaphore/resize.lua', 52],
   ],
   encode(args) {
     return withoutDefaults([
@@ -4030,7 +3776,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: 'f57d77d9ef99fa41a5645b25f0bf69187e99edab',
+    sha1: '67afbb2b3fcf170f48a8afbb3826d97af98119bf',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4049,17 +3795,6 @@ local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long they have to con
 local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[4] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
-end
 -- Those who wait, first come first served: a sorted set of tickets by number.
 -- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
 -- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
@@ -4072,6 +3807,130 @@ end
 -- again, and keeps its place. On a cluster without sharded channels the number
 -- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
+-- Telling the processes of tickets; see shared/tickets.
+-- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
+-- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
+-- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+-- Writes the main key of a semaphore; see shared/semaphore/state.
+-- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
+-- far the clock has stepped back.
+
+-- Permits are granted to those who wait, first come first served: one who wants much is waited for.
+
+-- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
+local function open_semaphore(state)
+  local stored = redis.call('GET', state)
+  if not stored then
+    return {
+      layout = '1',
+      limit = 0,
+      resized = 0,
+      used = 0,
+      token = '0',
+      soonest_end_ms = 0,
+      last_end_ms = 0,
+      last_ticket = 0,
+    }
+  end
+  local layout, limit, resized, used, token, soonest, last, last_ticket =
+    string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+  if layout ~= '1' then
+    return { layout = string.match(stored, '^%S*') }
+  end
+  return {
+    layout = layout,
+    limit = tonumber(limit),
+    resized = tonumber(resized),
+    used = tonumber(used),
+    token = token,
+    soonest_end_ms = tonumber(soonest),
+    last_end_ms = tonumber(last),
+    last_ticket = tonumber(last_ticket),
+  }
+end
+local semaphore = open_semaphore(state)
+if semaphore.layout ~= '1' then
+  return redis.error_reply('LAYOUT ' .. semaphore.layout)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+local now_us = clock_us()
+local now_ms = math.floor(now_us / 1000)
+-- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
+-- so the limit holds.
+local function reap(semaphore, permits, ids, now_ms)
+  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
+    return false
+  end
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
+  local tokens = {}
+  for at = 1, #ended, 2 do
+    tokens[#tokens + 1] = ended[at]
+  end
+  if tokens[1] then
+-- Removes permits, live or not. Answers what they were.
+local function forget_permits(semaphore, permits, ids, tokens)
+  local known = redis.call('HMGET', ids, unpack(tokens))
+  local fields, forgotten = {}, {}
+-- One that has no entry counts for nothing: a user without the right to write it was cut off there.
+local function parse_permit(text)
+  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
+  return { weight = tonumber(weight), id = id, holder = holder }
+end
+  for at, token in ipairs(tokens) do
+    local permit = parse_permit(known[at])
+    forgotten[at] = permit
+    semaphore.used = semaphore.used - permit.weight
+    fields[#fields + 1] = token
+    fields[#fields + 1] = 'i' .. permit.id
+  end
+  redis.call('ZREM', permits, unpack(tokens))
+  redis.call('HDEL', ids, unpack(fields))
+  return forgotten
+end
+    for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
+      note_late(semaphore, permit.id, tokens[at], ended[2 * at])
+    end
+  end
+-- Looks when the next permit ends. Where none is left nothing is used.
+local function look_ahead(semaphore, permits)
+  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
+  semaphore.soonest_end_ms = tonumber(soonest or 0)
+  if not soonest then
+    semaphore.used = 0
+    semaphore.last_end_ms = 0
+  end
+end
+  look_ahead(semaphore, permits)
+  return true
+end
+local reaped = reap(semaphore, permits, ids, now_ms)
+local served
+if semaphore.last_ticket > 0 then
+  local how = { channel = channel, sharded = sharded, counted = counted }
+-- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
+-- ticket, which fits; 'nobody' when the line is empty; 'served' when the first in line has been told that it
+-- is; 'more' when the call ended among tickets of the dead.
+local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
+  local now_ms = math.floor(now_us / 1000)
+  local granted = 0
+  -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
+  local asleep
+  local ticket, behind
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
   return {
@@ -4084,21 +3943,9 @@ local function parse_ticket(text)
     holder = holder,
   }
 end
-
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
-
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
-
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
@@ -4117,7 +3964,6 @@ local function listens_here(ticket, how)
   end
   return counts[2] > 0
 end
-
 -- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
 -- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
@@ -4133,7 +3979,6 @@ local function publish_to(ticket, message, how)
   end
   return type(heard) == 'number'
 end
-
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
 local function tell_process(ticket, message, how)
   if listens_here(ticket, how) == false then
@@ -4142,16 +3987,57 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
--- The line of tickets; see shared/tickets.
--- Dead tickets passed over by one call.
-local MOST_SKIPPED = 500
+  if semaphore.late then
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
 
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+    send_back(queue, semaphore.late, own, how)
+  end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
 -- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
   local asked_ms = string.match(ticket.id, '@(%d+)$')
   return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
-
 -- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
 -- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
@@ -4160,13 +4046,6 @@ local function offered_ms(ticket, heard, claim_ms, now_ms)
   end
   return math.min(ticket.lease_ms, claim_ms)
 end
-
--- The first ticket, or nil.
-local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
-end
-
 -- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
 -- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
 -- Answers as \`publish_to\`.
@@ -4177,165 +4056,27 @@ local function tell_granted(queue, ticket, message, how)
   end
   return publish_to(ticket, message, how)
 end
--- The main key of a semaphore, one text:
--- '<layout> <limit> <resized> <used> <token> <soonest_end_ms> <last_end_ms> <last_ticket>'.
---   limit           the newest one that came with an attempt; once \`resized\`, that of \`resize\` alone
---   used            weight of all permits that are out, those included whose end has not been noticed yet
---   token           the newest one granted; it outlives its permit, so that tokens rise
---   soonest_end_ms  no permit ends earlier
---   last_end_ms     no permit ends later
---   last_ticket     number of the newest ticket; 0: nobody waits, and the queue is not looked at
-local SEMAPHORE_LAYOUT = '1'
-
--- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
-local function open_semaphore(state)
-  local stored = redis.call('GET', state)
-  if not stored then
-    return {
-      layout = SEMAPHORE_LAYOUT,
-      limit = 0,
-      resized = 0,
-      used = 0,
-      token = '0',
-      soonest_end_ms = 0,
-      last_end_ms = 0,
-      last_ticket = 0,
-    }
-  end
-  local layout, limit, resized, used, token, soonest, last, last_ticket =
-    string.match(stored, '^(%d+) (%d+) (%d) (%d+) (%d+) (%d+) (%d+) (%d+)$')
-  if layout ~= SEMAPHORE_LAYOUT then
-    return { layout = string.match(stored, '^%S*') }
-  end
-  return {
-    layout = layout,
-    limit = tonumber(limit),
-    resized = tonumber(resized),
-    used = tonumber(used),
-    token = token,
-    soonest_end_ms = tonumber(soonest),
-    last_end_ms = tonumber(last),
-    last_ticket = tonumber(last_ticket),
-  }
-end
-
 -- Whether so much is free.
 local function fits(semaphore, weight)
   return semaphore.used + weight <= semaphore.limit
 end
--- Writes the main key of a semaphore; see shared/semaphore/state.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
-
--- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
--- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.
-local SEMAPHORE_KEPT_MS = 720000
--- One with waiters outlives the longest wait.
-local AWAITED_SEMAPHORE_KEPT_MS = 7200000
--- A limit that somebody has set is not forgotten over a quiet weekend.
-local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
-
-local function semaphore_text(semaphore)
-  return string.format(
-    '%s %d %d %d %s %.0f %.0f %d',
-    SEMAPHORE_LAYOUT,
-    semaphore.limit,
-    semaphore.resized,
-    semaphore.used,
-    semaphore.token,
-    semaphore.soonest_end_ms,
-    semaphore.last_end_ms,
-    semaphore.last_ticket
-  )
-end
-
-local function semaphore_kept_ms(semaphore, now_ms)
-  local kept_ms = semaphore.last_ticket > 0 and AWAITED_SEMAPHORE_KEPT_MS or SEMAPHORE_KEPT_MS
-  if semaphore.resized == 1 then
-    kept_ms = RESIZED_SEMAPHORE_KEPT_MS
-  end
-  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-  return string.format('%.0f', left_ms + kept_ms)
-end
-
-local function save_semaphore(state, semaphore, now_ms)
-  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
-end
-
--- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
-local function save_freed_semaphore(state, semaphore, now_ms)
-  redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
-  save_semaphore(state, semaphore, now_ms)
-end
-
--- The permits that are out: a sorted set of tokens by the time at which they end, and a hash that leads from
--- the id of an attempt to its token ('i<id>'), and from the token to '<weight> <id> <holder>'.
--- Permits whose lease has ended, removed by one call.
-local MOST_REAPED = 1000
-
--- One that has no entry counts for nothing: a user without the right to write it was cut off there.
-local function parse_permit(text)
-  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
-  return { weight = tonumber(weight), id = id, holder = holder }
-end
-
--- Granting permits and removing them; see shared/semaphore/permit.
-local PERMITS_KEPT_MS = 60000
--- The end of the keys is moved in steps, so that most grants need not move it.
-local KEPT_STEP_MS = 600000
-
--- Removes permits, live or not. Answers what they were.
-local function forget_permits(semaphore, permits, ids, tokens)
-  local known = redis.call('HMGET', ids, unpack(tokens))
-  local fields, forgotten = {}, {}
-  for at, token in ipairs(tokens) do
-    local permit = parse_permit(known[at])
-    forgotten[at] = permit
-    semaphore.used = semaphore.used - permit.weight
-    fields[#fields + 1] = token
-    fields[#fields + 1] = 'i' .. permit.id
-  end
-  redis.call('ZREM', permits, unpack(tokens))
-  redis.call('HDEL', ids, unpack(fields))
-  return forgotten
-end
-
--- Looks when the next permit ends. Where none is left nothing is used.
-local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
-  semaphore.soonest_end_ms = tonumber(soonest or 0)
-  if not soonest then
-    semaphore.used = 0
-    semaphore.last_end_ms = 0
-  end
-end
-
 -- In how many milliseconds the next permit ends.
 local function next_end_in_ms(semaphore, now_ms)
   return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
-
 -- In which step the keys go: they outlive the last permit, for a while.
 local function last_step(semaphore)
-  return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
+  return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
 end
-
 local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - now_ms)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
   redis.call('PEXPIRE', permits, kept_ms)
   redis.call('PEXPIRE', ids, kept_ms)
 end
-
 -- The token of the next permit, as text.
 local function new_token(semaphore, now_us)
   return string.format('%.0f', next_token(semaphore.token, now_us))
 end
-
 -- Grants a ticket a permit.
 local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   local first, step = semaphore.used == 0, last_step(semaphore)
@@ -4351,38 +4092,6 @@ local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms,
     keep_permits(semaphore, permits, ids, now_ms)
   end
 end
--- Removes permits whose lease has ended; answers whether there were any. What one call leaves counts as used,
--- so the limit holds.
-local function reap(semaphore, permits, ids, now_ms)
-  if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
-    return false
-  end
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
-local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
-end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', MOST_REAPED)
-  local tokens = {}
-  for at = 1, #ended, 2 do
-    tokens[#tokens + 1] = ended[at]
-  end
-  if tokens[1] then
-    for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
-      note_late(semaphore, permit.id, tokens[at], ended[2 * at])
-    end
-  end
-  look_ahead(semaphore, permits)
-  return true
-end
--- Permits are granted to those who wait, first come first served: one who wants much is waited for.
-
--- Tickets to which one call grants permits.
-local MOST_GRANTED = 100
-
 -- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
 -- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
 -- told the next one too, 'untold' when it may not be told, and so asks by itself, and 'gone', having only removed the ticket,
@@ -4417,64 +4126,12 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   return together and 'called' or is_offer and 'offered' or 'granted'
 end
-
 -- The first two tickets, parsed.
 local function first_two(queue)
   local pair = redis.call('ZRANGE', queue, '0', '1')
   return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
-
--- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
--- ticket, which fits; 'nobody' when the line is empty; 'served' when the first in line has been told that it
--- is; 'more' when the call ended among tickets of the dead.
-local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local granted = 0
-  -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
-  local asleep
-  local ticket, behind
-  if semaphore.late then
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-    send_back(queue, semaphore.late, own, how)
-  end
-  for _ = 1, MOST_SKIPPED do
+  for _ = 1, 500 do
     -- Whoever stood behind one that has left the line is the first now.
     ticket, behind = behind, nil
     if not ticket then
@@ -4496,17 +4153,6 @@ end
       else
         local passed = false
         if looks then
--- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
--- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
--- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
---   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
---   401 to 800   the second in which it was told once more, for it had not asked for a while
-local SILENT_S = 4
-local LOOKED_S = 400
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -4533,7 +4179,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -4551,14 +4197,14 @@ local function is_silent(queue, ticket, own, now_ms)
   end
   local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
   local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
     return false
   elseif told == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
+  local noted_now = told * 400 + second + 1
   -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
   redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
@@ -4593,7 +4239,7 @@ end
       end
     elseif ticket.text == own then
       return 'own'
-    elseif granted == MOST_GRANTED then
+    elseif granted == 100 then
       if tell_process(ticket, 'come ' .. ticket.id, how) then
         return 'served'
       end
@@ -4603,17 +4249,6 @@ end
       if came == 'called' then
         return 'served'
       elseif came == 'untold' then
--- One that stands first and does not take what is free keeps all others waiting: it wants more than that, or to have a lock alone, or it
--- may not be told. As long as it lives it asks every two seconds. One that does not, although others look, sleeps, or has died where the
--- server cannot tell, and its tickets are sent back. A look is noted behind the point of the ticket's number, in thousandths:
---   0            nobody has looked since it asked
---   1 to 400     the second, of 400, in which another one looked and told it that it is the first, if it may be told
---   401 to 800   the second in which it was told once more, for it had not asked for a while
-local SILENT_S = 4
-local LOOKED_S = 400
--- Processes that did not take what they were offered.
-local MOST_SENT_BACK = '1999'
-
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -4640,7 +4275,7 @@ local function send_back(queue, late, own, how)
     return
   end
   local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', MOST_SENT_BACK)) do
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
     if late[process_of({ id = text })] then
       theirs[#theirs + 1] = text
     end
@@ -4658,14 +4293,14 @@ local function is_silent(queue, ticket, own, now_ms)
   end
   local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
   local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % LOOKED_S
-  local told = math.ceil(noted / LOOKED_S)
-  if told > 0 and (second + 1 - noted) % LOOKED_S < SILENT_S then
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
     return false
   elseif told == 2 then
     return true
   end
-  local noted_now = told * LOOKED_S + second + 1
+  local noted_now = told * 400 + second + 1
   -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
   redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
@@ -4689,26 +4324,53 @@ end
       end
     end
   end
+-- The first ticket, or nil.
+local function first_ticket(queue)
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
+  return text and parse_ticket(text) or nil
+end
   ticket = first_ticket(queue)
   if ticket then
     tell_process(ticket, 'come ' .. ticket.id, how)
   end
   return 'more'
 end
-
-local semaphore = open_semaphore(state)
-if semaphore.layout ~= SEMAPHORE_LAYOUT then
-  return redis.error_reply('LAYOUT ' .. semaphore.layout)
-end
-local now_us = clock_us()
-local now_ms = math.floor(now_us / 1000)
-local reaped = reap(semaphore, permits, ids, now_ms)
-local served
-if semaphore.last_ticket > 0 then
-  local how = { channel = channel, sharded = sharded, counted = counted }
   served = serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
 end
 if served or reaped then
+-- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
+local function save_freed_semaphore(state, semaphore, now_ms)
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+local function semaphore_kept_ms(semaphore, now_ms)
+  local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
+  if semaphore.resized == 1 then
+    kept_ms = 2592000000
+  end
+  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+  return string.format('%.0f', left_ms + kept_ms)
+end
+  redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
+local function save_semaphore(state, semaphore, now_ms)
+local function semaphore_text(semaphore)
+  return string.format(
+    '%s %d %d %d %s %.0f %.0f %d',
+    '1',
+    semaphore.limit,
+    semaphore.resized,
+    semaphore.used,
+    semaphore.token,
+    semaphore.soonest_end_ms,
+    semaphore.last_end_ms,
+    semaphore.last_ticket
+  )
+end
+  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
+end
+  save_semaphore(state, semaphore, now_ms)
+end
   save_freed_semaphore(state, semaphore, now_ms)
 end
 return { 'served', served == 'more' and 1 or 0 }
@@ -4717,38 +4379,68 @@ return { 'served', served == 'more' and 1 or 0 }
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
     [1, 'lua/semaphore/serve.lua', 1],
-    [17, 'lua/shared/clock.lua', 1],
-    [23, 'lua/shared/next-token.lua', 1],
-    [28, 'lua/shared/tickets.lua', 1],
-    [40, 'lua/shared/tickets.lua', 25],
-    [53, 'lua/shared/tell.lua', 1],
-    [110, 'lua/shared/line.lua', 1],
-    [135, 'lua/shared/line.lua', 53],
-    [145, 'lua/shared/semaphore/state.lua', 1],
-    [191, 'lua/shared/semaphore/save.lua', 1],
-    [192, 'lua/shared/behind.lua', 1],
-    [199, 'lua/shared/semaphore/save.lua', 3],
-    [241, 'lua/shared/semaphore/permit.lua', 1],
-    [252, 'lua/shared/semaphore/permits.lua', 1],
-    [283, 'lua/shared/semaphore/permits.lua', 40],
-    [304, 'lua/shared/semaphore/permits.lua', 74],
-    [319, 'lua/shared/semaphore/reap.lua', 1],
-    [325, 'lua/shared/note-late.lua', 1],
-    [333, 'lua/shared/semaphore/reap.lua', 8],
-    [346, 'lua/shared/semaphore/serve.lua', 1],
-    [402, 'lua/shared/send-back.lua', 1],
-    [440, 'lua/shared/semaphore/serve.lua', 58],
-    [464, 'lua/shared/silent.lua', 1],
-    [472, 'lua/shared/send-back.lua', 1],
-    [510, 'lua/shared/silent.lua', 10],
-    [540, 'lua/shared/semaphore/serve.lua', 83],
-    [545, 'lua/shared/call-other.lua', 1],
-    [554, 'lua/shared/semaphore/serve.lua', 89],
-    [571, 'lua/shared/silent.lua', 1],
-    [579, 'lua/shared/send-back.lua', 1],
-    [617, 'lua/shared/silent.lua', 10],
-    [647, 'lua/shared/semaphore/serve.lua', 107],
-    [663, 'lua/semaphore/serve.lua', 28],
+    [17, 'lua/shared/tickets.lua', 1],
+    [29, 'lua/shared/tell.lua', 1],
+    [35, 'lua/shared/semaphore/save.lua', 1],
+    [36, 'lua/shared/behind.lua', 1],
+    [39, 'lua/shared/semaphore/serve.lua', 1],
+    [41, 'lua/shared/semaphore/state.lua', 11],
+    [72, 'lua/semaphore/serve.lua', 29],
+    [76, 'lua/shared/clock.lua', 1],
+    [82, 'lua/semaphore/serve.lua', 33],
+    [84, 'lua/shared/semaphore/reap.lua', 1],
+    [90, 'lua/shared/note-late.lua', 1],
+    [98, 'lua/shared/semaphore/reap.lua', 8],
+    [104, 'lua/shared/semaphore/permits.lua', 6],
+    [108, 'lua/shared/semaphore/permit.lua', 6],
+    [113, 'lua/shared/semaphore/permits.lua', 10],
+    [124, 'lua/shared/semaphore/reap.lua', 14],
+    [128, 'lua/shared/semaphore/permits.lua', 22],
+    [137, 'lua/shared/semaphore/reap.lua', 18],
+    [140, 'lua/semaphore/serve.lua', 35],
+    [144, 'lua/shared/semaphore/serve.lua', 47],
+    [153, 'lua/shared/tickets.lua', 25],
+    [165, 'lua/shared/tell.lua', 7],
+    [168, 'lua/shared/tell.lua', 15],
+    [186, 'lua/shared/tell.lua', 34],
+    [201, 'lua/shared/tell.lua', 50],
+    [209, 'lua/shared/semaphore/serve.lua', 56],
+    [210, 'lua/shared/send-back.lua', 4],
+    [245, 'lua/shared/semaphore/serve.lua', 58],
+    [247, 'lua/shared/next-token.lua', 1],
+    [252, 'lua/shared/tell.lua', 11],
+    [255, 'lua/shared/line.lua', 5],
+    [260, 'lua/shared/line.lua', 11],
+    [268, 'lua/shared/line.lua', 53],
+    [278, 'lua/shared/semaphore/state.lua', 43],
+    [282, 'lua/shared/semaphore/permits.lua', 40],
+    [286, 'lua/shared/semaphore/permits.lua', 45],
+    [290, 'lua/shared/semaphore/permits.lua', 50],
+    [295, 'lua/shared/semaphore/permits.lua', 56],
+    [299, 'lua/shared/semaphore/permits.lua', 74],
+    [314, 'lua/shared/semaphore/serve.lua', 6],
+    [348, 'lua/shared/semaphore/serve.lua', 41],
+    [353, 'lua/shared/semaphore/serve.lua', 60],
+    [375, 'lua/shared/send-back.lua', 4],
+    [410, 'lua/shared/silent.lua', 10],
+    [440, 'lua/shared/semaphore/serve.lua', 83],
+    [445, 'lua/shared/call-other.lua', 1],
+    [454, 'lua/shared/semaphore/serve.lua', 89],
+    [471, 'lua/shared/send-back.lua', 4],
+    [506, 'lua/shared/silent.lua', 10],
+    [536, 'lua/shared/semaphore/serve.lua', 107],
+    [546, 'lua/shared/line.lua', 20],
+    [551, 'lua/shared/semaphore/serve.lua', 117],
+    [557, 'lua/semaphore/serve.lua', 39],
+    [560, 'lua/shared/semaphore/save.lua', 39],
+    [562, 'lua/shared/behind.lua', 4],
+    [566, 'lua/shared/semaphore/save.lua', 26],
+    [574, 'lua/shared/semaphore/save.lua', 41],
+    [575, 'lua/shared/semaphore/save.lua', 35],
+    [576, 'lua/shared/semaphore/save.lua', 12],
+    [589, 'lua/shared/semaphore/save.lua', 36],
+    [591, 'lua/shared/semaphore/save.lua', 42],
+    [593, 'lua/semaphore/serve.lua', 42],
   ],
   encode(args) {
     return withoutDefaults([

@@ -39,9 +39,9 @@ function built(body: string): { source: string } | string {
 }
 
 const SHAPES: [what: string, least: number, most: number, body: (count: number) => string][] = [
-  ['locals', 190, 200, (count) => times(count, (at) => `local a${at} = 1\n`)],
-  ['locals of one name', 190, 200, (count) => times(count, () => 'local a = 1\n')],
-  ['locals in a block', 190, 200, (count) => `do\n${times(count, (at) => `local a${at} = 1\n`)}end`],
+  ['locals', 190, 200, (count) => times(count, (at) => `local a${at} = state\n`)],
+  ['locals of one name', 190, 200, (count) => times(count, () => 'local a = state\n')],
+  ['locals in a block', 190, 200, (count) => `do\n${times(count, (at) => `local a${at} = state\n`)}end`],
   ['parameters', 190, 200, (count) => `local function f(${listed(count, (at) => `p${at}`)})\nend\nf()`],
   [
     'loops in each other',
@@ -54,11 +54,11 @@ const SHAPES: [what: string, least: number, most: number, body: (count: number) 
     50,
     61,
     (count) =>
-      `${times(count, (at) => `local a${at} = 1\n`)}local function f()\nlocal function g()\nreturn ${listed(count, (at) => `a${at}`)}\nend\nreturn g\nend\nf()`,
+      `${times(count, (at) => `local a${at} = state\n`)}local function f()\nlocal function g()\nreturn ${listed(count, (at) => `a${at}`)}\nend\nreturn g\nend\nf()`,
   ],
   ['arguments', 200, 247, (count) => `local function f()\nend\nf(${listed(count, () => '1')})`],
   ['values set at once', 150, 200, (count) => `local a\n${listed(count, () => 'a')} = 1`],
-  ['parentheses', 150, 198, (count) => `local a = ${'('.repeat(count)}1${')'.repeat(count)}`],
+  ['parentheses', 150, 198, (count) => `local a = ${'('.repeat(count)}state${')'.repeat(count)}`],
   ['texts put together', 150, 198, (count) => `local a = state${" .. 'x'".repeat(count)}`],
   ['blocks in each other', 150, 199, (count) => `${'do\n'.repeat(count)}${'end\n'.repeat(count)}`],
   [

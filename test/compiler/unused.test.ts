@@ -1,40 +1,9 @@
 // What is left out of the text that Redis is sent: functions that nobody calls, and nothing else.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import { compileTree } from '../../tools/contract/compile.ts'
-import { locate } from '../../tools/contract/include.ts'
-
-const HEAD = `--[[
-Sets the gauge.
-
-@returns set  value:text
-@cost    O(1)
-]]
-local state = KEYS[1] -- string: the gauge
-local value = ARGV[1] -- text: what it shows
-
-`
-const ANSWER = `redis.call('SET', state, value)\nreturn { 'set', value }\n`
-
-/** The built text of an operation behind its declarations, line by line, each with the line of the source it comes from. */
-function sent(body: string, fragment = ''): [line: number, text: string][] {
-  const root = join(mkdtempSync(join(tmpdir(), 'perilune-unused-')), 'redis')
-  onTestFinished(() => rmSync(join(root, '..'), { recursive: true }))
-  mkdirSync(join(root, 'gauge'), { recursive: true })
-  mkdirSync(join(root, 'shared'))
-  writeFileSync(join(root, 'gauge/set.lua'), `${HEAD}${body}`)
-  writeFileSync(join(root, 'shared/odd.lua'), fragment)
-  const operation = compileTree(root).operations['gauge/set']
-  const text = operation?.source.split('\n') ?? []
-  const lines = text.map((line, at): [number, string] => [locate(operation?.lines ?? [], at + 1).line, line])
-  return lines.slice(9, -1)
-}
+import { expect, test } from 'vitest'
+import { ANSWER, sent, texts } from './sent-fixture.ts'
 
 const ANSWERED = ["redis.call('SET', state, value)", "return { 'set', value }"]
-const texts = (lines: [number, string][]): string[] => lines.map(([, text]) => text)
 
 test('an unused function goes with the comments above it and the empty line behind it', () => {
   const lines = sent(
@@ -49,11 +18,11 @@ test('an unused function goes with the comments above it and the empty line behi
 
 test('what stands on the lines of an unused function beside it stays', () => {
   const lines = sent(
-    `local seen = 1 local function odd()\n  return 1\nend redis.call('DEL', state)\nvalue = value .. seen\n${ANSWER}`,
+    `local seen = #value local function odd()\n  return 1\nend redis.call('DEL', state)\nvalue = value .. seen\n${ANSWER}`,
   )
 
   expect(lines.map(([at, text]) => [at, text.trim()])).toEqual([
-    [10, 'local seen = 1'],
+    [10, 'local seen = #value'],
     [12, "redis.call('DEL', state)"],
     [13, 'value = value .. seen'],
     [14, ANSWERED[0]],

@@ -27,6 +27,12 @@ const LIMITS: readonly Limit[] = [
 /** Of levels and parentheses that only group, for Lua counts both. */
 const DEEPEST = 190
 
+export function hasRoom(text: SentText): boolean {
+  const problems: Problem[] = []
+  checkRoom(text, problems)
+  return problems.length === 0
+}
+
 /** The text is Lua already, but for how much it takes. */
 export function checkRoom({ source, lines }: SentText, problems: Problem[]): void {
   const all = roomTaken(parse(source, { luaVersion: '5.1', locations: true }))

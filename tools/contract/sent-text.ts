@@ -1,12 +1,16 @@
 // What Redis is sent: the built script without what it has no need of. Every line of it leads to one of the built script.
 
+import { hasRoom } from './check-room.ts'
+import { sunkLines } from './code-sinking.ts'
+import { constantsOf } from './constants.ts'
 import type { LineRun } from './contract.ts'
 import { type Edit, withEdits } from './edit.ts'
 import { locate } from './include.ts'
 import { keysInTables } from './keys-in-tables.ts'
 import type { Span } from './scope.ts'
 import type { Script } from './script.ts'
-import { goingWith, unusedFunctions } from './without-unused.ts'
+import { goingWith, outermost } from './statement-removal.ts'
+import { unusedFunctions } from './without-unused.ts'
 
 export interface SentText {
   readonly source: string
@@ -15,16 +19,22 @@ export interface SentText {
 
 export function sentText(script: Script): SentText {
   const { source, lines } = script.built
-  const unused = unusedFunctions(script).map((each) => goingWith(script, each))
+  const constants = constantsOf(script)
+  const unneeded = [...unusedFunctions(script), ...constants.statements]
+  const unused = outermost(unneeded).map((each) => goingWith(script, each))
   const removed = unused.flat()
-  const moved = keysInTables(script).filter(({ from }) => !removed.some((span) => isIn(from, span)))
+  const moved = [...keysInTables(script), ...constants.values].filter(
+    ({ from }) => !removed.some((span) => isIn(from, span)),
+  )
   const text = withEdits(source, [...removed.map((span) => leavingLines(source, span)), ...moved]).split('\n')
   const gone = new Set(unused.flatMap((spans) => emptied(text, source, spans)))
   const kept = [...text.keys()].filter((at) => !gone.has(at))
-  return {
-    source: kept.map((at) => text[at]).join('\n'),
-    lines: runsOf(kept.map((at) => locate(lines, at + 1))),
-  }
+  const told = (order: readonly number[]): SentText => ({
+    source: order.map((at) => text[at]).join('\n'),
+    lines: runsOf(order.map((at) => locate(lines, at + 1))),
+  })
+  const sunk = told(sunkLines(kept.map((at) => text[at] ?? '')).map((at) => kept[at] ?? 0))
+  return hasRoom(sunk) ? sunk : told(kept)
 }
 
 function isIn(at: number, { from, to }: Span): boolean {

@@ -1,0 +1,131 @@
+// Functions and fixed tables move to the innermost block that uses them; whatever moves, the script does the same.
+
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { sunkLines } from '../../tools/contract/code-sinking.ts'
+import { programs } from './odd-programs.ts'
+import { ANSWER, sent, texts } from './sent-fixture.ts'
+
+const sunk = (...text: string[]): string[] => sunkLines(text).map((at) => text[at] ?? '')
+
+test('a function goes with its comments before the first statement of the block that all its uses are in', () => {
+  const moved = ['-- Says it.', 'local function say(text)', "  redis.call('PUBLISH', 'all', text)", 'end']
+
+  expect(
+    sunk(...moved, '', 'if ARGV[1] then', '  local text = ARGV[2]', '  say(text)', '  say(ARGV[1])', 'end'),
+  ).toEqual(['if ARGV[1] then', '  local text = ARGV[2]', ...moved, '  say(text)', '  say(ARGV[1])', 'end'])
+})
+
+test('what only a function uses that runs once goes into it, each in the order of the text', () => {
+  const text = [
+    "local LIST = { 'a', 'b', ARGV[1] }",
+    'local function first()',
+    '  return LIST[1]',
+    'end',
+    'local function second()',
+    '  return first() .. LIST[2]',
+    'end',
+    'local function third()',
+    '  return second()',
+    'end',
+    'return third()',
+  ]
+
+  expect(sunk(...text)).toEqual([
+    'local function third()',
+    'local function second()',
+    "local LIST = { 'a', 'b', ARGV[1] }",
+    ...text.slice(1, 4),
+    ...text.slice(5, 7),
+    ...text.slice(8),
+  ])
+})
+
+describe('stays', () => {
+  const inner = ['local function inner()', '  return 1', 'end']
+  const cases: Record<string, string[]> = {
+    'what a loop uses': ['for _ = 1, 3 do', '  inner()', 'end'],
+    'what a function uses that is called twice': [
+      'local function outer()',
+      '  inner()',
+      'end',
+      'outer()',
+      'outer()',
+    ],
+    'what a function uses that calls itself': [
+      'local function outer(n)',
+      '  inner()',
+      '  return n > 0 and outer(n - 1)',
+      'end',
+      'outer(3)',
+    ],
+    'what a function uses that is handed on': ['local function outer()', '  inner()', 'end', 'pcall(outer)'],
+    'what two branches use': ['if ARGV[1] then', '  inner()', 'else', '  inner()', 'end'],
+  }
+  test.each(Object.entries(cases))('%s', (_, uses) => {
+    expect(sunk(...inner, ...uses)).toEqual([...inner, ...uses])
+  })
+
+  test('what would read another local of the same name', () => {
+    const text = [
+      'local name = 1',
+      'local function read()',
+      '  return name',
+      'end',
+      'if ARGV[1] then',
+      '  local name = 2',
+      '  return read() + name',
+      'end',
+    ]
+    expect(sunk(...text)).toEqual(text)
+  })
+
+  test('a table that holds what changes', () => {
+    const text = [
+      'local count = 1',
+      'local list = { count }',
+      'count = 2',
+      'if ARGV[1] then',
+      '  return list[1]',
+      'end',
+    ]
+    expect(sunk(...text)).toEqual(text)
+  })
+})
+
+test('where a function had no room for more locals, everything stays', () => {
+  const many = Array.from({ length: 198 }, (_, at) => `  local a${at} = value`).join('\n')
+  const inner =
+    'local function one()\n  return value\nend\nlocal function two()\n  return value\nend\nlocal function three()\n  return value\nend'
+  const lines = texts(
+    sent(
+      `${inner}\nlocal function full()\n${many}\n  return one() .. two() .. three()\nend\nvalue = full()\n${ANSWER}`,
+    ),
+  )
+
+  expect(lines.slice(0, 3)).toEqual(['local function one()', '  return value', 'end'])
+})
+
+describe('on a server', () => {
+  let client: Redis
+  beforeAll(() => {
+    client = new Redis(inject('redisPort'))
+  })
+  afterAll(() => client.disconnect())
+
+  test('five hundred odd programs tell the same story when they are sunk', async () => {
+    let moved = 0
+    for (const text of programs(500)) {
+      const order = sunkLines(text)
+      const other = order.map((at) => text[at])
+      const run = (lines: readonly (string | undefined)[]): Promise<unknown> =>
+        client
+          .eval(lines.join('\n'), 0, '1')
+          .catch((error: Error) => error.message.replace(/:\d+:|[0-9a-f]{40}/g, ''))
+      const [before, after] = [await run(text), await run(other)]
+      expect(after, other.join('\n')).toEqual(before)
+      if (other.join('\n') !== text.join('\n')) moved++
+    }
+    expect(moved).toBeGreaterThan(150)
+  })
+})

@@ -1,0 +1,73 @@
+// Constants stand where they are read, and no local is sent for them.
+
+import { expect, test } from 'vitest'
+import { ANSWER, sent, texts } from './sent-fixture.ts'
+
+const ANSWERED = ["redis.call('SET', state, value)", "return { 'set', value }"]
+
+test('numbers, texts and flags that never change', () => {
+  const body = `-- What it is.
+local SPAN_MS = 29 * 8 -- how long
+local LOWEST, NAME = -5, 'x'
+local DEFAULT = -5
+local WORD = 'it\\'s'
+local IS_ON = true
+local function span()
+  return SPAN_MS .. DEFAULT .. WORD .. tostring(IS_ON) .. LOWEST .. NAME
+end
+value = span() - DEFAULT + SPAN_MS
+${ANSWER}`
+
+  expect(sent(body)).toEqual([
+    [12, "local LOWEST, NAME = -5, 'x'"],
+    [16, 'local function span()'],
+    [17, "  return (29 * 8) .. (-5) .. 'it\\'s' .. tostring(true) .. LOWEST .. NAME"],
+    [18, 'end'],
+    [19, 'value = span() - (-5) + (29 * 8)'],
+    [20, ANSWERED[0]],
+    [21, ANSWERED[1]],
+  ])
+})
+
+test('a number keeps its distance from the dots behind it', () => {
+  expect(texts(sent(`local A = 5\nvalue = A..value..A ..value\n${ANSWER}`))[0]).toBe(
+    'value = 5 ..value..5 ..value',
+  )
+})
+
+test('what changes, is called or is indexed stays a local', () => {
+  const lines = [
+    'local count = 1',
+    'count = count + 1',
+    "local text = 'abc'",
+    'value = text:rep(count)',
+    'local odd = 1',
+    'local function grow()',
+    '  odd = odd + 1',
+    'end',
+    'grow()',
+    'value = value .. odd',
+  ]
+
+  expect(texts(sent(`${lines.join('\n')}\n${ANSWER}`))).toEqual([...lines, ...ANSWERED])
+})
+
+test('a constant stays where what is before and behind it would become one call', () => {
+  const body = `local call = value local K = 5 (redis).call('SET', state, call .. K)\nreturn { 'set', value }\n`
+
+  expect(texts(sent(body))[0]).toContain('local K = 5 (redis)')
+})
+
+test('a name that hides a constant is its own', () => {
+  const body = `local K = 5\nlocal function of(K)\n  return K\nend\nlocal before = K\nlocal K = value\nvalue = of(before) .. K\n${ANSWER}`
+
+  expect(texts(sent(body))).toEqual([
+    'local before = 5',
+    'local K = value',
+    'local function of(K)',
+    '  return K',
+    'end',
+    'value = of(before) .. K',
+    ...ANSWERED,
+  ])
+})

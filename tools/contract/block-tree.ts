@@ -1,0 +1,94 @@
+// Which block of a script each of its statements and names stands in.
+
+import type { Chunk, FunctionDeclaration, Node, Statement } from 'luaparse'
+
+export interface Block {
+  /** The statement of the block around it that it is in; null for the script itself. */
+  readonly owner: Statement | null
+  readonly kind: 'branch' | 'loop' | 'function'
+  /** Whose body it is. */
+  readonly fn: FunctionDeclaration | null
+  readonly body: readonly Statement[]
+  /** The names of its locals, each with the statement that makes it; -1: parameters, and variables of loops. */
+  readonly locals: readonly { readonly name: string; readonly at: number }[]
+}
+
+/** In which statement of a block something is. */
+export interface Place {
+  readonly block: Block
+  readonly at: number
+}
+
+export class BlockTree {
+  readonly #places = new Map<Node, Place>()
+
+  constructor({ body }: Chunk) {
+    this.#enter(body, { owner: null, kind: 'branch', fn: null, locals: [] })
+  }
+
+  /** The places that a node is in, the outermost first. */
+  path(node: Node): Place[] {
+    const path: Place[] = []
+    for (let inner: Node | null = node; inner !== null; ) {
+      const place = this.#places.get(inner)
+      if (place === undefined) throw new TypeError(`${inner.type} stands in no block`)
+      path.unshift(place)
+      inner = place.block.owner
+    }
+    return path
+  }
+
+  /** From now on it stands before the statement that is there. */
+  move(statement: Statement, before: Place): void {
+    this.#places.set(statement, before)
+  }
+
+  #enter(body: readonly Statement[], block: Omit<Block, 'body'>): void {
+    const locals = [
+      ...block.locals,
+      ...body.flatMap((statement, at) => localsOf(statement).map((name) => ({ name, at }))),
+    ]
+    const entered = { ...block, body, locals }
+    for (const [at, statement] of body.entries()) this.#visit(statement, { block: entered, at })
+  }
+
+  #visit(node: Node, place: Place): void {
+    this.#places.set(node, place)
+    const owner = place.block.body[place.at] ?? null
+    for (const [part, value] of Object.entries(node) as [string, unknown][]) {
+      const nodes = Array.isArray(value) ? value.filter(isNode) : [value].filter(isNode)
+      if (part === 'body') this.#enter(nodes as Statement[], { owner, ...headOf(node) })
+      else for (const each of nodes) this.#visit(each, place)
+    }
+  }
+}
+
+function headOf(node: Node): Pick<Block, 'kind' | 'fn' | 'locals'> {
+  switch (node.type) {
+    case 'FunctionDeclaration':
+      return { kind: 'function', fn: node, locals: beforeAll(node.parameters) }
+    case 'ForNumericStatement':
+      return { kind: 'loop', fn: null, locals: beforeAll([node.variable]) }
+    case 'ForGenericStatement':
+      return { kind: 'loop', fn: null, locals: beforeAll(node.variables) }
+    case 'WhileStatement':
+    case 'RepeatStatement':
+      return { kind: 'loop', fn: null, locals: [] }
+    default:
+      return { kind: 'branch', fn: null, locals: [] }
+  }
+}
+
+function beforeAll(variables: readonly Node[]): Block['locals'] {
+  return variables.flatMap((each) => (each.type === 'Identifier' ? [{ name: each.name, at: -1 }] : []))
+}
+
+function localsOf(statement: Statement): string[] {
+  if (statement.type === 'LocalStatement') return statement.variables.map(({ name }) => name)
+  if (statement.type !== 'FunctionDeclaration' || !statement.isLocal) return []
+  return statement.identifier?.type === 'Identifier' ? [statement.identifier.name] : []
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'type' in value
+}

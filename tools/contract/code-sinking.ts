@@ -1,0 +1,256 @@
+// A call of a script makes every function that it passes by, and each costs time. So a function, or a table that is always the
+// same, moves to the innermost block that all its uses are in: a path that does not use it does not pay for it. Compilers call
+// this code sinking. Nothing moves to where it could be made twice.
+
+import {
+  type Chunk,
+  type FunctionDeclaration,
+  type Identifier,
+  type IndexExpression,
+  type Node,
+  parse,
+  type Statement,
+} from 'luaparse'
+import { BlockTree, type Place } from './block-tree.ts'
+import { type Binding, isWithin, lineOf, type Names, resolve, spanOf } from './scope.ts'
+import { signsBehind } from './statement-removal.ts'
+
+/** The lines of a script in an order that does the same for less, each by its number from 0. */
+export function sunkLines(text: readonly string[]): number[] {
+  const chunk = parse(text.join('\n'), { luaVersion: '5.1', locations: true, ranges: true })
+  return new Sinking(text, chunk).lines()
+}
+
+/** Lines of the script from 0. */
+interface Lines {
+  readonly first: number
+  readonly last: number
+}
+
+/** A statement with the comments right above it. */
+interface Movable extends Lines {
+  readonly statement: Statement
+  readonly binding: Binding
+  /** Which statement of the script it is. */
+  readonly at: number
+}
+
+interface Use {
+  readonly name: Identifier
+  readonly binding: Binding | null
+}
+
+/** Lua has room for sixty locals of functions around one. */
+const MOST_CAPTURED = 55
+
+class Sinking {
+  readonly #text: readonly string[]
+  readonly #chunk: Chunk
+  readonly #names: Names
+  readonly #tree: BlockTree
+  readonly #uses: readonly Use[]
+  /** The lines that hold a comment and nothing else. */
+  readonly #comments: ReadonlySet<number>
+  readonly #captured = new Map<FunctionDeclaration, Set<Binding>>()
+  /** What goes before a line, in the order of the text. */
+  readonly #before = new Map<number, Movable[]>()
+
+  constructor(text: readonly string[], chunk: Chunk) {
+    this.#text = text
+    this.#chunk = chunk
+    this.#names = resolve(chunk)
+    this.#tree = new BlockTree(chunk)
+    this.#uses = usesOf(this.#names)
+    const comments = (chunk.comments ?? []).filter(({ loc }) => loc?.start.line === loc?.end.line)
+    this.#comments = new Set(
+      comments.filter(({ loc }) => loc?.start.column === 0).map(({ loc }) => (loc?.start.line ?? 0) - 1),
+    )
+  }
+
+  lines(): number[] {
+    const movable = this.#chunk.body.flatMap((statement, at) => this.#movable(statement, at))
+    // From the last to the first: what uses something has moved before it does.
+    const moved = movable.toReversed().filter((each) => this.#sink(each))
+    return this.#inOrder(
+      { first: 0, last: this.#text.length - 1 },
+      new Map(moved.map((each) => [each.first, each])),
+    )
+  }
+
+  #movable(statement: Statement, at: number): Movable[] {
+    const binding = this.#names.bindings.find((each) => each.statement === statement)
+    if (binding === undefined || binding.writes.length > 0) return []
+    if (binding.fn !== statement && !this.#isFixedTable(binding.init)) return []
+    const [first, last] = [lineOf(statement) - 1, (statement.loc?.end.line ?? 0) - 1]
+    const behind = this.#text[last]?.slice(statement.loc?.end.column) ?? ''
+    // What is before it and behind it would become one call, or a semicolon would be left.
+    const isBound = /^[;(]/.test(signsBehind(this.#chunk, this.#text.join('\n'), statement))
+    const isAlone = !isBound && this.#startsLine(statement) && /^\s*(?:--(?!\[).*)?$/.test(behind)
+    return isAlone ? [{ statement, binding, at, first: this.#commentsAbove(first), last }] : []
+  }
+
+  #isFixedTable(node: Node | null): boolean {
+    return (
+      node?.type === 'TableConstructorExpression' &&
+      node.fields.every(
+        (field) => (field.type !== 'TableKey' || this.#isFixed(field.key)) && this.#isFixed(field.value),
+      )
+    )
+  }
+
+  /** Whether it is the same wherever it is read. */
+  #isFixed(node: Node): boolean {
+    switch (node.type) {
+      case 'NumericLiteral':
+      case 'StringLiteral':
+      case 'BooleanLiteral':
+        return true
+      case 'UnaryExpression':
+        return node.operator === '-' && node.argument.type === 'NumericLiteral'
+      case 'Identifier':
+        return this.#names.bindingOf(node)?.writes.length === 0
+      case 'IndexExpression':
+        return this.#isInput(node)
+      default:
+        return this.#isFixedTable(node)
+    }
+  }
+
+  #isInput({ base, index }: IndexExpression): boolean {
+    if (base.type !== 'Identifier' || this.#names.bindingOf(base) !== null) return false
+    return ['KEYS', 'ARGV'].includes(base.name) && index.type === 'NumericLiteral'
+  }
+
+  #startsLine({ loc }: Statement): boolean {
+    return this.#text[lineOf({ loc } as Node) - 1]?.slice(0, loc?.start.column).trim() === ''
+  }
+
+  #commentsAbove(line: number): number {
+    let first = line
+    while (this.#comments.has(first - 1)) first -= 1
+    return first
+  }
+
+  #sink(movable: Movable): boolean {
+    const target = this.#target(movable)
+    const before = target?.at(-1)
+    const statement = before?.block.body[before.at]
+    if (target === null || before === undefined || statement === undefined) return false
+    this.#tree.move(movable.statement, before)
+    for (const fn of functionsOf(target)) this.#capture(fn, movable)
+    const line = this.#commentsAbove(lineOf(statement) - 1)
+    this.#before.set(line, [movable, ...(this.#before.get(line) ?? [])])
+    return true
+  }
+
+  /** The places down to the innermost that all its uses are in or behind; null where it stays. */
+  #target(movable: Movable): Place[] | null {
+    const own = [spanOf(movable.statement)]
+    const paths = movable.binding.reads
+      .filter((read) => !isWithin(read, own))
+      .map((read) => this.#tree.path(read))
+    const target: Place[] = []
+    let found = 0
+    for (const place of paths[0] ?? []) {
+      const there = paths.map((path) => path[target.length])
+      if (there.some((each) => each?.block !== place.block) || !this.#mayEnter(place, movable)) break
+      target.push({ block: place.block, at: Math.min(...there.map((each) => each?.at ?? 0)) })
+      if (this.#mayStand(target, movable)) found = target.length
+      if (there.some((each) => each?.at !== place.at)) break
+    }
+    return found === 0 ? null : target.slice(0, found)
+  }
+
+  /** Whether what is in the block runs once at most, and has room for it. */
+  #mayEnter({ block }: Place, movable: Movable): boolean {
+    if (block.kind !== 'function' || block.fn === null) return block.kind === 'branch'
+    if (!this.#runsOnce(block.fn)) return false
+    const captured = new Set([...this.#capturedBy(block.fn), ...this.#neededBy(movable)])
+    return captured.size <= MOST_CAPTURED
+  }
+
+  #runsOnce(fn: FunctionDeclaration): boolean {
+    const binding = this.#names.ownerOf(fn)
+    const [call, another] = binding?.reads ?? []
+    if (binding?.writes.length !== 0 || call === undefined || another !== undefined) return false
+    if (isWithin(call, [spanOf(fn)]) || !this.#names.calls.some(({ base }) => base === call)) return false
+    return this.#tree
+      .path(call)
+      .every(({ block }) => block.kind === 'branch' || (block.fn !== null && this.#runsOnce(block.fn)))
+  }
+
+  /** Whether everything that it reads is the same there. */
+  #mayStand(target: readonly Place[], movable: Movable): boolean {
+    const last = target.at(-1)
+    const statement = last?.block.body[last.at]
+    if (statement === undefined || !this.#startsLine(statement)) return false
+    const names = this.#namesAround(movable)
+    return target.every(({ block, at }) =>
+      block.locals.every((local) => {
+        const isBehind = block.owner === null && local.at <= movable.at
+        return isBehind || local.at >= at || !names.has(local.name)
+      }),
+    )
+  }
+
+  /** Its own, and those of what is around it that it uses. */
+  #namesAround({ statement, binding: own, first, last }: Movable): ReadonlySet<string> {
+    const around = this.#usesIn(statement).filter(
+      ({ binding }) => binding === null || binding.line <= first || binding.line > last + 1,
+    )
+    return new Set([own.name, ...around.map(({ name }) => name.name)])
+  }
+
+  #capture(fn: FunctionDeclaration, movable: Movable): void {
+    const captured = this.#capturedBy(fn)
+    captured.delete(movable.binding)
+    for (const each of this.#neededBy(movable)) if (!isDeclaredIn(fn, each)) captured.add(each)
+  }
+
+  /** The locals of what is around a function that it reads or writes. */
+  #capturedBy(fn: FunctionDeclaration): Set<Binding> {
+    const known = this.#captured.get(fn)
+    if (known !== undefined) return known
+    const bindings = this.#usesIn(fn).flatMap(({ binding }) => binding ?? [])
+    const captured = new Set(bindings.filter((each) => !isDeclaredIn(fn, each)))
+    this.#captured.set(fn, captured)
+    return captured
+  }
+
+  #neededBy({ statement, binding: { fn } }: Movable): Iterable<Binding> {
+    return fn === null
+      ? this.#usesIn(statement).flatMap(({ binding }) => binding ?? [])
+      : this.#capturedBy(fn)
+  }
+
+  #usesIn(node: Node): Use[] {
+    return this.#uses.filter(({ name }) => isWithin(name, [spanOf(node)]))
+  }
+
+  #inOrder(part: Lines, moved: ReadonlyMap<number, Movable>): number[] {
+    const order: number[] = []
+    for (let line = part.first; line <= part.last; line++) {
+      for (const each of this.#before.get(line) ?? []) order.push(...this.#inOrder(each, moved))
+      const away = moved.get(line)
+      if (away === undefined || away === part) order.push(line)
+      else line = this.#text[away.last + 1] === '' ? away.last + 1 : away.last
+    }
+    return order
+  }
+}
+
+function usesOf({ bindings, globalReads, globalWrites }: Names): Use[] {
+  const locals = bindings.flatMap((binding) =>
+    [...binding.reads, ...binding.writes].map((name) => ({ name, binding })),
+  )
+  return [...locals, ...[...globalReads, ...globalWrites].map((name) => ({ name, binding: null }))]
+}
+
+function functionsOf(path: readonly Place[]): FunctionDeclaration[] {
+  return path.flatMap(({ block }) => block.fn ?? [])
+}
+
+/** A function that moves has its lines for itself. */
+function isDeclaredIn({ loc }: FunctionDeclaration, { line }: Binding): boolean {
+  return (loc?.start.line ?? 0) <= line && line <= (loc?.end.line ?? 0)
+}

@@ -1,0 +1,56 @@
+// Constants are written where they are read: Lua then needs no local for them, and no function has to capture them.
+
+import type { Expression } from 'luaparse'
+import type { Edit } from './edit.ts'
+import { type Binding, type Span, spanOf } from './scope.ts'
+import type { Script } from './script.ts'
+import { mayGo } from './statement-removal.ts'
+
+export interface Constants {
+  /** The statements that set them. */
+  readonly statements: readonly Span[]
+  /** Their values, in the places where they are read. */
+  readonly values: readonly Edit[]
+}
+
+export function constantsOf(script: Script): Constants {
+  const { source } = script.built
+  const statements: Span[] = []
+  const values: Edit[] = []
+  for (const binding of script.names.bindings) {
+    const value = constantValue(binding, source)
+    if (value === null || binding.statement === null || !mayGo(script, binding.statement)) continue
+    statements.push(spanOf(binding.statement))
+    for (const read of binding.reads) {
+      const span = spanOf(read)
+      // Dots beside a number would become part of it.
+      values.push({ ...span, text: source[span.to] === '.' ? `${value} ` : value })
+    }
+  }
+  return { statements, values }
+}
+
+/** What follows a value that is called or indexed: a literal there needs parentheses, and those may begin another statement. */
+const CALLED_OR_INDEXED = /^\s*(?:[:[({'"]|\.(?!\.))/
+
+function constantValue({ kind, init, reads, writes }: Binding, source: string): string | null {
+  if (kind !== 'local' || init === null || writes.length > 0) return null
+  if (reads.some((read) => CALLED_OR_INDEXED.test(source.slice(spanOf(read).to)))) return null
+  return literalText(init, source)
+}
+
+function literalText(node: Expression, source: string): string | null {
+  if (node.type === 'BooleanLiteral') return node.raw
+  if (node.type === 'StringLiteral') return node.raw.includes('\n') ? null : node.raw
+  if (!isFolded(node)) return null
+  const { from, to } = spanOf(node)
+  return node.type === 'NumericLiteral' ? node.raw : `(${source.slice(from, to)})`
+}
+
+/** Numbers that Lua works out when it compiles. */
+function isFolded(node: Expression): boolean {
+  if (node.type === 'UnaryExpression') return node.operator === '-' && isFolded(node.argument)
+  if (node.type === 'BinaryExpression')
+    return /^[-+*]$/.test(node.operator) && isFolded(node.left) && isFolded(node.right)
+  return node.type === 'NumericLiteral'
+}
