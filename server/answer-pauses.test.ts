@@ -34,16 +34,21 @@ test('behind a large answer there is a pause that is the longer the more has com
   expect([pauses.isPause, ended()]).toEqual([false, 1])
 })
 
-test('what comes in a pause makes it longer', async () => {
+test('behind a pause in which something came there is another one, and between the two those that wait are asked for', async () => {
   const { pauses, ended } = setup()
+  let hasRoom = false
+  pauses.onEnd(() => (hasRoom = !pauses.isPause))
 
   pauses.came(MIB)
   await passOfTheLoop()
-  pauses.came(MIB)
+  pauses.came(2 * MIB)
   vi.advanceTimersByTime(10)
-  expect([pauses.isPause, ended()]).toEqual([true, 0])
-  vi.advanceTimersByTime(10)
-  expect([pauses.isPause, ended()]).toEqual([false, 1])
+  expect([hasRoom, pauses.isPause, ended()]).toEqual([true, true, 1])
+  await passOfTheLoop()
+  vi.advanceTimersByTime(19)
+  expect([pauses.isPause, ended()]).toEqual([true, 1])
+  vi.advanceTimersByTime(1)
+  expect([pauses.isPause, ended()]).toEqual([false, 2])
 })
 
 test('in a pause no tenant has room for a large answer, and behind it those that wait are asked for', async () => {

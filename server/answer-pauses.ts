@@ -10,7 +10,7 @@ const MIB = 1024 * 1024
 export class AnswerPauses {
   readonly #listeners: (() => void)[] = []
   #isPause = false
-  /** Of what came since the last pause began. */
+  /** Of what came since the last pause began. Some comes in pauses, too: what was asked for before, or was taken for small. */
   #bytes = 0
 
   get isPause(): boolean {
@@ -21,9 +21,7 @@ export class AnswerPauses {
   came(bytes: number): void {
     if (bytes < COUNTED_BYTES) return
     this.#bytes += bytes
-    if (this.#isPause) return
-    this.#isPause = true
-    setImmediate(() => this.#begin())
+    if (!this.#isPause) this.#comeToRest()
   }
 
   /** Called at the end of each pause. */
@@ -31,16 +29,20 @@ export class AnswerPauses {
     this.#listeners.push(listener)
   }
 
-  /** What is done at once with what came is done. */
-  #begin(): void {
-    const pauseMs = (this.#bytes / MIB) * PAUSE_MS_PER_MIB
-    this.#bytes = 0
-    setTimeout(() => this.#end(), pauseMs).unref()
+  /** The pause lasts from when what is done at once with what came is done. */
+  #comeToRest(): void {
+    this.#isPause = true
+    setImmediate(() => {
+      const pauseMs = (this.#bytes / MIB) * PAUSE_MS_PER_MIB
+      this.#bytes = 0
+      setTimeout(() => this.#end(), pauseMs).unref()
+    })
   }
 
+  /** Who waits has his turn before the next pause, or he would wait for as long as anything comes in each. */
   #end(): void {
-    if (this.#bytes > 0) return this.#begin()
     this.#isPause = false
     for (const listener of this.#listeners) listener()
+    if (this.#bytes > 0) this.#comeToRest()
   }
 }

@@ -85,8 +85,12 @@ function passPlain(text: Uint8Array, at: number): number {
   const first = byteAt(text, at)
   if (first === QUOTE) return passText(text, at + 1)
   if (first < LETTERS) return passNumber(text, at)
-  const word = first === TRUE ? WORDS.true : first === FALSE ? WORDS.false : WORDS.null
-  return word.every((byte, place) => text[at + place] === byte) ? at + word.length : NOWHERE
+  return passWord(text, at, first === TRUE ? WORDS.true : first === FALSE ? WORDS.false : WORDS.null)
+}
+
+function passWord(text: Uint8Array, from: number, word: Uint8Array): number {
+  for (let at = 0; at < word.length; at += 1) if (text[from + at] !== word[at]) return NOWHERE
+  return from + word.length
 }
 
 /** `from`: behind its first quote. */

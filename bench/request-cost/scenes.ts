@@ -96,11 +96,24 @@ export const scenes: readonly Scene[] = [
     request: expecting(201, 'POST', FEED, `{"body":"${LARGEST('x')}"}`),
   },
   {
+    name: 'a message of 4 MiB of words, looked at as the oldest and the newest of its feed',
+    prepare: expecting(201, 'POST', FEED, `{"body":[${LARGEST('null,')}1]}`),
+    request: expecting(200, 'GET', '/v1/feeds/f'),
+  },
+  {
+    name: 'a hundred jobs with a hundred parents each',
+    request: expecting(201, 'POST', '/v1/queues/q/jobs', { jobs: Array.from({ length: 100 }, childOfMany) }),
+  },
+  {
     name: 'a page of four messages of 1 MiB',
     prepare: (place) => repeat(4, () => expecting(201, 'POST', FEED, { body: 'x'.repeat(1_040_000) })(place)),
     request: expecting(200, 'GET', `${FEED}?limit=1000`),
   },
 ]
+
+function childOfMany(): object {
+  return { name: 'n', payload: 1, parents: Array.from({ length: 100 }, (_, at) => `p${at}`) }
+}
 
 function shortTexts(): string {
   return Array.from({ length: 500_000 }, (_, at) => `"${at.toString(36)}"`).join(',')

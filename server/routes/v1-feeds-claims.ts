@@ -52,7 +52,7 @@ function takeClaims(app: App, feeds: Feeds, waits: Waits, { maxOtherBytes }: Fee
   app.post('/feeds/:name/claims', { schema, bodyLimit: maxOtherBytes }, async (request, reply) => {
     const { name } = request.params
     const { limit: most, lease: lasting, grace: beyond, ...dead } = request.body
-    const feed = feeds.open(request, name, dead)
+    const feed = feeds.openBytes(request, name, dead)
     const options = {
       ...request.query,
       ...(most === undefined ? {} : { limit: most }),
@@ -77,7 +77,7 @@ function keepClaims(app: App, feeds: Feeds, { maxOtherBytes }: FeedLimits): void
   const found = { tags, summary: 'Look a claim up', params: ClaimPath, response: answers(foundClaim, 404) }
   app.get(url, { schema: found }, async (request, reply) => {
     const { name, token } = request.params
-    const claim = await feeds.open(request, name).findClaim(Number(token))
+    const claim = await feeds.openBytes(request, name).findClaim(Number(token))
     if (claim === null) throw new Refusal('not-found', `The claim ${token} has ended, or never was.`)
     return reply.type('application/json').send(encodeClaim(claim))
   })

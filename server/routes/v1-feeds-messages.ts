@@ -18,7 +18,7 @@ import {
   origin,
   wait,
 } from '../v1/arguments.ts'
-import { encodeMessage, encodePage, encodeUndecodable } from '../v1/encode.ts'
+import { encodeFound, encodePage } from '../v1/encode.ts'
 import type { Feeds } from '../v1/feeds.ts'
 import { Refusal } from '../v1/problem-documents.ts'
 import type { Waits } from '../v1/waits.ts'
@@ -39,18 +39,16 @@ const Reading = Type.Object(
 )
 const Removing = Type.Object({ evenClaimed: flag('true removes it under a live claim too.') }, strict)
 
-type Opened<Body> = (request: FastifyRequest, name: string, options?: { origin: string }) => Feed<Body>
+type Opened = (request: FastifyRequest, name: string, options?: { origin: string }) => Feed<Buffer>
 
 export function feedMessages(app: App, feeds: Feeds, waits: Waits): void {
   messagesAt(app, '/feeds/:name', {
     tag: 'messages',
-    open: (...names) => feeds.open(...names),
     openBytes: (...names) => feeds.openBytes(...names),
     waits,
   })
   messagesAt(app, '/feeds/:name/dead-letters', {
     tag: 'dead letters',
-    open: (...names) => feeds.open(...names).deadLetters,
     openBytes: (...names) => feeds.openBytes(...names).deadLetters,
     waits,
   })
@@ -58,8 +56,7 @@ export function feedMessages(app: App, feeds: Feeds, waits: Waits): void {
 
 interface Parts {
   readonly tag: string
-  readonly open: Opened<string>
-  readonly openBytes: Opened<Buffer>
+  readonly openBytes: Opened
   readonly waits: Waits
 }
 
@@ -89,15 +86,15 @@ function readPages(app: App, url: string, { tag, openBytes, waits }: Parts): voi
   })
 }
 
-function singleMessages(app: App, url: string, { tag, open }: Parts): void {
+function singleMessages(app: App, url: string, { tag, openBytes }: Parts): void {
   const tags = [tag]
   const found = { tags, summary: 'Look one up', params: MessagePath, response: answers(message, 404) }
   app.get(url, { schema: found }, async (request, reply) => {
     const { name, id } = request.params
-    const { messages, undecodable } = await open(request, name).get([id])
-    const [only] = [...messages.map(encodeMessage), ...undecodable.map(encodeUndecodable)]
+    const { messages, undecodable } = await openBytes(request, name).get([id])
+    const [only] = [...messages, ...undecodable]
     if (only === undefined) throw noMessage(id)
-    return reply.type('application/json').send(only)
+    return reply.type('application/json').send(encodeFound(only))
   })
 
   const gone = {
@@ -109,7 +106,7 @@ function singleMessages(app: App, url: string, { tag, open }: Parts): void {
   }
   app.delete(url, { schema: gone }, async (request, reply) => {
     const { name, id } = request.params
-    const { count, held } = await open(request, name).remove([id], request.query)
+    const { count, held } = await openBytes(request, name).remove([id], request.query)
     if (held.length > 0) throw new Refusal('refused', 'A live claim holds this message.', 'held')
     if (count === 0) throw noMessage(id)
     return reply.code(204).send()

@@ -33,7 +33,7 @@ function wholeFeeds(app: App, feeds: Feeds): void {
     { schema: { tags, summary: 'Inspect', params: FeedPath, response: answers(inspection, 404) } },
     async (request, reply) => {
       const { name } = request.params
-      const picture = await feeds.open(request, name).inspect()
+      const picture = await feeds.openBytes(request, name).inspect()
       if (!picture.exists) throw new Refusal('not-found', `There is no feed ${name}.`)
       return reply.type('application/json').send(encodeInspection(name, picture))
     },

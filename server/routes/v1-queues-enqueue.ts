@@ -6,7 +6,7 @@ import type { Parts } from '../v1/coordination/lending.ts'
 import { headerOf } from '../v1/headers.ts'
 import { enqueued } from '../v1/queues/answers.ts'
 import { QueueQuery } from '../v1/queues/arguments.ts'
-import { checkAll, queuesOf, withParents } from '../v1/queues/elsewhere.ts'
+import { checkParents, withParents } from '../v1/queues/elsewhere.ts'
 import type { KnownQueues } from '../v1/queues/known-queues.ts'
 import { newJob } from '../v1/queues/new-job.ts'
 import type { Open } from '../v1/queues/open.ts'
@@ -33,8 +33,7 @@ export function enqueueJobs(app: App, { limits }: Parts, open: Open, known: Know
   app.post('/queues/:name/jobs', options, async (request, reply) => {
     const key = headerOf(request, 'Idempotency-Key')
     const given = newJobs(request.body, request.jsonText, key)
-    const elsewhere = given.flatMap(({ parents = [] }) => queuesOf(parents, request.params.name))
-    await checkAll(known, request, elsewhere)
+    await checkParents(known, request, given, request.params.name)
     await app.bodyTurns.again(request)
     const named = given.map((job) => withParents(request, job, request.params.name))
     const results = await open(request).enqueueMany(named)

@@ -215,3 +215,16 @@ test('a request names a hundred other queues at most', async () => {
   const advanced = await post(`${queue}/advance`, { jobs: steps })
   expect([advanced.status, advanced.json.argument]).toEqual([400, 'next.queue'])
 })
+
+test('the jobs of a request have ten thousand parents at most', async () => {
+  const queue = newQueue()
+  const parents = Array.from({ length: 100 }, (_, at) => `p${at}`)
+  const jobs = Array.from({ length: 101 }, () => ({ name: 'n', payload: 1, parents }))
+
+  const enqueued = await post(`${queue}/jobs`, { jobs })
+  expect([enqueued.status, enqueued.json.argument]).toEqual([400, 'parents'])
+  const steps = jobs.map((next) => ({ id: 'lost', token: 1, next }))
+  const advanced = await post(`${queue}/advance`, { jobs: steps })
+  expect([advanced.status, advanced.json.argument]).toEqual([400, 'parents'])
+  expect((await post(`${queue}/jobs`, { jobs: jobs.slice(1) })).status).toBe(201)
+})

@@ -19,7 +19,7 @@ export class Feeds {
     return this.#perilune.feed(nameOf(request, name), { ...options, codec: storedJson })
   }
 
-  /** For pages: bodies as they are stored. */
+  /** For answers that may hold much: bodies as they are stored. */
   openBytes(
     request: FastifyRequest,
     name: string,

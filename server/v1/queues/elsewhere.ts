@@ -7,21 +7,36 @@ import type { KnownQueues } from './known-queues.ts'
 
 /** Each is looked up, and these at once. */
 const MOST_QUEUES = 100
+/** Of all jobs of a request: each is named, and written down, in one go. */
+const MOST_PARENTS = 10_000
+
+/** A job that has parents; without a queue it is of that of the request. */
+interface Child {
+  readonly queue?: string
+  readonly parents?: readonly ParentId[]
+}
 
 /** The queues beside `own` that are named. */
-export function queuesOf(parents: readonly ParentId[], own: string): string[] {
+function queuesOf(parents: readonly ParentId[], own: string): string[] {
   return parents.flatMap((parent) =>
     typeof parent === 'string' || parent.queue === own ? [] : [parent.queue],
   )
 }
 
-/** Throws InvalidArgumentError where one of the queues of parents cannot be named. */
-export async function checkAll(
+/** Throws InvalidArgumentError where there are too many parents, or one of their queues cannot be named. `own`: the queue of the request. */
+export async function checkParents(
   known: KnownQueues,
   request: FastifyRequest,
-  queues: readonly string[],
+  jobs: readonly Child[],
+  own: string,
 ): Promise<void> {
-  const named = fewOf(queues, 'parents.queue')
+  if (jobs.reduce((sum, { parents = [] }) => sum + parents.length, 0) > MOST_PARENTS) {
+    throw new InvalidArgumentError('parents', `must be at most ${MOST_PARENTS} in one request`)
+  }
+  const named = fewOf(
+    jobs.flatMap(({ queue = own, parents = [] }) => queuesOf(parents, queue)),
+    'parents.queue',
+  )
   await Promise.all(named.map((queue) => known.checkOther(request, queue, 'parents.queue')))
 }
 
@@ -31,7 +46,7 @@ function fewOf(queues: readonly string[], argument: string): string[] {
   throw new InvalidArgumentError(argument, `must be of at most ${MOST_QUEUES} other queues in one request`)
 }
 
-/** As `checkAll`, for all that is named by what follows jobs of the queue `own`; queues that these go to may begin. */
+/** As `checkParents`, for all that is named by what follows jobs of the queue `own`; queues that these go to may begin. */
 export async function beginAll(
   known: KnownQueues,
   request: FastifyRequest,
@@ -42,11 +57,7 @@ export async function beginAll(
     steps.flatMap(({ queue = own }) => (queue === own ? [] : [queue])),
     'next.queue',
   )
-  await checkAll(
-    known,
-    request,
-    steps.flatMap(({ queue = own, parents = [] }) => queuesOf(parents, queue)),
-  )
+  await checkParents(known, request, steps, own)
   await Promise.all(targets.map((queue) => known.beginOther(request, queue, 'next.queue')))
 }
 
