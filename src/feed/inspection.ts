@@ -33,11 +33,14 @@ const MOST_TRIES = 10
 /** Settles what is due and takes the picture. */
 export async function inspectFeed<Body>(source: Source<Body>): Promise<FeedInspection<Body>> {
   const { unit, codec } = source
-  const by = performance.now() + unit.runtime.runner.deadlineMs
-  let answer = await unit.run(inspect, { codec: codec.name })
-  for (let tries = 1; answer.due && tries < MOST_TRIES && performance.now() < by; tries++) {
-    await Promise.all([settleAll(unit, by), settleAll(unit.beside('dead'), by)])
-    answer = await unit.run(inspect, { codec: codec.name })
+  const { deadlineMs } = unit.runtime.runner
+  const by = performance.now() + deadlineMs
+  // The rest is for the picture.
+  const settlesUntil = by - deadlineMs / 2
+  let answer = await unit.run(inspect, { codec: codec.name }, { by })
+  for (let tries = 1; answer.due && tries < MOST_TRIES && performance.now() < settlesUntil; tries++) {
+    await Promise.all([unit, unit.beside('dead')].map((each) => settleAll(each, settlesUntil, by)))
+    answer = await unit.run(inspect, { codec: codec.name }, { by })
   }
   const { epoch, total, claimed, delayed, ends } = answer
   const [oldest = null, newest = null] = ends.map((stored) =>
@@ -65,10 +68,10 @@ export async function inspectFeed<Body>(source: Source<Body>): Promise<FeedInspe
   }
 }
 
-/** Does everything that time has made due, in bounded steps, as far as it gets by then. */
-async function settleAll(unit: Unit, by: number): Promise<void> {
+/** Does everything that time has made due, in bounded steps, as far as it gets until then. */
+async function settleAll(unit: Unit, until: number, by: number): Promise<void> {
   for (;;) {
-    const { more } = await unit.run(settle, { channel: unit.channel, sharded: unit.sharded })
-    if (!more || performance.now() >= by) return
+    const { more } = await unit.run(settle, { channel: unit.channel, sharded: unit.sharded }, { by })
+    if (!more || performance.now() >= until) return
   }
 }
