@@ -29,7 +29,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'rate-limit/abandon',
-    sha1: '24963c1cdee23c8c2ac722fa1b03864df5726123',
+    sha1: '9a92650defff1cdaafe6f44596cfeacaccc0933c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -453,8 +453,9 @@ local meters, now_us = read_meters(subject, limits, limits_at, clock_us())
 for _, meter in ipairs(token and meters or {}) do
   free_place(meter, token)
 end
--- A removal first, so that it also works when the server is out of memory.
-redis.call('HDEL', state, meters[1].field)
+-- Removes nothing. Behind it a server that is out of memory takes what is written; where the right to that is missing, all
+-- stays as it was.
+redis.call('HDEL', state, '')
 save_subject(state, subject, meters, now_us, caller, call, now_us, {})
 keep_for(state, CALL_MEMORY_US / 1000)
 return { 'abandoned' }
@@ -1490,7 +1491,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
 export const refund: Operation<RefundArguments, RefundAnswer> = {
   script: {
     name: 'rate-limit/refund',
-    sha1: '5645e4a10bdde6b24f7ff523aa4e0ef93078b444',
+    sha1: '0b3537bfe069b5a76d4ab652ea1f9564e502dc48',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2026,8 +2027,9 @@ if token > 0 and is_refunded(state, subject.refunded, token) then
 end
 
 refund_meters(meters, cost, token > 0 and token or now_us)
--- A removal first, so that it also works when the server is out of memory.
-redis.call('HDEL', state, meters[1].field)
+-- Removes nothing. Behind it a server that is out of memory takes what is written; where the right to that is missing, all
+-- stays as it was.
+redis.call('HDEL', state, '')
 local written = {}
 if token > 0 then
   written = note_refunded(state, subject.refunded, token, now_us)
@@ -2129,7 +2131,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'rate-limit/release',
-    sha1: '07fa68380da701909288dddca3873a6926fb9f6f',
+    sha1: '300e53a43e8605a76c186c6284a41da895007a33',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2562,8 +2564,9 @@ end
 if not held then
   return { 'lost' }
 end
--- A removal first, so that it also works when the server is out of memory.
-redis.call('HDEL', state, meters[1].field)
+-- Removes nothing. Behind it a server that is out of memory takes what is written; where the right to that is missing, all
+-- stays as it was.
+redis.call('HDEL', state, '')
 save_subject(state, subject, meters, now_us, caller, call, now_us, {})
 return { 'released' }
 `,
