@@ -131,6 +131,28 @@ test.each(['', '?wait=10s'])(
   },
 )
 
+test('a place is not kept for a client that left before its answer', async () => {
+  await using faults = await behindProxy()
+  const { api } = faults
+  const subject = '/v1/rate-limits/places/subjects/left'
+  const limits = { places: { limit: 1, algorithm: 'concurrency' }, units: LIMIT }
+  await api.call('POST', '/v1/rate-limits/places/subjects/first/takes', { body: { limits } })
+  await api.client.call('CLIENT', 'PAUSE', '400', 'ALL')
+
+  const leaving = new AbortController()
+  const headers = { 'X-Project-ID': 'test', 'Content-Type': 'application/json' }
+  const sent = { method: 'POST', headers, body: JSON.stringify({ limits }), signal: leaving.signal }
+  const left = fetch(`${api.url}${subject}/takes`, sent).catch(() => null)
+  await sleep(50)
+  leaving.abort()
+  await left
+
+  const picture = `${subject}?limits=${encodeURIComponent(JSON.stringify(limits))}`
+  await expect
+    .poll(async () => (await api.call('GET', picture)).json)
+    .toMatchObject({ held: [], limits: { places: { remaining: 1 }, units: { remaining: 1 } } })
+})
+
 test('what was granted or taken although the answer was lost on the way counts once', async () => {
   await using faults = await behindProxy()
   const { api, proxy } = faults

@@ -34,8 +34,9 @@ local meters, now_us = read_meters(subject, limits, limits_at, clock_us())
 for _, meter in ipairs(token and meters or {}) do
   free_place(meter, token)
 end
--- A removal first, so that it also works when the server is out of memory.
-redis.call('HDEL', state, meters[1].field)
+-- Removes nothing. Behind it a server that is out of memory takes what is written; where the right to that is missing, all
+-- stays as it was.
+redis.call('HDEL', state, '')
 save_subject(state, subject, meters, now_us, caller, call, now_us, {})
 keep_for(state, CALL_MEMORY_US / 1000)
 return { 'abandoned' }

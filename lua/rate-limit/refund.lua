@@ -49,8 +49,9 @@ if token > 0 and is_refunded(state, subject.refunded, token) then
 end
 
 refund_meters(meters, cost, token > 0 and token or now_us)
--- A removal first, so that it also works when the server is out of memory.
-redis.call('HDEL', state, meters[1].field)
+-- Removes nothing. Behind it a server that is out of memory takes what is written; where the right to that is missing, all
+-- stays as it was.
+redis.call('HDEL', state, '')
 local written = {}
 if token > 0 then
   written = note_refunded(state, subject.refunded, token, now_us)

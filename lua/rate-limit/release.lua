@@ -43,7 +43,8 @@ end
 if not held then
   return { 'lost' }
 end
--- A removal first, so that it also works when the server is out of memory.
-redis.call('HDEL', state, meters[1].field)
+-- Removes nothing. Behind it a server that is out of memory takes what is written; where the right to that is missing, all
+-- stays as it was.
+redis.call('HDEL', state, '')
 save_subject(state, subject, meters, now_us, caller, call, now_us, {})
 return { 'released' }

@@ -7,7 +7,7 @@ import { duration, leaseToken, name } from '../v1/arguments.ts'
 import { cleared, peeked, subject as picture, refunded, released, taken } from '../v1/coordination/answers.ts'
 import { NoQuery, strict } from '../v1/coordination/arguments.ts'
 import type { Parts } from '../v1/coordination/lending.ts'
-import { type Limiter, limitsIn, openLimiter } from '../v1/coordination/rate-limits.ts'
+import { freePlaces, type Limiter, limitsIn, openLimiter } from '../v1/coordination/rate-limits.ts'
 import { Denial } from '../v1/problem-documents.ts'
 
 const tags = ['rate limits']
@@ -83,7 +83,10 @@ function take(app: App, { limits }: Parts, open: Open): void {
   }
   app.post(`${url}/takes`, { schema, bodyLimit: limits.maxOtherBytes }, async (request, reply) => {
     const { cost = 1, ...given } = request.body
-    const decision = await open(request, given).take(request.params.subject, { cost })
+    const { subject } = request.params
+    const limiter = open(request, given)
+    const decision = await limiter.take(subject, { cost })
+    if (decision.allowed && reply.raw.destroyed) await freePlaces(limiter, subject, decision)
     if (decision.allowed) return sendDecision(reply, decision)
     throw new Denial(
       'rate-limited',

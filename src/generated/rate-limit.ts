@@ -29,7 +29,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'rate-limit/abandon',
-    sha1: '5563616e1f54810873a6394150985f6442486f1d',
+    sha1: 'e92d21e80c00991820c83581104c01364867fd98',
     reads: false,
     bytes: false,
     source: `--[[
@@ -281,8 +281,9 @@ end
 for _, meter in ipairs(token and meters or {}) do
   free_place(meter, token)
 end
--- A removal first, so that it also works when the server is out of memory.
-redis.call('HDEL', state, meters[1].field)
+-- Removes nothing. Behind it a server that is out of memory takes what is written; where the right to that is missing, all
+-- stays as it was.
+redis.call('HDEL', state, '')
 -- Sees to it that the key lives so long. Another set of limits may want it for longer.
 local function keep_for(state, life_ms)
   if redis.call('PTTL', state) < life_ms then
@@ -438,22 +439,22 @@ return { 'abandoned' }
     [234, 'lua/rate-limit/abandon.lua', 33],
     [235, 'lua/shared/rate-limit/concurrency.lua', 39],
     [247, 'lua/rate-limit/abandon.lua', 34],
-    [252, 'lua/shared/rate-limit/keep-for.lua', 5],
-    [258, 'lua/shared/rate-limit/save.lua', 34],
-    [261, 'lua/shared/rate-limit/save.lua', 14],
-    [280, 'lua/shared/rate-limit/save.lua', 37],
-    [281, 'lua/shared/rate-limit/pairs.lua', 8],
-    [284, 'lua/shared/rate-limit/gcra.lua', 61],
-    [291, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [294, 'lua/shared/rate-limit/save.lua', 4],
-    [303, 'lua/shared/rate-limit/save.lua', 38],
-    [312, 'lua/shared/rate-limit/own-time.lua', 26],
-    [318, 'lua/shared/rate-limit/save.lua', 47],
-    [330, 'lua/shared/rate-limit/calls.lua', 16],
-    [331, 'lua/shared/drop-over.lua', 1],
-    [356, 'lua/shared/rate-limit/calls.lua', 18],
-    [367, 'lua/shared/rate-limit/save.lua', 59],
-    [370, 'lua/rate-limit/abandon.lua', 39],
+    [253, 'lua/shared/rate-limit/keep-for.lua', 5],
+    [259, 'lua/shared/rate-limit/save.lua', 34],
+    [262, 'lua/shared/rate-limit/save.lua', 14],
+    [281, 'lua/shared/rate-limit/save.lua', 37],
+    [282, 'lua/shared/rate-limit/pairs.lua', 8],
+    [285, 'lua/shared/rate-limit/gcra.lua', 61],
+    [292, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [295, 'lua/shared/rate-limit/save.lua', 4],
+    [304, 'lua/shared/rate-limit/save.lua', 38],
+    [313, 'lua/shared/rate-limit/own-time.lua', 26],
+    [319, 'lua/shared/rate-limit/save.lua', 47],
+    [331, 'lua/shared/rate-limit/calls.lua', 16],
+    [332, 'lua/shared/drop-over.lua', 1],
+    [357, 'lua/shared/rate-limit/calls.lua', 18],
+    [368, 'lua/shared/rate-limit/save.lua', 59],
+    [371, 'lua/rate-limit/abandon.lua', 40],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -1413,7 +1414,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
 export const refund: Operation<RefundArguments, RefundAnswer> = {
   script: {
     name: 'rate-limit/refund',
-    sha1: '0e2e7513c5f7ecae7000ae13a1e8306780ef25c0',
+    sha1: '22c40075a29cd3c57ceea6afb9c7245b3304c295',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1741,8 +1742,9 @@ end
   end
 end
 refund_meters(meters, cost, token > 0 and token or now_us)
--- A removal first, so that it also works when the server is out of memory.
-redis.call('HDEL', state, meters[1].field)
+-- Removes nothing. Behind it a server that is out of memory takes what is written; where the right to that is missing, all
+-- stays as it was.
+redis.call('HDEL', state, '')
 local written = {}
 if token > 0 then
 -- The fields to write for a token that is refunded, each with its value behind it.
@@ -1936,25 +1938,25 @@ return { 'refunded', server_us, tell_meters(meters) }
     [300, 'lua/shared/rate-limit/refund.lua', 24],
     [317, 'lua/shared/rate-limit/refund.lua', 43],
     [325, 'lua/rate-limit/refund.lua', 51],
-    [330, 'lua/shared/rate-limit/refunded.lua', 39],
-    [342, 'lua/shared/rate-limit/refunded.lua', 30],
-    [350, 'lua/shared/rate-limit/refunded.lua', 51],
-    [352, 'lua/rate-limit/refund.lua', 56],
-    [355, 'lua/shared/rate-limit/calls.lua', 16],
-    [356, 'lua/shared/drop-over.lua', 1],
-    [381, 'lua/shared/rate-limit/calls.lua', 18],
-    [392, 'lua/shared/rate-limit/save.lua', 34],
-    [395, 'lua/shared/rate-limit/save.lua', 14],
-    [414, 'lua/shared/rate-limit/save.lua', 37],
-    [415, 'lua/shared/rate-limit/gcra.lua', 61],
-    [422, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [425, 'lua/shared/rate-limit/save.lua', 4],
-    [434, 'lua/shared/rate-limit/save.lua', 38],
-    [443, 'lua/shared/rate-limit/own-time.lua', 26],
-    [449, 'lua/shared/rate-limit/save.lua', 47],
-    [456, 'lua/shared/rate-limit/keep-for.lua', 5],
-    [462, 'lua/shared/rate-limit/save.lua', 54],
-    [470, 'lua/rate-limit/refund.lua', 59],
+    [331, 'lua/shared/rate-limit/refunded.lua', 39],
+    [343, 'lua/shared/rate-limit/refunded.lua', 30],
+    [351, 'lua/shared/rate-limit/refunded.lua', 51],
+    [353, 'lua/rate-limit/refund.lua', 57],
+    [356, 'lua/shared/rate-limit/calls.lua', 16],
+    [357, 'lua/shared/drop-over.lua', 1],
+    [382, 'lua/shared/rate-limit/calls.lua', 18],
+    [393, 'lua/shared/rate-limit/save.lua', 34],
+    [396, 'lua/shared/rate-limit/save.lua', 14],
+    [415, 'lua/shared/rate-limit/save.lua', 37],
+    [416, 'lua/shared/rate-limit/gcra.lua', 61],
+    [423, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [426, 'lua/shared/rate-limit/save.lua', 4],
+    [435, 'lua/shared/rate-limit/save.lua', 38],
+    [444, 'lua/shared/rate-limit/own-time.lua', 26],
+    [450, 'lua/shared/rate-limit/save.lua', 47],
+    [457, 'lua/shared/rate-limit/keep-for.lua', 5],
+    [463, 'lua/shared/rate-limit/save.lua', 54],
+    [471, 'lua/rate-limit/refund.lua', 60],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -2019,7 +2021,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'rate-limit/release',
-    sha1: 'c960957d480b8c1c1f9e0980f154ed805d6126d3',
+    sha1: 'ef4154739368d10bb6b99fa8c87e049e2102632b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2280,8 +2282,9 @@ end
 if not held then
   return { 'lost' }
 end
--- A removal first, so that it also works when the server is out of memory.
-redis.call('HDEL', state, meters[1].field)
+-- Removes nothing. Behind it a server that is out of memory takes what is written; where the right to that is missing, all
+-- stays as it was.
+redis.call('HDEL', state, '')
 -- Writes the counts, the record of the call and what else is \`written\`, all at once. The key always has an
 -- end. \`at_us\` is the call's token, or its time.
 local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
@@ -2437,23 +2440,23 @@ return { 'released' }
     [240, 'lua/rate-limit/release.lua', 39],
     [241, 'lua/shared/rate-limit/concurrency.lua', 39],
     [253, 'lua/rate-limit/release.lua', 40],
-    [261, 'lua/shared/rate-limit/save.lua', 34],
-    [264, 'lua/shared/rate-limit/save.lua', 14],
-    [283, 'lua/shared/rate-limit/save.lua', 37],
-    [284, 'lua/shared/rate-limit/pairs.lua', 8],
-    [287, 'lua/shared/rate-limit/gcra.lua', 61],
-    [294, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [297, 'lua/shared/rate-limit/save.lua', 4],
-    [306, 'lua/shared/rate-limit/save.lua', 38],
-    [315, 'lua/shared/rate-limit/own-time.lua', 26],
-    [321, 'lua/shared/rate-limit/save.lua', 47],
-    [328, 'lua/shared/rate-limit/keep-for.lua', 5],
-    [334, 'lua/shared/rate-limit/save.lua', 54],
-    [339, 'lua/shared/rate-limit/calls.lua', 16],
-    [340, 'lua/shared/drop-over.lua', 1],
-    [365, 'lua/shared/rate-limit/calls.lua', 18],
-    [376, 'lua/shared/rate-limit/save.lua', 59],
-    [379, 'lua/rate-limit/release.lua', 48],
+    [262, 'lua/shared/rate-limit/save.lua', 34],
+    [265, 'lua/shared/rate-limit/save.lua', 14],
+    [284, 'lua/shared/rate-limit/save.lua', 37],
+    [285, 'lua/shared/rate-limit/pairs.lua', 8],
+    [288, 'lua/shared/rate-limit/gcra.lua', 61],
+    [295, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [298, 'lua/shared/rate-limit/save.lua', 4],
+    [307, 'lua/shared/rate-limit/save.lua', 38],
+    [316, 'lua/shared/rate-limit/own-time.lua', 26],
+    [322, 'lua/shared/rate-limit/save.lua', 47],
+    [329, 'lua/shared/rate-limit/keep-for.lua', 5],
+    [335, 'lua/shared/rate-limit/save.lua', 54],
+    [340, 'lua/shared/rate-limit/calls.lua', 16],
+    [341, 'lua/shared/drop-over.lua', 1],
+    [366, 'lua/shared/rate-limit/calls.lua', 18],
+    [377, 'lua/shared/rate-limit/save.lua', 59],
+    [380, 'lua/rate-limit/release.lua', 49],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)

@@ -1,6 +1,7 @@
 import { LeaseLostError, WaitTimeoutError } from 'perilune'
 import { expect, test } from 'vitest'
 import { instance } from '../../test/instance.ts'
+import { ServerReplyError } from '../driver.ts'
 
 test('a set holds every name, and gives every name back', async () => {
   const { redis, name } = instance()
@@ -164,5 +165,26 @@ test('who has aborted does not wait until a slow server has taken back what a se
 
   const soon = new Promise((resolve) => setTimeout(resolve, 1000, 'later'))
   expect(await Promise.race([waiting.catch((error: Error) => error.message), soon])).toBe('gone')
+  await expect.poll(async () => (await redis.lock(a).inspect()).mode).toBe('free')
+})
+
+test('who is told that a set failed does not wait until what it has taken is given back', async () => {
+  const { redis, name } = instance()
+  const far = instance()
+  const [a, b] = [`${name}-a`, `${name}-b`]
+  let isGivenBack = false
+  const run = far.driver.run.bind(far.driver)
+  far.driver.run = async (call) => {
+    if (call.keys[0]?.includes(b)) throw new ServerReplyError('NOPERM this key')
+    const reply = await run(call)
+    if (call.script.name !== 'lock/release') return reply
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    isGivenBack = true
+    return reply
+  }
+
+  await expect(far.redis.locks([a, b]).acquire({ wait: '20s' })).rejects.toMatchObject({ code: 'forbidden' })
+
+  expect(isGivenBack).toBe(false)
   await expect.poll(async () => (await redis.lock(a).inspect()).mode).toBe('free')
 })

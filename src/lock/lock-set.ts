@@ -141,25 +141,31 @@ export class LockSet {
     return { abandon: (id) => Promise.all(this.#locks.map((lock) => lock.abandon(id))), node: unit.node }
   }
 
-  /** Null when one cannot be had, or was lost before the last was there; then none is kept. */
+  /**
+   * Null when one cannot be had, or was lost before the last was there; then none is kept. Where one fails nobody waits until the
+   * others are given back, for that may take as long again.
+   */
   async #takeAll(
     take: (lock: Lock) => Promise<KeptLease | null>,
     signal?: AbortSignal,
   ): Promise<AllLeases | null> {
     const taken = new Map<string, KeptLease>()
-    let complete = false
     try {
       for (const lock of this.#locks) {
         const lease = await take(lock)
-        if (lease === null) return null
+        if (lease === null) break
         taken.set(lock.name, lease)
       }
-      const all = new AllLeases(taken)
-      complete = all.remainingMs > 0
-      return complete ? all : null
-    } finally {
-      if (!complete) await unlessAborted(giveBack([...taken.values()]), signal)
+    } catch (error) {
+      void giveBack([...taken.values()])
+      throw error
     }
+    if (taken.size === this.#locks.length) {
+      const all = new AllLeases(taken)
+      if (all.remainingMs > 0) return all
+    }
+    await unlessAborted(giveBack([...taken.values()]), signal)
+    return null
   }
 }
 

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { type Autocomplete, type Perilune, perilune } from 'perilune'
+import { type Autocomplete, type Perilune, perilune, type RateLimit } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Kind } from '../../src/collection/forms.ts'
@@ -96,6 +96,36 @@ test('a result that is over is not replayed, though it could not be removed', as
 
   expect(await once.run('key', () => 'third')).toBe('third')
 })
+
+test('what is taken from a limit stays so where a place or a unit could not be given back', async () => {
+  const { redis, name, without } = await setup()
+  const limits = {
+    places: { limit: 3, algorithm: 'concurrency' },
+    units: { limit: 3, window: '1h' },
+  } as const
+  const limiter = redis.rateLimit(name, { limits })
+  const token = await taken(limiter)
+  await taken(limiter)
+
+  expect(await without('hset', () => limiter.release('ada', token))).toBe(true)
+  expect(await without('hset', () => limiter.refund('ada', { token }))).toBe(true)
+  expect(await remaining(limiter)).toEqual([1, 1])
+
+  await limiter.release('ada', token)
+  await limiter.refund('ada', { token })
+  expect(await remaining(limiter)).toEqual([2, 2])
+})
+
+async function taken(limiter: RateLimit): Promise<number> {
+  const decision = await limiter.take('ada')
+  if (decision.outage || !decision.allowed) throw new Error('denied')
+  return decision.token
+}
+
+async function remaining(limiter: RateLimit): Promise<number[]> {
+  const { limits } = await limiter.inspect('ada')
+  return Object.values(limits).map((limit) => limit.remaining)
+}
 
 function itemOf(kind: Kind, value: string, n: number): unknown {
   if (kind === 'hash') return [`field ${n}`, value]

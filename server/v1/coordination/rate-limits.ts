@@ -20,6 +20,16 @@ export function openLimiter(perilune: Perilune, request: FastifyRequest, given: 
   return perilune.rateLimit(called, given as RateLimitOptions & { onOutage?: 'throw' })
 }
 
+/** Frees the places of a take whose client has left: nobody has its token. Units stay taken, as where an answer is lost. */
+export async function freePlaces(
+  limiter: Limiter,
+  subject: string,
+  { token, limits }: Allowed,
+): Promise<void> {
+  const hasPlaces = Object.values(limits).some(({ algorithm }) => algorithm === 'concurrency')
+  if (hasPlaces) await limiter.release(subject, token)
+}
+
 /** The limits in a query. Throws InvalidArgumentError. */
 export function limitsIn({ limits: several, ...one }: { limits?: string }): object {
   if (several === undefined) return one
