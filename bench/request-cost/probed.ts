@@ -20,11 +20,18 @@ export interface Probed extends AsyncDisposable {
   look(): Promise<Seen>
 }
 
-export async function startProbed(redisPort: number): Promise<Probed> {
+/** `settings`: of the environment of its process; `PROBE_GAPS=no`: the time of gaps is not sampled. */
+export async function startProbed(redisPort: number, settings: Record<string, string> = {}): Promise<Probed> {
   const port = await freePort()
   const probe = fileURLToPath(new URL('probe.mjs', import.meta.url))
   const service = spawn(process.execPath, ['--import', probe, await builtService()], {
-    env: { ...process.env, ...SETTINGS, PORT: String(port), REDIS_URL: `redis://127.0.0.1:${redisPort}` },
+    env: {
+      ...process.env,
+      ...SETTINGS,
+      ...settings,
+      PORT: String(port),
+      REDIS_URL: `redis://127.0.0.1:${redisPort}`,
+    },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const url = `http://127.0.0.1:${port}`
