@@ -34673,31 +34673,33 @@ export interface RequeueFailedArguments {
   readonly limit: number
   /** whether to remove them */
   readonly drops: boolean
-  /** how many of the oldest calls before have kept */
-  readonly skip: number
+  /** the marker; 0: from the start */
+  readonly after: number
 }
 
 export type RequeueFailedAnswer =
-  | { readonly status: 'requeued'; readonly count: number; readonly left: number; readonly chores: number; readonly kept: number }
+  | { readonly status: 'requeued'; readonly count: number; readonly left: number; readonly chores: number; readonly next: number; readonly newest: number }
 
 
 /**
- * Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest first, so many a call. `left` is how many there still are: call again. `chores` is what some process has to see to; 0: nothing. `kept` stay dead, for other jobs have their unique keys: the next call skips them. Safe to repeat.
+ * Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest first, so many a call. `next` is the marker for the call that goes on behind them; -1 at the end. So no other is held up by one that dies again meanwhile, or stays dead, for another job has its unique key. `left` is how many there still are, `newest` the newest job of the queue: none behind it was there when the call came. `chores` is what some process has to see to; 0: nothing. Safe to repeat.
  *
  * Cost: O(limit x log n), and at times 16 kB of notes for the statistics.
  */
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '4942e137fd957a733e4b94439b08e1b2cab6bbe2',
+    sha1: 'ccac471ab2f8b78e2de56fdc26188bdd761527cd',
     reads: false,
     bytes: false,
     source: `--[[
 Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest
-first, so many a call. \`left\` is how many there still are: call again. \`chores\` is what some process has
-to see to; 0: nothing. \`kept\` stay dead, for other jobs have their unique keys: the next call skips them. Safe to repeat.
+first, so many a call. \`next\` is the marker for the call that goes on behind them; -1 at the end. So no other is held up by one
+that dies again meanwhile, or stays dead, for another job has its unique key. \`left\` is how many there still are, \`newest\` the
+newest job of the queue: none behind it was there when the call came. \`chores\` is what some process has to see to; 0: nothing.
+Safe to repeat.
 
-@returns requeued  count:integer left:integer chores:integer kept:integer
+@returns requeued  count:integer left:integer chores:integer next:integer newest:integer
 @cost    O(limit x log n),
          and at times 16 kB of notes for the statistics
 ]]
@@ -34730,7 +34732,7 @@ local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tel
 local kind = ARGV[4] -- text: of their failure
 local limit = tonumber(ARGV[5]) -- integer: how many at most
 local drops = ARGV[6] == '1' -- flag: whether to remove them
-local skip = tonumber(ARGV[7] or 0) -- integer: how many of the oldest calls before have kept
+local after = tonumber(ARGV[7] or 0) -- integer: the marker; 0: from the start
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -35856,18 +35858,36 @@ local function see_to(idle, queue, due_ms, now_ms, how)
   end
 end
 
--- The oldest dead jobs whose failure was of a kind, behind the first \`skip\` of them.
-local function dead_of_kind(failed, kinds, kind, skip, limit)
+-- Where in \`failed\`, from a place to before another one, the jobs begin whose number is greater. All are of one kind, and
+-- stand by their numbers, for these have as many digits each.
+local function place_behind(failed, from, to, seq)
+  while from < to do
+    local middle = math.floor((from + to) / 2)
+    local place = string.format('%.0f', middle)
+    if tonumber(redis.call('ZRANGE', failed, place, place)[1]) > seq then
+      to = middle
+    else
+      from = middle + 1
+    end
+  end
+  return from
+end
+
+-- Dead jobs whose failure was of a kind and whose number is greater than \`after\`, and whether there are no more.
+local function page_of_kind(failed, kinds, kind, after, limit)
   local number = string.match(redis.call('HGET', kinds, kind) or '', '^%d+')
   if not number then
-    return {}
+    return {}, true
   end
-  local first = redis.call('ZCOUNT', failed, '-inf', '(' .. number) + skip
-  local last = redis.call('ZCOUNT', failed, '-inf', number) - 1
-  if first > last then
-    return {}
+  local first = redis.call('ZCOUNT', failed, '-inf', '(' .. number)
+  local behind = first + redis.call('ZCOUNT', failed, number, number)
+  local from = place_behind(failed, first, behind, after)
+  local to = math.min(from + limit, behind)
+  if from == to then
+    return {}, true
   end
-  return redis.call('ZRANGE', failed, first, math.min(last, first + limit - 1))
+  local numbers = redis.call('ZRANGE', failed, string.format('%.0f', from), string.format('%.0f', to - 1))
+  return numbers, to == behind
 end
 
 local keys = {
@@ -35901,8 +35921,8 @@ if queue.listened_ms > now_ms then
   queue.events = {}
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
-local numbers = dead_of_kind(failed, kinds, kind, skip, limit)
-local kept = 0
+local numbers, is_end = page_of_kind(failed, kinds, kind, after, limit)
+local count = 0
 for _, seq in ipairs(numbers) do
   local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
@@ -35912,15 +35932,14 @@ for _, seq in ipairs(numbers) do
     erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
     count_job(queue, 'c', run.name)
+    count = count + 1
   elseif may_hold_again(ids, job, seq, now_ms) then
     leave_dead(keys, queue, seq, run)
     begin_again(keys, queue, seq, job, run, now_us)
     hold_again(ids, job, seq)
-  else
-    kept = kept + 1
+    count = count + 1
   end
 end
-local count = #numbers - kept
 local standing = drops and 0 or count
 if queue.settling then
 -- Telling children that their parents have ended; see shared/queue/parents.
@@ -36469,90 +36488,91 @@ end
 end
 save_queue(meta, queue)
 local _, left = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) ')
-return { 'requeued', count, tonumber(left or 0), queue.chores, kept }
+local next_number = is_end and -1 or tonumber(numbers[#numbers])
+return { 'requeued', count, tonumber(left or 0), queue.chores, next_number, queue.last }
 `,
   },
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'scheduled', 'blocked', 'children', 'parents', 'outbox', 'listeners', 'tagged', 'notes', 'stats', 'results'],
   lines: [
     [1, 'lua/queue/requeue-failed.lua', 1],
-    [41, 'lua/shared/clock.lua', 1],
-    [47, 'lua/shared/tell.lua', 1],
-    [57, 'lua/shared/tell.lua', 15],
-    [100, 'lua/shared/queue/state.lua', 1],
-    [186, 'lua/shared/queue/count-job.lua', 1],
-    [199, 'lua/shared/queue/save.lua', 1],
-    [201, 'lua/shared/queue/save.lua', 15],
-    [243, 'lua/shared/queue/save-awaited.lua', 1],
-    [258, 'lua/shared/queue/save.lua', 58],
-    [273, 'lua/shared/queue/marks.lua', 1],
-    [289, 'lua/shared/queue/rate.lua', 1],
-    [310, 'lua/shared/queue/rate.lua', 58],
-    [316, 'lua/shared/queue/job.lua', 1],
-    [328, 'lua/shared/queue/plain-head.lua', 1],
-    [331, 'lua/shared/queue/plain-head.lua', 8],
-    [339, 'lua/shared/queue/job.lua', 14],
-    [340, 'lua/shared/queue/job.lua', 45],
-    [386, 'lua/shared/queue/flags.lua', 1],
-    [420, 'lua/shared/queue/run.lua', 1],
-    [449, 'lua/shared/queue/parents.lua', 1],
-    [530, 'lua/shared/queue/parents.lua', 92],
-    [544, 'lua/shared/queue/happened.lua', 1],
-    [556, 'lua/shared/queue/entries.lua', 1],
-    [574, 'lua/shared/queue/history.lua', 1],
-    [588, 'lua/shared/queue/names.lua', 1],
-    [604, 'lua/shared/queue/names.lua', 27],
-    [622, 'lua/shared/queue/failure.lua', 1],
-    [632, 'lua/shared/queue/groups.lua', 1],
-    [678, 'lua/shared/queue/burst.lua', 1],
-    [690, 'lua/shared/queue/groups.lua', 48],
-    [761, 'lua/shared/queue/ready.lua', 1],
-    [768, 'lua/shared/queue/in-front.lua', 1],
-    [770, 'lua/shared/queue/ready.lua', 9],
-    [791, 'lua/shared/queue/dead.lua', 1],
-    [860, 'lua/shared/queue/end.lua', 1],
-    [865, 'lua/shared/queue/keep-end.lua', 1],
-    [877, 'lua/shared/queue/end.lua', 7],
-    [899, 'lua/shared/queue/leave-tags.lua', 1],
-    [909, 'lua/shared/queue/end.lua', 30],
-    [919, 'lua/shared/queue/hold-again.lua', 1],
-    [939, 'lua/shared/queue/begin-again.lua', 1],
-    [945, 'lua/shared/queue/keep-end.lua', 1],
-    [957, 'lua/shared/queue/begin-again.lua', 8],
-    [977, 'lua/shared/queue/idle.lua', 1],
-    [1044, 'lua/shared/listening.lua', 1],
-    [1063, 'lua/shared/queue/idle.lua', 69],
-    [1154, 'lua/shared/queue/idle.lua', 171],
-    [1165, 'lua/shared/queue/kind.lua', 1],
-    [1178, 'lua/queue/requeue-failed.lua', 65],
-    [1232, 'lua/shared/queue/settle.lua', 1],
-    [1233, 'lua/shared/bytes.lua', 1],
-    [1239, 'lua/shared/queue/note-due.lua', 1],
-    [1247, 'lua/shared/queue/backoff.lua', 1],
-    [1249, 'lua/shared/queue/backoff.lua', 22],
-    [1268, 'lua/shared/queue/unblock.lua', 1],
-    [1274, 'lua/shared/queue/outbox.lua', 1],
-    [1285, 'lua/shared/queue/note-end.lua', 1],
-    [1315, 'lua/shared/queue/cancel.lua', 1],
-    [1323, 'lua/shared/queue/settle.lua', 19],
-    [1384, 'lua/shared/queue/put-out-end.lua', 1],
-    [1392, 'lua/shared/queue/settle.lua', 81],
-    [1411, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1417, 'lua/queue/requeue-failed.lua', 121],
-    [1424, 'lua/shared/queue/leave-notes.lua', 1],
-    [1446, 'lua/shared/queue/fold.lua', 1],
-    [1447, 'lua/shared/queue/statistics.lua', 1],
-    [1680, 'lua/shared/queue/fold.lua', 3],
-    [1691, 'lua/shared/queue/leave-notes.lua', 24],
-    [1698, 'lua/shared/queue/packed-notes.lua', 1],
-    [1699, 'lua/shared/queue/packed-notes.lua', 3],
-    [1707, 'lua/queue/requeue-failed.lua', 130],
-    [1710, 'lua/shared/queue/publish.lua', 1],
-    [1711, 'lua/shared/queue/message.lua', 1],
-    [1721, 'lua/shared/queue/spelled.lua', 1],
-    [1729, 'lua/shared/queue/send.lua', 1],
-    [1745, 'lua/shared/queue/message.lua', 13],
-    [1768, 'lua/shared/queue/publish.lua', 3],
-    [1774, 'lua/queue/requeue-failed.lua', 134],
+    [43, 'lua/shared/clock.lua', 1],
+    [49, 'lua/shared/tell.lua', 1],
+    [59, 'lua/shared/tell.lua', 15],
+    [102, 'lua/shared/queue/state.lua', 1],
+    [188, 'lua/shared/queue/count-job.lua', 1],
+    [201, 'lua/shared/queue/save.lua', 1],
+    [203, 'lua/shared/queue/save.lua', 15],
+    [245, 'lua/shared/queue/save-awaited.lua', 1],
+    [260, 'lua/shared/queue/save.lua', 58],
+    [275, 'lua/shared/queue/marks.lua', 1],
+    [291, 'lua/shared/queue/rate.lua', 1],
+    [312, 'lua/shared/queue/rate.lua', 58],
+    [318, 'lua/shared/queue/job.lua', 1],
+    [330, 'lua/shared/queue/plain-head.lua', 1],
+    [333, 'lua/shared/queue/plain-head.lua', 8],
+    [341, 'lua/shared/queue/job.lua', 14],
+    [342, 'lua/shared/queue/job.lua', 45],
+    [388, 'lua/shared/queue/flags.lua', 1],
+    [422, 'lua/shared/queue/run.lua', 1],
+    [451, 'lua/shared/queue/parents.lua', 1],
+    [532, 'lua/shared/queue/parents.lua', 92],
+    [546, 'lua/shared/queue/happened.lua', 1],
+    [558, 'lua/shared/queue/entries.lua', 1],
+    [576, 'lua/shared/queue/history.lua', 1],
+    [590, 'lua/shared/queue/names.lua', 1],
+    [606, 'lua/shared/queue/names.lua', 27],
+    [624, 'lua/shared/queue/failure.lua', 1],
+    [634, 'lua/shared/queue/groups.lua', 1],
+    [680, 'lua/shared/queue/burst.lua', 1],
+    [692, 'lua/shared/queue/groups.lua', 48],
+    [763, 'lua/shared/queue/ready.lua', 1],
+    [770, 'lua/shared/queue/in-front.lua', 1],
+    [772, 'lua/shared/queue/ready.lua', 9],
+    [793, 'lua/shared/queue/dead.lua', 1],
+    [862, 'lua/shared/queue/end.lua', 1],
+    [867, 'lua/shared/queue/keep-end.lua', 1],
+    [879, 'lua/shared/queue/end.lua', 7],
+    [901, 'lua/shared/queue/leave-tags.lua', 1],
+    [911, 'lua/shared/queue/end.lua', 30],
+    [921, 'lua/shared/queue/hold-again.lua', 1],
+    [941, 'lua/shared/queue/begin-again.lua', 1],
+    [947, 'lua/shared/queue/keep-end.lua', 1],
+    [959, 'lua/shared/queue/begin-again.lua', 8],
+    [979, 'lua/shared/queue/idle.lua', 1],
+    [1046, 'lua/shared/listening.lua', 1],
+    [1065, 'lua/shared/queue/idle.lua', 69],
+    [1156, 'lua/shared/queue/idle.lua', 171],
+    [1167, 'lua/shared/queue/page-of-kind.lua', 1],
+    [1198, 'lua/queue/requeue-failed.lua', 67],
+    [1251, 'lua/shared/queue/settle.lua', 1],
+    [1252, 'lua/shared/bytes.lua', 1],
+    [1258, 'lua/shared/queue/note-due.lua', 1],
+    [1266, 'lua/shared/queue/backoff.lua', 1],
+    [1268, 'lua/shared/queue/backoff.lua', 22],
+    [1287, 'lua/shared/queue/unblock.lua', 1],
+    [1293, 'lua/shared/queue/outbox.lua', 1],
+    [1304, 'lua/shared/queue/note-end.lua', 1],
+    [1334, 'lua/shared/queue/cancel.lua', 1],
+    [1342, 'lua/shared/queue/settle.lua', 19],
+    [1403, 'lua/shared/queue/put-out-end.lua', 1],
+    [1411, 'lua/shared/queue/settle.lua', 81],
+    [1430, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1436, 'lua/queue/requeue-failed.lua', 122],
+    [1443, 'lua/shared/queue/leave-notes.lua', 1],
+    [1465, 'lua/shared/queue/fold.lua', 1],
+    [1466, 'lua/shared/queue/statistics.lua', 1],
+    [1699, 'lua/shared/queue/fold.lua', 3],
+    [1710, 'lua/shared/queue/leave-notes.lua', 24],
+    [1717, 'lua/shared/queue/packed-notes.lua', 1],
+    [1718, 'lua/shared/queue/packed-notes.lua', 3],
+    [1726, 'lua/queue/requeue-failed.lua', 131],
+    [1729, 'lua/shared/queue/publish.lua', 1],
+    [1730, 'lua/shared/queue/message.lua', 1],
+    [1740, 'lua/shared/queue/spelled.lua', 1],
+    [1748, 'lua/shared/queue/send.lua', 1],
+    [1764, 'lua/shared/queue/message.lua', 13],
+    [1787, 'lua/shared/queue/publish.lua', 3],
+    [1793, 'lua/queue/requeue-failed.lua', 135],
   ],
   encode(args) {
     return withoutDefaults([
@@ -36562,7 +36582,7 @@ return { 'requeued', count, tonumber(left or 0), queue.chores, kept }
       args.kind,
       args.limit,
       args.drops ? 1 : 0,
-      args.skip,
+      args.after,
     ], [0, 0])
   },
   decode(reply) {
@@ -36574,7 +36594,8 @@ return { 'requeued', count, tonumber(left or 0), queue.chores, kept }
           count: asInteger(parts[1]),
           left: asInteger(parts[2]),
           chores: asInteger(parts[3]),
-          kept: asInteger(parts[4]),
+          next: asInteger(parts[4]),
+          newest: asInteger(parts[5]),
         }
       default:
         return unexpected('the answer requeued', parts[0])
