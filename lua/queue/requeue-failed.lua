@@ -1,9 +1,11 @@
 --[[
 Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest
-first, so many a call. `left` is how many there still are: call again. `chores` is what some process has
-to see to; 0: nothing. `kept` stay dead, for other jobs have their unique keys: the next call skips them. Safe to repeat.
+first, so many a call. `next` is the marker for the call that goes on behind them; -1 at the end. So no other is held up by one
+that dies again meanwhile, or stays dead, for another job has its unique key. `left` is how many there still are, `newest` the
+newest job of the queue: none behind it was there when the call came. `chores` is what some process has to see to; 0: nothing.
+Safe to repeat.
 
-@returns requeued  count:integer left:integer chores:integer kept:integer
+@returns requeued  count:integer left:integer chores:integer next:integer newest:integer
 @cost    O(limit x log n),
          and at times 16 kB of notes for the statistics
 ]]
@@ -36,7 +38,7 @@ local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tel
 local kind = ARGV[4] -- text: of their failure
 local limit = tonumber(ARGV[5]) -- integer: how many at most
 local drops = ARGV[6] == '1' -- flag: whether to remove them
-local skip = tonumber(ARGV[7] or 0) -- integer: how many of the oldest calls before have kept
+local after = tonumber(ARGV[7] or 0) -- integer: the marker; 0: from the start
 
 -- @include shared/clock
 -- @include shared/tell
@@ -61,7 +63,7 @@ local skip = tonumber(ARGV[7] or 0) -- integer: how many of the oldest calls bef
 -- @include shared/queue/hold-again
 -- @include shared/queue/begin-again
 -- @include shared/queue/idle
--- @include shared/queue/kind
+-- @include shared/queue/page-of-kind
 
 local keys = {
   jobs = jobs,
@@ -94,8 +96,8 @@ if queue.listened_ms > now_ms then
   queue.events = {}
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
-local numbers = dead_of_kind(failed, kinds, kind, skip, limit)
-local kept = 0
+local numbers, is_end = page_of_kind(failed, kinds, kind, after, limit)
+local count = 0
 for _, seq in ipairs(numbers) do
   local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
@@ -105,15 +107,14 @@ for _, seq in ipairs(numbers) do
     erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
     count_job(queue, 'c', run.name)
+    count = count + 1
   elseif may_hold_again(ids, job, seq, now_ms) then
     leave_dead(keys, queue, seq, run)
     begin_again(keys, queue, seq, job, run, now_us)
     hold_again(ids, job, seq)
-  else
-    kept = kept + 1
+    count = count + 1
   end
 end
-local count = #numbers - kept
 local standing = drops and 0 or count
 if queue.settling then
   -- @include shared/queue/settle
@@ -135,4 +136,5 @@ if queue.events then
 end
 save_queue(meta, queue)
 local _, left = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) ')
-return { 'requeued', count, tonumber(left or 0), queue.chores, kept }
+local next_number = is_end and -1 or tonumber(numbers[#numbers])
+return { 'requeued', count, tonumber(left or 0), queue.chores, next_number, queue.last }

@@ -33152,31 +33152,33 @@ export interface RequeueFailedArguments {
   readonly limit: number
   /** whether to remove them */
   readonly drops: boolean
-  /** how many of the oldest calls before have kept */
-  readonly skip: number
+  /** the marker; 0: from the start */
+  readonly after: number
 }
 
 export type RequeueFailedAnswer =
-  | { readonly status: 'requeued'; readonly count: number; readonly left: number; readonly chores: number; readonly kept: number }
+  | { readonly status: 'requeued'; readonly count: number; readonly left: number; readonly chores: number; readonly next: number; readonly newest: number }
 
 
 /**
- * Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest first, so many a call. `left` is how many there still are: call again. `chores` is what some process has to see to; 0: nothing. `kept` stay dead, for other jobs have their unique keys: the next call skips them. Safe to repeat.
+ * Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest first, so many a call. `next` is the marker for the call that goes on behind them; -1 at the end. So no other is held up by one that dies again meanwhile, or stays dead, for another job has its unique key. `left` is how many there still are, `newest` the newest job of the queue: none behind it was there when the call came. `chores` is what some process has to see to; 0: nothing. Safe to repeat.
  *
  * Cost: O(limit x log n), and at times 16 kB of notes for the statistics.
  */
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: 'd45f6666ca648a60c4d444c895dd065c034e22ae',
+    sha1: '4ba4e043656f64e1d9fe83903fca766c7dc27136',
     reads: false,
     bytes: false,
     source: `--[[
 Makes dead jobs whose failure was of a kind ready again, their attempts counted from the start, or removes them; the oldest
-first, so many a call. \`left\` is how many there still are: call again. \`chores\` is what some process has
-to see to; 0: nothing. \`kept\` stay dead, for other jobs have their unique keys: the next call skips them. Safe to repeat.
+first, so many a call. \`next\` is the marker for the call that goes on behind them; -1 at the end. So no other is held up by one
+that dies again meanwhile, or stays dead, for another job has its unique key. \`left\` is how many there still are, \`newest\` the
+newest job of the queue: none behind it was there when the call came. \`chores\` is what some process has to see to; 0: nothing.
+Safe to repeat.
 
-@returns requeued  count:integer left:integer chores:integer kept:integer
+@returns requeued  count:integer left:integer chores:integer next:integer newest:integer
 @cost    O(limit x log n),
          and at times 16 kB of notes for the statistics
 ]]
@@ -33209,7 +33211,7 @@ local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tel
 local kind = ARGV[4] -- text: of their failure
 local limit = tonumber(ARGV[5]) -- integer: how many at most
 local drops = ARGV[6] == '1' -- flag: whether to remove them
-local skip = tonumber(ARGV[7] or 0) -- integer: how many of the oldest calls before have kept
+local after = tonumber(ARGV[7] or 0) -- integer: the marker; 0: from the start
 
 -- Telling the processes of tickets; see shared/tickets.
 -- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
@@ -33386,21 +33388,38 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
--- The oldest dead jobs whose failure was of a kind, behind the first \`skip\` of them.
-local function dead_of_kind(failed, kinds, kind, skip, limit)
+-- Dead jobs whose failure was of a kind and whose number is greater than \`after\`, and whether there are no more.
+local function page_of_kind(failed, kinds, kind, after, limit)
   local number = string.match(redis.call('HGET', kinds, kind) or '', '^%d+')
   if not number then
-    return {}
+    return {}, true
   end
-  local first = redis.call('ZCOUNT', failed, '-inf', '(' .. number) + skip
-  local last = redis.call('ZCOUNT', failed, '-inf', number) - 1
-  if first > last then
-    return {}
+  local first = redis.call('ZCOUNT', failed, '-inf', '(' .. number)
+  local behind = first + redis.call('ZCOUNT', failed, number, number)
+-- Where in \`failed\`, from a place to before another one, the jobs begin whose number is greater. All are of one kind, and
+-- stand by their numbers, for these have as many digits each.
+local function place_behind(failed, from, to, seq)
+  while from < to do
+    local middle = math.floor((from + to) / 2)
+    local place = string.format('%.0f', middle)
+    if tonumber(redis.call('ZRANGE', failed, place, place)[1]) > seq then
+      to = middle
+    else
+      from = middle + 1
+    end
   end
-  return redis.call('ZRANGE', failed, first, math.min(last, first + limit - 1))
+  return from
 end
-local numbers = dead_of_kind(failed, kinds, kind, skip, limit)
-local kept = 0
+  local from = place_behind(failed, first, behind, after)
+  local to = math.min(from + limit, behind)
+  if from == to then
+    return {}, true
+  end
+  local numbers = redis.call('ZRANGE', failed, string.format('%.0f', from), string.format('%.0f', to - 1))
+  return numbers, to == behind
+end
+local numbers, is_end = page_of_kind(failed, kinds, kind, after, limit)
+local count = 0
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
 local function count_job(queue, kind, name)
   local counted = queue.counted
@@ -33929,15 +33948,14 @@ for _, seq in ipairs(numbers) do
     erase_job(keys, queue, seq, job, run)
     queue.cancelled = queue.cancelled + 1
     count_job(queue, 'c', run.name)
+    count = count + 1
   elseif may_hold_again(ids, job, seq, now_ms) then
     leave_dead(keys, queue, seq, run)
     begin_again(keys, queue, seq, job, run, now_us)
     hold_again(ids, job, seq)
-  else
-    kept = kept + 1
+    count = count + 1
   end
 end
-local count = #numbers - kept
 local standing = drops and 0 or count
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
@@ -34780,155 +34798,158 @@ end
 end
 save_queue(meta, queue)
 local _, left = string.match(redis.call('HGET', kinds, kind) or '', '^(%d+) (%d+) ')
-return { 'requeued', count, tonumber(left or 0), queue.chores, kept }
+local next_number = is_end and -1 or tonumber(numbers[#numbers])
+return { 'requeued', count, tonumber(left or 0), queue.chores, next_number, queue.last }
 `,
   },
   parts: ['meta', 'jobs', 'ready', 'prioritized', 'grouped', 'groups', 'turns', 'held', 'ids', 'dead', 'failed', 'kinds', 'idle', 'scheduled', 'blocked', 'children', 'parents', 'outbox', 'listeners', 'tagged', 'notes', 'stats', 'results'],
   lines: [
     [1, 'lua/queue/requeue-failed.lua', 1],
-    [41, 'lua/shared/tell.lua', 1],
-    [47, 'lua/shared/queue/state.lua', 1],
-    [73, 'lua/shared/queue/save.lua', 1],
-    [75, 'lua/shared/queue/rate.lua', 1],
-    [80, 'lua/shared/queue/job.lua', 1],
-    [88, 'lua/shared/queue/job.lua', 11],
-    [90, 'lua/shared/queue/plain-head.lua', 1],
-    [93, 'lua/shared/queue/run.lua', 1],
-    [105, 'lua/shared/queue/parents.lua', 1],
-    [119, 'lua/shared/queue/entries.lua', 1],
-    [121, 'lua/shared/queue/names.lua', 1],
-    [124, 'lua/shared/queue/failure.lua', 1],
-    [126, 'lua/shared/queue/groups.lua', 1],
-    [135, 'lua/shared/queue/ready.lua', 10],
-    [138, 'lua/shared/queue/dead.lua', 1],
-    [141, 'lua/shared/queue/end.lua', 1],
-    [143, 'lua/shared/queue/state.lua', 29],
-    [201, 'lua/queue/requeue-failed.lua', 87],
-    [205, 'lua/shared/clock.lua', 1],
-    [211, 'lua/queue/requeue-failed.lua', 91],
-    [216, 'lua/shared/queue/kind.lua', 1],
-    [229, 'lua/queue/requeue-failed.lua', 97],
-    [231, 'lua/shared/queue/count-job.lua', 1],
-    [244, 'lua/shared/queue/marks.lua', 8],
-    [247, 'lua/shared/queue/marks.lua', 12],
-    [252, 'lua/shared/queue/rate.lua', 6],
-    [262, 'lua/shared/queue/rate.lua', 17],
-    [266, 'lua/shared/queue/rate.lua', 58],
-    [272, 'lua/shared/queue/plain-head.lua', 8],
-    [280, 'lua/shared/queue/job.lua', 45],
-    [326, 'lua/shared/queue/flags.lua', 23],
-    [329, 'lua/shared/queue/flags.lua', 27],
-    [332, 'lua/shared/queue/flags.lua', 31],
-    [336, 'lua/shared/queue/run.lua', 13],
-    [339, 'lua/shared/queue/run.lua', 17],
-    [351, 'lua/shared/queue/parents.lua', 15],
-    [354, 'lua/shared/queue/parents.lua', 24],
-    [361, 'lua/shared/queue/parents.lua', 32],
-    [364, 'lua/shared/queue/parents.lua', 41],
-    [375, 'lua/shared/queue/parents.lua', 53],
-    [384, 'lua/shared/queue/parents.lua', 63],
-    [402, 'lua/shared/queue/parents.lua', 92],
-    [416, 'lua/shared/queue/happened.lua', 1],
-    [428, 'lua/shared/queue/entries.lua', 3],
-    [444, 'lua/shared/queue/history.lua', 8],
-    [451, 'lua/shared/queue/names.lua', 4],
-    [459, 'lua/shared/queue/names.lua', 13],
-    [462, 'lua/shared/queue/names.lua', 27],
-    [472, 'lua/shared/queue/names.lua', 38],
-    [479, 'lua/shared/queue/failure.lua', 7],
-    [483, 'lua/shared/queue/groups.lua', 10],
-    [497, 'lua/shared/queue/groups.lua', 25],
-    [518, 'lua/shared/queue/burst.lua', 6],
-    [525, 'lua/shared/queue/groups.lua', 48],
-    [529, 'lua/shared/queue/groups.lua', 53],
-    [537, 'lua/shared/queue/groups.lua', 62],
-    [559, 'lua/shared/queue/groups.lua', 85],
-    [576, 'lua/shared/queue/groups.lua', 106],
-    [580, 'lua/shared/queue/groups.lua', 111],
-    [587, 'lua/shared/queue/ready.lua', 13],
-    [603, 'lua/shared/queue/dead.lua', 55],
-    [618, 'lua/shared/queue/end.lua', 3],
-    [621, 'lua/shared/queue/keep-end.lua', 1],
-    [633, 'lua/shared/queue/end.lua', 7],
-    [655, 'lua/shared/queue/leave-tags.lua', 1],
-    [665, 'lua/shared/queue/end.lua', 30],
-    [674, 'lua/shared/queue/hold-again.lua', 1],
-    [679, 'lua/shared/queue/hold-again.lua', 7],
-    [685, 'lua/shared/queue/hold-again.lua', 14],
-    [692, 'lua/shared/queue/begin-again.lua', 1],
-    [698, 'lua/shared/queue/keep-end.lua', 1],
-    [710, 'lua/shared/queue/begin-again.lua', 8],
-    [730, 'lua/queue/requeue-failed.lua', 66],
-    [750, 'lua/queue/requeue-failed.lua', 99],
-    [769, 'lua/shared/tell.lua', 7],
-    [772, 'lua/shared/tell.lua', 15],
-    [790, 'lua/shared/tell.lua', 34],
-    [805, 'lua/shared/tell.lua', 50],
-    [813, 'lua/shared/queue/idle.lua', 20],
-    [819, 'lua/shared/queue/idle.lua', 27],
-    [831, 'lua/shared/queue/idle.lua', 40],
-    [834, 'lua/shared/queue/idle.lua', 44],
-    [837, 'lua/shared/queue/idle.lua', 48],
-    [842, 'lua/shared/queue/idle.lua', 54],
-    [853, 'lua/shared/queue/idle.lua', 66],
-    [855, 'lua/shared/listening.lua', 1],
-    [874, 'lua/shared/queue/idle.lua', 69],
-    [889, 'lua/shared/queue/idle.lua', 85],
-    [902, 'lua/shared/queue/idle.lua', 99],
-    [922, 'lua/shared/queue/idle.lua', 120],
-    [936, 'lua/shared/queue/idle.lua', 135],
-    [942, 'lua/shared/queue/idle.lua', 142],
-    [959, 'lua/queue/requeue-failed.lua', 96],
-    [960, 'lua/queue/requeue-failed.lua', 118],
-    [961, 'lua/shared/queue/note-due.lua', 1],
-    [969, 'lua/shared/queue/backoff.lua', 1],
-    [971, 'lua/shared/queue/backoff.lua', 22],
-    [990, 'lua/shared/queue/parents.lua', 36],
-    [994, 'lua/shared/queue/unblock.lua', 1],
-    [1000, 'lua/shared/queue/outbox.lua', 1],
-    [1011, 'lua/shared/queue/note-end.lua', 6],
-    [1036, 'lua/shared/queue/cancel.lua', 1],
-    [1044, 'lua/shared/queue/settle.lua', 19],
-    [1045, 'lua/shared/queue/failure.lua', 3],
-    [1048, 'lua/shared/queue/dead.lua', 4],
-    [1056, 'lua/shared/queue/dead.lua', 13],
-    [1075, 'lua/shared/queue/dead.lua', 33],
-    [1096, 'lua/shared/queue/settle.lua', 22],
-    [1138, 'lua/shared/queue/parents.lua', 19],
-    [1142, 'lua/shared/queue/settle.lua', 64],
-    [1158, 'lua/shared/queue/put-out-end.lua', 1],
-    [1166, 'lua/shared/queue/settle.lua', 81],
-    [1185, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1188, 'lua/shared/queue/idle.lua', 175],
-    [1190, 'lua/shared/queue/idle.lua', 171],
-    [1193, 'lua/shared/queue/idle.lua', 177],
-    [1197, 'lua/shared/queue/see-to-rest.lua', 4],
-    [1200, 'lua/queue/requeue-failed.lua', 121],
-    [1207, 'lua/shared/queue/leave-notes.lua', 15],
-    [1215, 'lua/shared/queue/fold.lua', 1],
-    [1216, 'lua/shared/queue/statistics.lua', 1],
-    [1223, 'lua/shared/queue/statistics.lua', 9],
-    [1228, 'lua/shared/queue/statistics.lua', 16],
-    [1446, 'lua/shared/queue/fold.lua', 3],
-    [1457, 'lua/shared/queue/leave-notes.lua', 24],
-    [1464, 'lua/shared/queue/packed-notes.lua', 1],
-    [1465, 'lua/shared/queue/packed-notes.lua', 3],
-    [1473, 'lua/queue/requeue-failed.lua', 130],
-    [1476, 'lua/shared/queue/publish.lua', 1],
-    [1477, 'lua/shared/queue/message.lua', 1],
-    [1487, 'lua/shared/queue/spelled.lua', 1],
-    [1495, 'lua/shared/queue/send.lua', 1],
-    [1511, 'lua/shared/queue/message.lua', 13],
-    [1534, 'lua/shared/queue/publish.lua', 3],
-    [1540, 'lua/queue/requeue-failed.lua', 134],
-    [1542, 'lua/shared/queue/save.lua', 66],
-    [1544, 'lua/shared/queue/save.lua', 15],
-    [1579, 'lua/shared/queue/save.lua', 68],
-    [1581, 'lua/shared/queue/save.lua', 51],
-    [1587, 'lua/shared/queue/save-awaited.lua', 5],
-    [1598, 'lua/shared/queue/save.lua', 58],
-    [1605, 'lua/shared/queue/save.lua', 70],
-    [1608, 'lua/queue/requeue-failed.lua', 136],
+    [43, 'lua/shared/tell.lua', 1],
+    [49, 'lua/shared/queue/state.lua', 1],
+    [75, 'lua/shared/queue/save.lua', 1],
+    [77, 'lua/shared/queue/rate.lua', 1],
+    [82, 'lua/shared/queue/job.lua', 1],
+    [90, 'lua/shared/queue/job.lua', 11],
+    [92, 'lua/shared/queue/plain-head.lua', 1],
+    [95, 'lua/shared/queue/run.lua', 1],
+    [107, 'lua/shared/queue/parents.lua', 1],
+    [121, 'lua/shared/queue/entries.lua', 1],
+    [123, 'lua/shared/queue/names.lua', 1],
+    [126, 'lua/shared/queue/failure.lua', 1],
+    [128, 'lua/shared/queue/groups.lua', 1],
+    [137, 'lua/shared/queue/ready.lua', 10],
+    [140, 'lua/shared/queue/dead.lua', 1],
+    [143, 'lua/shared/queue/end.lua', 1],
+    [145, 'lua/shared/queue/state.lua', 29],
+    [203, 'lua/queue/requeue-failed.lua', 89],
+    [207, 'lua/shared/clock.lua', 1],
+    [213, 'lua/queue/requeue-failed.lua', 93],
+    [218, 'lua/shared/queue/page-of-kind.lua', 16],
+    [226, 'lua/shared/queue/page-of-kind.lua', 1],
+    [240, 'lua/shared/queue/page-of-kind.lua', 24],
+    [248, 'lua/queue/requeue-failed.lua', 99],
+    [250, 'lua/shared/queue/count-job.lua', 1],
+    [263, 'lua/shared/queue/marks.lua', 8],
+    [266, 'lua/shared/queue/marks.lua', 12],
+    [271, 'lua/shared/queue/rate.lua', 6],
+    [281, 'lua/shared/queue/rate.lua', 17],
+    [285, 'lua/shared/queue/rate.lua', 58],
+    [291, 'lua/shared/queue/plain-head.lua', 8],
+    [299, 'lua/shared/queue/job.lua', 45],
+    [345, 'lua/shared/queue/flags.lua', 23],
+    [348, 'lua/shared/queue/flags.lua', 27],
+    [351, 'lua/shared/queue/flags.lua', 31],
+    [355, 'lua/shared/queue/run.lua', 13],
+    [358, 'lua/shared/queue/run.lua', 17],
+    [370, 'lua/shared/queue/parents.lua', 15],
+    [373, 'lua/shared/queue/parents.lua', 24],
+    [380, 'lua/shared/queue/parents.lua', 32],
+    [383, 'lua/shared/queue/parents.lua', 41],
+    [394, 'lua/shared/queue/parents.lua', 53],
+    [403, 'lua/shared/queue/parents.lua', 63],
+    [421, 'lua/shared/queue/parents.lua', 92],
+    [435, 'lua/shared/queue/happened.lua', 1],
+    [447, 'lua/shared/queue/entries.lua', 3],
+    [463, 'lua/shared/queue/history.lua', 8],
+    [470, 'lua/shared/queue/names.lua', 4],
+    [478, 'lua/shared/queue/names.lua', 13],
+    [481, 'lua/shared/queue/names.lua', 27],
+    [491, 'lua/shared/queue/names.lua', 38],
+    [498, 'lua/shared/queue/failure.lua', 7],
+    [502, 'lua/shared/queue/groups.lua', 10],
+    [516, 'lua/shared/queue/groups.lua', 25],
+    [537, 'lua/shared/queue/burst.lua', 6],
+    [544, 'lua/shared/queue/groups.lua', 48],
+    [548, 'lua/shared/queue/groups.lua', 53],
+    [556, 'lua/shared/queue/groups.lua', 62],
+    [578, 'lua/shared/queue/groups.lua', 85],
+    [595, 'lua/shared/queue/groups.lua', 106],
+    [599, 'lua/shared/queue/groups.lua', 111],
+    [606, 'lua/shared/queue/ready.lua', 13],
+    [622, 'lua/shared/queue/dead.lua', 55],
+    [637, 'lua/shared/queue/end.lua', 3],
+    [640, 'lua/shared/queue/keep-end.lua', 1],
+    [652, 'lua/shared/queue/end.lua', 7],
+    [674, 'lua/shared/queue/leave-tags.lua', 1],
+    [684, 'lua/shared/queue/end.lua', 30],
+    [693, 'lua/shared/queue/hold-again.lua', 1],
+    [698, 'lua/shared/queue/hold-again.lua', 7],
+    [704, 'lua/shared/queue/hold-again.lua', 14],
+    [711, 'lua/shared/queue/begin-again.lua', 1],
+    [717, 'lua/shared/queue/keep-end.lua', 1],
+    [729, 'lua/shared/queue/begin-again.lua', 8],
+    [749, 'lua/queue/requeue-failed.lua', 68],
+    [769, 'lua/queue/requeue-failed.lua', 101],
+    [787, 'lua/shared/tell.lua', 7],
+    [790, 'lua/shared/tell.lua', 15],
+    [808, 'lua/shared/tell.lua', 34],
+    [823, 'lua/shared/tell.lua', 50],
+    [831, 'lua/shared/queue/idle.lua', 20],
+    [837, 'lua/shared/queue/idle.lua', 27],
+    [849, 'lua/shared/queue/idle.lua', 40],
+    [852, 'lua/shared/queue/idle.lua', 44],
+    [855, 'lua/shared/queue/idle.lua', 48],
+    [860, 'lua/shared/queue/idle.lua', 54],
+    [871, 'lua/shared/queue/idle.lua', 66],
+    [873, 'lua/shared/listening.lua', 1],
+    [892, 'lua/shared/queue/idle.lua', 69],
+    [907, 'lua/shared/queue/idle.lua', 85],
+    [920, 'lua/shared/queue/idle.lua', 99],
+    [940, 'lua/shared/queue/idle.lua', 120],
+    [954, 'lua/shared/queue/idle.lua', 135],
+    [960, 'lua/shared/queue/idle.lua', 142],
+    [977, 'lua/queue/requeue-failed.lua', 98],
+    [978, 'lua/queue/requeue-failed.lua', 119],
+    [979, 'lua/shared/queue/note-due.lua', 1],
+    [987, 'lua/shared/queue/backoff.lua', 1],
+    [989, 'lua/shared/queue/backoff.lua', 22],
+    [1008, 'lua/shared/queue/parents.lua', 36],
+    [1012, 'lua/shared/queue/unblock.lua', 1],
+    [1018, 'lua/shared/queue/outbox.lua', 1],
+    [1029, 'lua/shared/queue/note-end.lua', 6],
+    [1054, 'lua/shared/queue/cancel.lua', 1],
+    [1062, 'lua/shared/queue/settle.lua', 19],
+    [1063, 'lua/shared/queue/failure.lua', 3],
+    [1066, 'lua/shared/queue/dead.lua', 4],
+    [1074, 'lua/shared/queue/dead.lua', 13],
+    [1093, 'lua/shared/queue/dead.lua', 33],
+    [1114, 'lua/shared/queue/settle.lua', 22],
+    [1156, 'lua/shared/queue/parents.lua', 19],
+    [1160, 'lua/shared/queue/settle.lua', 64],
+    [1176, 'lua/shared/queue/put-out-end.lua', 1],
+    [1184, 'lua/shared/queue/settle.lua', 81],
+    [1203, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1206, 'lua/shared/queue/idle.lua', 175],
+    [1208, 'lua/shared/queue/idle.lua', 171],
+    [1211, 'lua/shared/queue/idle.lua', 177],
+    [1215, 'lua/shared/queue/see-to-rest.lua', 4],
+    [1218, 'lua/queue/requeue-failed.lua', 122],
+    [1225, 'lua/shared/queue/leave-notes.lua', 15],
+    [1233, 'lua/shared/queue/fold.lua', 1],
+    [1234, 'lua/shared/queue/statistics.lua', 1],
+    [1241, 'lua/shared/queue/statistics.lua', 9],
+    [1246, 'lua/shared/queue/statistics.lua', 16],
+    [1464, 'lua/shared/queue/fold.lua', 3],
+    [1475, 'lua/shared/queue/leave-notes.lua', 24],
+    [1482, 'lua/shared/queue/packed-notes.lua', 1],
+    [1483, 'lua/shared/queue/packed-notes.lua', 3],
+    [1491, 'lua/queue/requeue-failed.lua', 131],
+    [1494, 'lua/shared/queue/publish.lua', 1],
+    [1495, 'lua/shared/queue/message.lua', 1],
+    [1505, 'lua/shared/queue/spelled.lua', 1],
+    [1513, 'lua/shared/queue/send.lua', 1],
+    [1529, 'lua/shared/queue/message.lua', 13],
+    [1552, 'lua/shared/queue/publish.lua', 3],
+    [1558, 'lua/queue/requeue-failed.lua', 135],
+    [1560, 'lua/shared/queue/save.lua', 66],
+    [1562, 'lua/shared/queue/save.lua', 15],
+    [1597, 'lua/shared/queue/save.lua', 68],
+    [1599, 'lua/shared/queue/save.lua', 51],
+    [1605, 'lua/shared/queue/save-awaited.lua', 5],
+    [1616, 'lua/shared/queue/save.lua', 58],
+    [1623, 'lua/shared/queue/save.lua', 70],
+    [1626, 'lua/queue/requeue-failed.lua', 137],
   ],
   encode(args) {
     return withoutDefaults([
@@ -34938,7 +34959,7 @@ return { 'requeued', count, tonumber(left or 0), queue.chores, kept }
       args.kind,
       args.limit,
       args.drops ? 1 : 0,
-      args.skip,
+      args.after,
     ], [0, 0])
   },
   decode(reply) {
@@ -34950,7 +34971,8 @@ return { 'requeued', count, tonumber(left or 0), queue.chores, kept }
           count: asInteger(parts[1]),
           left: asInteger(parts[2]),
           chores: asInteger(parts[3]),
-          kept: asInteger(parts[4]),
+          next: asInteger(parts[4]),
+          newest: asInteger(parts[5]),
         }
       default:
         return unexpected('the answer requeued', parts[0])

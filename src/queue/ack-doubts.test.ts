@@ -2,7 +2,15 @@
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { AmbiguousError, type ClaimedJob, type Driver, LeaseLostError, perilune, type Queue } from 'perilune'
+import {
+  AmbiguousError,
+  type ClaimedJob,
+  type Driver,
+  LeaseLostError,
+  type Perilune,
+  perilune,
+  type Queue,
+} from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { until } from '../../test/queue-fixture.ts'
@@ -29,14 +37,18 @@ function losingAnAnswer(driver: Driver): Driver {
   })
 }
 
-function setup(): Queue {
+function connect(): Perilune {
   const client = new Redis(inject('redisPort'))
   const redis = perilune(losingAnAnswer(ioredis(client)), { namespace: 'ack-doubts', deadline: '1s' })
   onTestFinished(async () => {
     await redis.close()
     client.disconnect()
   })
-  return redis.queue(randomUUID())
+  return redis
+}
+
+function setup(): Queue {
+  return connect().queue(randomUUID())
 }
 
 test.each([0, 5])('a worker whose ack took effect is told so, where %i jobs are kept', async (count) => {
@@ -100,4 +112,19 @@ test('who acks again what was acked by its token is told so where the job is kep
   await job?.ack()
 
   expect(job?.outcome).toBe('acked')
+})
+
+test.each([
+  ['a queue', (redis: Perilune) => redis.queue(randomUUID())],
+  ['partitions', (redis: Perilune) => redis.queue(randomUUID(), { partitions: 2 })],
+])('who acks again along with a claim what was acked is told so, of %s', async (_, open) => {
+  const queue = open(connect())
+  await queue.enqueue('mail', 1)
+  const [job] = (await queue.claim()) as [ClaimedJob]
+  await expect(queue.claim({ acks: [job] })).rejects.toThrow(AmbiguousError)
+
+  await queue.claim({ acks: [job] })
+
+  expect(job.outcome).toBe('acked')
+  expect(job.signal.aborted).toBe(false)
 })

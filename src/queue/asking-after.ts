@@ -92,11 +92,13 @@ class Questions {
     this.#open.set(id, Math.max(known ?? 0, newest))
   }
 
+  /** What comes meanwhile is asked by the next try: else nobody would be told anything as long as more comes. */
   async #ask(): Promise<void> {
-    while (this.#open.size > 0) {
-      const some = [...this.#open].slice(0, PAGE).map(([id, newest]) => ({ id, newest }))
+    const all = [...this.#open].map(([id, newest]) => ({ id, newest }))
+    for (let from = 0; from < all.length; from += PAGE) {
+      const some = all.slice(from, from + PAGE)
       await askOne(this.#source, this.#queue, some)
-      // One that was asked once more meanwhile is asked again: others wait for the answer since.
+      // One that was asked once more meanwhile stays: others wait for the answer since.
       for (const { id, newest } of some) if (this.#open.get(id) === newest) this.#open.delete(id)
     }
   }

@@ -7,6 +7,7 @@ import { lastWord } from '../runtime/last-word.ts'
 import type { Post } from '../runtime/mailbox.ts'
 import { closed } from '../runtime/runner.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
+import { noteAckFailed, tellAcked } from './ack-doubts.ts'
 import { hear } from './awaiting.ts'
 import type { ClaimedJob, Settling } from './claimed-job.ts'
 import { toClaimedJobs } from './claimed-jobs.ts'
@@ -31,16 +32,20 @@ export async function claimJobs<Payload>(
   waiting: Waiting,
   done: readonly ClaimedJob[],
 ): Promise<ClaimedJob<Payload>[]> {
-  const held = done.filter(({ isClaimed }) => isClaimed)
-  let acks = held.map((job) => toAck(job, undefined, source))
-  const { jobs } = await claimFitting<Payload>(source, settling, waiting, (left) =>
-    exchangeAndWait(source, terms, left, acks, ({ refused }) => {
-      for (const [at, job] of held.entries()) job.noteAcked(refused.get(at) ?? null)
-      acks = []
-      held.length = 0
-    }),
-  )
-  return jobs
+  let acking = done.filter(({ isClaimed }) => isClaimed)
+  const claim = (left: Waiting): Promise<Exchanged> => {
+    const acks = acking.map((job) => toAck(job, undefined, source))
+    return exchangeAndWait(source, terms, left, acks, ({ refused }) => {
+      tellAcked(acking, refused)
+      acking = []
+    })
+  }
+  try {
+    return (await claimFitting<Payload>(source, settling, waiting, claim)).jobs
+  } catch (error) {
+    for (const job of acking) noteAckFailed(job, error)
+    throw error
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { JobPage } from 'perilune'
 import { expect, test } from 'vitest'
-import { setup } from '../../test/queue-fixture.ts'
+import { instance } from '../../test/instance.ts'
+import { type Payloads, setup } from '../../test/queue-fixture.ts'
 
 test('dead jobs of a kind are listed page by page, each once though others come and go meanwhile', async () => {
   const { queue } = await setup()
@@ -65,4 +66,33 @@ test('those whose unique keys other jobs have stay dead when all of a kind begin
   expect(await queue.jobs.requeueFailed('Odd')).toBe(100)
   expect(await queue.settings.inspect()).toMatchObject({ dead: 100, ready: 200 })
   expect(await queue.jobs.dropFailed('Odd')).toBe(100)
+})
+
+test('those that die again while all of a kind begin again keep no other from that, and are told of once', async () => {
+  const { redis, driver, name } = instance()
+  const queue = redis.queue<Payloads>(name)
+  await queue.enqueueMany(Array.from({ length: 120 }, () => ({ name: 'mail', payload: { to: 'somebody' } })))
+  const buryAll = async (): Promise<void> => {
+    for (const job of await queue.claim({ limit: 200 })) await job.bury({ kind: 'Odd' })
+  }
+  await buryAll()
+  const { run } = driver
+  let calls = 0
+  driver.run = async (call) => {
+    const reply = await run(call)
+    if (call.script.name === 'queue/requeue-failed' && (calls += 1) <= 2) await buryAll()
+    return reply
+  }
+
+  expect(await queue.jobs.requeueFailed('Odd')).toBe(120)
+
+  expect(calls).toBeGreaterThan(2)
+  const { ready, dead } = await queue.inspect()
+  const again = await Promise.all(
+    (await queue.jobs.list('dead', { limit: 200 })).jobs.map(({ id }) => queue.jobs.history(id)),
+  )
+  expect(ready + dead).toBe(120)
+  expect(
+    again.every((history) => history?.entries.filter(({ what }) => what === 'requeued').length === 1),
+  ).toBe(true)
 })

@@ -21,7 +21,7 @@ import { PATIENCE_MS } from '../runtime/in-turn.ts'
 import { isFinal } from '../runtime/outage.ts'
 import { Retries } from '../runtime/retries.ts'
 import { startTimer } from '../runtime/timer.ts'
-import { AckDoubts } from './ack-doubts.ts'
+import { judgeAck, noteAckFailed } from './ack-doubts.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { exchangeOrGiveBack } from './claiming.ts'
 import { type Ack, type Exchanged, type LossReason, NOTHING_ELSE } from './exchange.ts'
@@ -86,7 +86,6 @@ export class Exchanger {
   /** No ack is tried again. */
   #isHurried = false
   #acks: PendingAck[] = []
-  readonly #doubts = new AckDoubts()
   #asked = 0
   #underWay = 0
   #isSilent = false
@@ -263,7 +262,7 @@ export class Exchanger {
   }
 
   #tell({ job }: PendingAck, refused: LossReason | null): void {
-    const why = this.#doubts.judge(job, refused)
+    const why = judgeAck(job, refused)
     if (why === null) return job.noteAckEnded(null)
     const what = `job '${job.id}' of queue '${this.#source.name}' (${why})`
     job.noteAckEnded(new LeaseLostError(what, job.token))
@@ -357,7 +356,7 @@ export class Exchanger {
     const now = performance.now()
     const isOver = this.#isHurried || isFinal(error)
     for (const each of pending) {
-      this.#doubts.note(each.job, error)
+      noteAckFailed(each.job, error)
       if (each.job.endsAt > now && !isOver) this.#acks.push(each)
       else each.job.noteAckEnded(error)
     }

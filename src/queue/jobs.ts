@@ -321,22 +321,20 @@ export class Jobs {
   async #eachFailed(kind: string, drops: boolean): Promise<number> {
     checkText('kind', kind, 200)
     const told = await learnTold(this.#source.unit)
-    let [total, skip, most] = [0, 0, Infinity]
-    for (;;) {
-      const limit = Math.min(STEP, most - total - skip)
-      const { count, left, chores, kept } = await this.#source.unit.run(requeueFailed, {
+    // Those that die again meanwhile are behind; those of jobs that are newer than the first call may come without end.
+    let [total, after, end] = [0, 0, Infinity]
+    while (after >= 0 && after <= end) {
+      const terms = { kind, limit: STEP, drops, after }
+      const { count, chores, next, newest } = await this.#source.unit.run(requeueFailed, {
         ...told,
-        kind,
-        limit,
-        drops,
-        skip,
+        ...terms,
       })
       void this.#source.chores.see(chores)
       total += count
-      skip += kept
-      if (most === Infinity) most = count + left
-      if (count + kept === 0 || left <= skip || total + skip >= most) return total
+      after = next
+      end = Math.min(end, newest)
     }
+    return total
   }
 }
 

@@ -45,7 +45,8 @@ export class LeftOnNode {
 
   /** That this queue is away was not known before: no pause that others have brought about is waited for. */
   soon(target: string, isAnswered: boolean): void {
-    if (!isAnswered) this.notAnswered(target)
+    if (isAnswered) this.answered()
+    else this.notAnswered(target)
     void this.#errand.soon()
   }
 

@@ -113,6 +113,8 @@ async function bringToNode(source: Source, left: LeftOnNode, queues: readonly To
       return null
     } catch (error) {
       left.fail(target)
+      // What refuses has answered.
+      if (!isOutage(error)) left.answered()
       return error
     }
   }

@@ -7,6 +7,7 @@ import { lastWord } from '../runtime/last-word.ts'
 import { closed } from '../runtime/runner.ts'
 import { learnTold } from '../runtime/told.ts'
 import { toWaitMs, type Waiting } from '../runtime/wait.ts'
+import { noteAckFailed, tellAcked } from './ack-doubts.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { toClaimedJobs } from './claimed-jobs.ts'
 import { type ClaimTerms, exchangeOrGiveBack, giveBackIfClosed } from './claiming.ts'
@@ -208,17 +209,19 @@ async function giveBack(jobs: readonly ClaimedJob[]): Promise<void> {
 
 /** Asks again as long as all that came does not fit, for as long as a call may take: then the others are asked first. */
 async function ask(source: Source, terms: ClaimTerms, { worker, done, signal }: Turn): Promise<Asked> {
-  const held = done.filter(({ isClaimed }) => isClaimed)
-  let acks = held.map((job) => toAck(job, undefined, source))
+  let acking = done.filter(({ isClaimed }) => isClaimed)
   const looksUntil = performance.now() + source.unit.runtime.runner.deadlineMs
   for (;;) {
     const exchanged = await exchangeOrGiveBack(source, {
       ...terms,
-      acks,
+      acks: acking.map((job) => toAck(job, undefined, source)),
       worker: terms.limit > 0 ? worker : '',
+    }).catch((error: unknown) => {
+      for (const job of acking) noteAckFailed(job, error)
+      throw error
     })
-    for (const [at] of acks.entries()) held[at]?.noteAcked(exchanged.refused.get(at) ?? null)
-    acks = []
+    tellAcked(acking, exchanged.refused)
+    acking = []
     const claimed = toClaimedJobs(source, new Settler(source), exchanged)
     await giveBackIfClosed(source, claimed)
     const jobs = await onlyFitting(source, claimed, signal)

@@ -6,7 +6,7 @@ import type { CallId } from '../runtime/call-ids.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { askingAt, type End, endOf } from '../runtime/grant.ts'
 import { learnTold } from '../runtime/told.ts'
-import { AckDoubts } from './ack-doubts.ts'
+import { followAck } from './ack-doubts.ts'
 import { type Advanced, asCalledBy, type NextJob, type Step, sendSteps, toStep } from './advancing.ts'
 import type { ClaimedJob, Failure, Settling } from './claimed-job.ts'
 import { type Ack, exchange, type LossReason, reasonsOf } from './exchange.ts'
@@ -42,7 +42,6 @@ const BURIALS: BatchTerms = { name: bury.script.name, ...LIMITS }
 export class Settler implements Settling {
   readonly keepsLeases: boolean = false
   readonly #source: Source
-  readonly #doubts = new AckDoubts()
 
   constructor(source: Source) {
     this.#source = source
@@ -50,7 +49,7 @@ export class Settler implements Settling {
 
   ack(job: ClaimedJob, result: Ack['result']): void {
     const ending = this.sendAck({ number: job.number, token: job.token, result })
-    void this.#doubts.follow(job, ending, (why) => this.#lost(job, why))
+    void followAck(job, ending, (why) => this.#lost(job, why))
   }
 
   async advance(job: Leased, next: NextJob, result: unknown): Promise<Advanced> {

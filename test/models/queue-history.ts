@@ -202,7 +202,9 @@ export class History {
     const all = number === 'none' ? [] : await this.#client.zrangebyscore(...args)
     const chosen = all.slice(0, limit)
     const kept = this.#model.requeueFailed(chosen.map(Number), drops)
-    const expected = ['requeued', chosen.length - kept, all.length - chosen.length + kept, 0, kept]
+    const next = chosen.length === all.length ? -1 : Number(chosen.at(-1))
+    const left = all.length - chosen.length + kept
+    const expected = ['requeued', chosen.length - kept, left, 0, next, '*']
     await this.#calls.same('requeue-failed', { kind, limit, drops }, expected)
   }
 

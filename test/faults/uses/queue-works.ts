@@ -53,6 +53,9 @@ async function buryAll(queue: Queue<Jobs>, size: number, kindOf: (n: number) => 
 }
 
 /** A call on a queue that was filled so, beside one job that is claimed for an hour. */
+/** One look more whenever there are twice as many. */
+const LOOKING_FOR_PLACE = 50
+
 function work(what: string, [commands, elements]: Bounds, fill: Fill, call: Call, chance = 0): Work {
   const prepare: Work['prepare'] = async (place, size) => {
     const queue = queueOf(place)
@@ -242,19 +245,28 @@ export const queueWorks: readonly Work[] = [
   work('another priority', [20, 120], prioritized, (queue) => queue.jobs.reprioritize(['job 7'], 70)),
   work('a look at one job', ONE, prioritized, (queue) => queue.jobs.find('job 7')),
   work('a page of fifty', [70, 1200], scheduled, (queue) => queue.jobs.list('scheduled', { after: '500' })),
-  // One look more whenever there are twice as many.
   work(
     'a page of fifty dead of one kind',
     [90, 1300],
     deadOfTwo,
     (queue, job) => queue.jobs.list('dead', { kind: 'odd', after: job.number }),
-    10,
+    LOOKING_FOR_PLACE,
   ),
   work('what jobs are dead of', [8, 2400], deadOfMuch, (queue) => queue.jobs.failures(), 100),
   work('a search', [140, 2000], scheduled, (queue) => queue.jobs.search({ name: 'work' }), 400),
-  work('all that are dead of one kind', [2300, 20_000], dead, (queue) => queue.jobs.requeueFailed('odd')),
-  work('dropping all that are dead of one kind', [2100, 20_000], dead, (queue) =>
-    queue.jobs.dropFailed('odd'),
+  work(
+    'all that are dead of one kind',
+    [2300, 20_000],
+    dead,
+    (queue) => queue.jobs.requeueFailed('odd'),
+    LOOKING_FOR_PLACE,
+  ),
+  work(
+    'dropping all that are dead of one kind',
+    [2100, 20_000],
+    dead,
+    (queue) => queue.jobs.dropFailed('odd'),
+    LOOKING_FOR_PLACE,
   ),
   work('a claim where many recurring jobs are due', [1100, 6500], recurringDue, claim(20)),
   work('a claim where many runs were missed', [500, 2800], runsMissed, claim(20)),
