@@ -29,7 +29,7 @@ export type AddAnswer =
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'autocomplete/add',
-    sha1: '66a2c6fb23d1cbd456cb6c92c71405bf14cd005e',
+    sha1: 'f724a330484a920fcc5d5907ad01a43d848e1a90',
     reads: false,
     bytes: false,
     source: `--[[
@@ -77,7 +77,7 @@ end
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
+-- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
@@ -102,7 +102,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -125,7 +126,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -1456,26 +1457,26 @@ return { 'added', new, replaced, taken }
     [37, 'lua/shared/clock.lua', 1],
     [43, 'lua/shared/calls.lua', 1],
     [47, 'lua/shared/calls.lua', 6],
-    [75, 'lua/shared/drop-over.lua', 1],
-    [100, 'lua/shared/calls.lua', 35],
-    [113, 'lua/shared/autocomplete/index.lua', 1],
-    [128, 'lua/shared/autocomplete/rights.lua', 1],
-    [143, 'lua/shared/autocomplete/place.lua', 1],
-    [167, 'lua/shared/autocomplete/record.lua', 1],
-    [196, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [223, 'lua/shared/autocomplete/work.lua', 1],
-    [241, 'lua/shared/autocomplete/best.lua', 1],
-    [321, 'lua/shared/autocomplete/ranges.lua', 1],
-    [334, 'lua/shared/autocomplete/forks.lua', 1],
-    [346, 'lua/shared/autocomplete/top.lua', 1],
-    [610, 'lua/shared/autocomplete/tops.lua', 1],
-    [776, 'lua/shared/autocomplete/hot.lua', 1],
-    [933, 'lua/shared/autocomplete/fronts.lua', 1],
-    [1062, 'lua/shared/autocomplete/refill.lua', 1],
-    [1182, 'lua/shared/autocomplete/cool.lua', 1],
-    [1259, 'lua/shared/autocomplete/leave.lua', 1],
-    [1294, 'lua/shared/autocomplete/enter.lua', 1],
-    [1356, 'lua/autocomplete/add.lua', 47],
+    [76, 'lua/shared/drop-over.lua', 1],
+    [101, 'lua/shared/calls.lua', 36],
+    [114, 'lua/shared/autocomplete/index.lua', 1],
+    [129, 'lua/shared/autocomplete/rights.lua', 1],
+    [144, 'lua/shared/autocomplete/place.lua', 1],
+    [168, 'lua/shared/autocomplete/record.lua', 1],
+    [197, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [224, 'lua/shared/autocomplete/work.lua', 1],
+    [242, 'lua/shared/autocomplete/best.lua', 1],
+    [322, 'lua/shared/autocomplete/ranges.lua', 1],
+    [335, 'lua/shared/autocomplete/forks.lua', 1],
+    [347, 'lua/shared/autocomplete/top.lua', 1],
+    [611, 'lua/shared/autocomplete/tops.lua', 1],
+    [777, 'lua/shared/autocomplete/hot.lua', 1],
+    [934, 'lua/shared/autocomplete/fronts.lua', 1],
+    [1063, 'lua/shared/autocomplete/refill.lua', 1],
+    [1183, 'lua/shared/autocomplete/cool.lua', 1],
+    [1260, 'lua/shared/autocomplete/leave.lua', 1],
+    [1295, 'lua/shared/autocomplete/enter.lua', 1],
+    [1357, 'lua/autocomplete/add.lua', 47],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
@@ -3645,7 +3646,7 @@ export type RemoveAnswer =
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'autocomplete/remove',
-    sha1: '9753d9135655897310007c555bfa64334afda117',
+    sha1: 'ed1c4c1b66ed4ed37f7ada1e7a6c1bc3728792aa',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3691,7 +3692,7 @@ end
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
+-- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
@@ -3716,7 +3717,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -3739,7 +3741,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -4811,31 +4813,31 @@ return { 'removed', removed, taken }
     [35, 'lua/shared/clock.lua', 1],
     [41, 'lua/shared/calls.lua', 1],
     [45, 'lua/shared/calls.lua', 6],
-    [73, 'lua/shared/drop-over.lua', 1],
-    [98, 'lua/shared/calls.lua', 35],
-    [111, 'lua/shared/autocomplete/index.lua', 1],
-    [126, 'lua/shared/autocomplete/rights.lua', 1],
-    [141, 'lua/shared/autocomplete/place.lua', 1],
-    [147, 'lua/shared/autocomplete/place.lua', 12],
-    [156, 'lua/shared/autocomplete/record.lua', 1],
-    [161, 'lua/shared/autocomplete/record.lua', 12],
-    [179, 'lua/shared/autocomplete/suffixes.lua', 1],
-    [206, 'lua/shared/autocomplete/work.lua', 1],
-    [224, 'lua/shared/autocomplete/best.lua', 1],
-    [304, 'lua/shared/autocomplete/ranges.lua', 1],
-    [317, 'lua/shared/autocomplete/forks.lua', 1],
-    [329, 'lua/shared/autocomplete/top.lua', 1],
-    [539, 'lua/shared/autocomplete/top.lua', 232],
-    [572, 'lua/shared/autocomplete/tops.lua', 1],
-    [615, 'lua/shared/autocomplete/tops.lua', 67],
-    [654, 'lua/shared/autocomplete/tops.lua', 110],
-    [711, 'lua/shared/autocomplete/hot.lua', 1],
-    [749, 'lua/shared/autocomplete/hot.lua', 102],
-    [762, 'lua/shared/autocomplete/fronts.lua', 1],
-    [875, 'lua/shared/autocomplete/refill.lua', 1],
-    [995, 'lua/shared/autocomplete/cool.lua', 1],
-    [1072, 'lua/shared/autocomplete/leave.lua', 1],
-    [1107, 'lua/autocomplete/remove.lua', 44],
+    [74, 'lua/shared/drop-over.lua', 1],
+    [99, 'lua/shared/calls.lua', 36],
+    [112, 'lua/shared/autocomplete/index.lua', 1],
+    [127, 'lua/shared/autocomplete/rights.lua', 1],
+    [142, 'lua/shared/autocomplete/place.lua', 1],
+    [148, 'lua/shared/autocomplete/place.lua', 12],
+    [157, 'lua/shared/autocomplete/record.lua', 1],
+    [162, 'lua/shared/autocomplete/record.lua', 12],
+    [180, 'lua/shared/autocomplete/suffixes.lua', 1],
+    [207, 'lua/shared/autocomplete/work.lua', 1],
+    [225, 'lua/shared/autocomplete/best.lua', 1],
+    [305, 'lua/shared/autocomplete/ranges.lua', 1],
+    [318, 'lua/shared/autocomplete/forks.lua', 1],
+    [330, 'lua/shared/autocomplete/top.lua', 1],
+    [540, 'lua/shared/autocomplete/top.lua', 232],
+    [573, 'lua/shared/autocomplete/tops.lua', 1],
+    [616, 'lua/shared/autocomplete/tops.lua', 67],
+    [655, 'lua/shared/autocomplete/tops.lua', 110],
+    [712, 'lua/shared/autocomplete/hot.lua', 1],
+    [750, 'lua/shared/autocomplete/hot.lua', 102],
+    [763, 'lua/shared/autocomplete/fronts.lua', 1],
+    [876, 'lua/shared/autocomplete/refill.lua', 1],
+    [996, 'lua/shared/autocomplete/cool.lua', 1],
+    [1073, 'lua/shared/autocomplete/leave.lua', 1],
+    [1108, 'lua/autocomplete/remove.lua', 44],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)

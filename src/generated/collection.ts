@@ -36,7 +36,7 @@ export type AddAnswer =
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'collection/add',
-    sha1: 'cb56c75c2362853a3fb2903d5d2d6b47d267387d',
+    sha1: 'c35959526d75134c724e1b21f3d1ed56365cd009',
     reads: false,
     bytes: false,
     source: `--[[
@@ -78,7 +78,7 @@ end
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
+-- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
@@ -103,7 +103,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -126,7 +127,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -301,14 +302,14 @@ return { 'added', size, added, removed }
     [31, 'lua/shared/clock.lua', 1],
     [37, 'lua/shared/calls.lua', 1],
     [41, 'lua/shared/calls.lua', 6],
-    [69, 'lua/shared/drop-over.lua', 1],
-    [94, 'lua/shared/calls.lua', 35],
-    [107, 'lua/shared/collection/state.lua', 1],
-    [147, 'lua/shared/collection/items.lua', 1],
-    [165, 'lua/shared/collection/fill.lua', 1],
-    [180, 'lua/shared/collection/limit.lua', 1],
-    [196, 'lua/shared/collection/keep.lua', 1],
-    [205, 'lua/collection/add.lua', 29],
+    [70, 'lua/shared/drop-over.lua', 1],
+    [95, 'lua/shared/calls.lua', 36],
+    [108, 'lua/shared/collection/state.lua', 1],
+    [148, 'lua/shared/collection/items.lua', 1],
+    [166, 'lua/shared/collection/fill.lua', 1],
+    [181, 'lua/shared/collection/limit.lua', 1],
+    [197, 'lua/shared/collection/keep.lua', 1],
+    [206, 'lua/collection/add.lua', 29],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.parts.length)
@@ -1069,7 +1070,7 @@ export type RemoveAnswer =
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'collection/remove',
-    sha1: 'ae6edc79ac880d1b4c7fb2cea6e49d596a479691',
+    sha1: 'e82ce2774a057c1bfbd91050cff0b9bba3cd5b19',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1107,7 +1108,7 @@ end
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
+-- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
@@ -1132,7 +1133,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -1155,7 +1157,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -1296,13 +1298,13 @@ return { 'removed', size, removed }
     [27, 'lua/shared/clock.lua', 1],
     [33, 'lua/shared/calls.lua', 1],
     [37, 'lua/shared/calls.lua', 6],
-    [65, 'lua/shared/drop-over.lua', 1],
-    [90, 'lua/shared/calls.lua', 35],
-    [103, 'lua/shared/collection/state.lua', 1],
-    [143, 'lua/shared/collection/items.lua', 1],
-    [161, 'lua/shared/collection/take-out.lua', 1],
-    [174, 'lua/shared/collection/keep.lua', 1],
-    [183, 'lua/collection/remove.lua', 24],
+    [66, 'lua/shared/drop-over.lua', 1],
+    [91, 'lua/shared/calls.lua', 36],
+    [104, 'lua/shared/collection/state.lua', 1],
+    [144, 'lua/shared/collection/items.lua', 1],
+    [162, 'lua/shared/collection/take-out.lua', 1],
+    [175, 'lua/shared/collection/keep.lua', 1],
+    [184, 'lua/collection/remove.lua', 24],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.parts.length)
@@ -1366,7 +1368,7 @@ export type ReplaceAnswer =
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
   script: {
     name: 'collection/replace',
-    sha1: 'ffaeb19038ce6e83291eee78e531e2928dd8c38c',
+    sha1: '230c244d861b5b13c32d583f8681e090f906ed44',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1414,7 +1416,7 @@ end
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
+-- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
@@ -1439,7 +1441,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -1462,7 +1465,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -1661,14 +1664,14 @@ return { 'replaced', known.copy, known.expires_at_ms }
     [38, 'lua/shared/next-token.lua', 1],
     [43, 'lua/shared/calls.lua', 1],
     [47, 'lua/shared/calls.lua', 6],
-    [75, 'lua/shared/drop-over.lua', 1],
-    [100, 'lua/shared/calls.lua', 35],
-    [113, 'lua/shared/collection/state.lua', 1],
-    [153, 'lua/shared/collection/items.lua', 1],
-    [171, 'lua/shared/collection/fill.lua', 1],
-    [186, 'lua/shared/collection/keep.lua', 1],
-    [195, 'lua/shared/collection/replace.lua', 1],
-    [238, 'lua/collection/replace.lua', 31],
+    [76, 'lua/shared/drop-over.lua', 1],
+    [101, 'lua/shared/calls.lua', 36],
+    [114, 'lua/shared/collection/state.lua', 1],
+    [154, 'lua/shared/collection/items.lua', 1],
+    [172, 'lua/shared/collection/fill.lua', 1],
+    [187, 'lua/shared/collection/keep.lua', 1],
+    [196, 'lua/shared/collection/replace.lua', 1],
+    [239, 'lua/collection/replace.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.parts.length)
@@ -1745,7 +1748,7 @@ export type SwitchInAnswer =
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
   script: {
     name: 'collection/switch-in',
-    sha1: 'eed1d80ca084f003c44b1fece505b98dc9c9b35a',
+    sha1: '7597581b41a1c9210fef567d4f2ba98b5f6ff8bd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1795,7 +1798,7 @@ end
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
+-- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
@@ -1820,7 +1823,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -1843,7 +1847,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -2029,13 +2033,13 @@ return { 'replaced', known.copy, known.expires_at_ms }
     [40, 'lua/shared/next-token.lua', 1],
     [45, 'lua/shared/calls.lua', 1],
     [49, 'lua/shared/calls.lua', 6],
-    [77, 'lua/shared/drop-over.lua', 1],
-    [102, 'lua/shared/calls.lua', 35],
-    [115, 'lua/shared/collection/state.lua', 1],
-    [155, 'lua/shared/collection/items.lua', 1],
-    [173, 'lua/shared/collection/keep.lua', 1],
-    [182, 'lua/shared/collection/replace.lua', 1],
-    [225, 'lua/collection/switch-in.lua', 32],
+    [78, 'lua/shared/drop-over.lua', 1],
+    [103, 'lua/shared/calls.lua', 36],
+    [116, 'lua/shared/collection/state.lua', 1],
+    [156, 'lua/shared/collection/items.lua', 1],
+    [174, 'lua/shared/collection/keep.lua', 1],
+    [183, 'lua/shared/collection/replace.lua', 1],
+    [226, 'lua/collection/switch-in.lua', 32],
   ],
   encode(args) {
     return [

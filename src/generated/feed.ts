@@ -38,7 +38,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'feed/ack',
-    sha1: 'cfb5d4171d8f1a13c8b147fc05888e1f3c3489e6',
+    sha1: '3e2e1886e23ebd5a7e7456747a1e0210aec0dc89',
     reads: false,
     bytes: false,
     source: `--[[
@@ -85,7 +85,7 @@ end
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
+-- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
@@ -110,7 +110,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -133,7 +134,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -313,10 +314,19 @@ local function delete_entries(feed, keys, places)
   end
 end
 
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
+
 local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
   end
+  local has_work = try_removal(keys)
   local places, moved, large = {}, {}, {}
   for at, entry in ipairs(entries) do
     places[at] = entry.place
@@ -334,7 +344,7 @@ local function remove_entries(feed, keys, entries)
   -- About once for each thousand messages; see shared/feed/compact.
   feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
-  if redis.call('EXISTS', keys.work) == 1 then
+  if has_work then
     redis.call('ZREM', keys.claimed, unpack(places))
     redis.call('ZREM', keys.returned, unpack(places))
     redis.call('HDEL', keys.work, unpack(places))
@@ -526,10 +536,11 @@ end
 end
 
 if #done > 0 then
+  local is_over = redis.call('ZCOUNT', claimed, token, token) == #done
   remove_entries(feed, keys, done)
-  if redis.call('ZCOUNT', claimed, token, token) == 0 then
-    redis.call('ZREM', leases, token)
+  if is_over then
     redis.call('HDEL', work, lease_field(token))
+    redis.call('ZREM', leases, token)
   end
   if feed.look or feed.moved ~= 0 then
 -- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
@@ -573,8 +584,9 @@ end
 
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
 local function is_sparse(feed, log)
-  local length = redis.call('XLEN', log)
-  if length == 0 then
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
     return false
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
@@ -610,6 +622,13 @@ local function move_oldest(feed, keys, budget)
   return false
 end
 
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
+
 -- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
 -- as many, so that the end is reached whoever appends meanwhile.
 local function compact(feed, keys, now_ms, done)
@@ -619,6 +638,9 @@ local function compact(feed, keys, now_ms, done)
     end
     -- Who cleared the feed may not have known of it.
     redis.call('UNLINK', keys.early)
+    if not may_rename(keys) then
+      return
+    end
     stand_apart(keys.meta, feed)
   end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
@@ -635,11 +657,6 @@ end
 -- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
 -- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
 -- subscribers. A message that comes meanwhile finds it as it was.
--- How many messages are visible.
-local function log_length(feed, keys)
-  local length = redis.call('XLEN', keys.log)
-  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
-end
 -- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
 -- The slack makes moving that time rare, and is never shorter than a call is remembered.
 local IDLE_SLACK_MS = 1200000
@@ -651,18 +668,32 @@ local function keep_with_feed(feed, key, now_ms)
   end
 end
 
+-- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
+local function is_empty(feed, keys)
+  local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
+  if feed.moved ~= 0 then
+    held[3] = redis.pcall('XLEN', keys.early)
+  end
+  for _, count in ipairs(held) do
+    if count ~= 0 then
+      return false
+    end
+  end
+  return true
+end
+
 -- To be asked for where the feed \`may_rest\`.
 local function rest_when_empty(feed, keys, now_ms)
-  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
+  if not is_empty(feed, keys) then
     return
   end
-  redis.call('UNLINK', keys.log)
+  redis.pcall('UNLINK', keys.log)
   if feed.moved ~= 0 then
-    redis.call('UNLINK', keys.early)
+    redis.pcall('UNLINK', keys.early)
     feed.moved = 0
   end
   -- A claim may be live though its messages were removed.
-  local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+  local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
   feed.lives_until = tonumber(last_lease or 0)
   feed.kept_until = math.max(now_ms, feed.lives_until) + IDLE_SLACK_MS
   keep_with_feed(feed, keys.meta, now_ms)
@@ -686,36 +717,36 @@ return { 'acked', #done, refused }
     [36, 'lua/shared/clock.lua', 1],
     [42, 'lua/shared/calls.lua', 1],
     [46, 'lua/shared/calls.lua', 6],
-    [74, 'lua/shared/drop-over.lua', 1],
-    [99, 'lua/shared/calls.lua', 35],
-    [112, 'lua/shared/feed/meta.lua', 1],
-    [179, 'lua/shared/feed/save.lua', 1],
-    [181, 'lua/shared/feed/save.lua', 17],
-    [219, 'lua/shared/feed/work.lua', 1],
-    [234, 'lua/shared/feed/work.lua', 38],
-    [246, 'lua/shared/feed/remove.lua', 1],
-    [247, 'lua/shared/bytes.lua', 1],
-    [253, 'lua/shared/feed/remove.lua', 4],
-    [306, 'lua/shared/feed/leases.lua', 1],
-    [319, 'lua/shared/feed/places.lua', 1],
-    [345, 'lua/shared/feed/may-rest.lua', 1],
-    [349, 'lua/feed/ack.lua', 36],
-    [401, 'lua/shared/feed/entry.lua', 1],
-    [407, 'lua/shared/feed/entry.lua', 8],
-    [456, 'lua/shared/feed/entry.lua', 79],
-    [466, 'lua/shared/feed/refuse.lua', 4],
-    [482, 'lua/feed/ack.lua', 89],
-    [492, 'lua/shared/feed/compact.lua', 1],
-    [497, 'lua/shared/budget.lua', 1],
-    [500, 'lua/shared/budget.lua', 5],
-    [520, 'lua/shared/feed/keep-alive.lua', 1],
-    [531, 'lua/shared/feed/compact.lua', 10],
-    [589, 'lua/feed/ack.lua', 100],
-    [592, 'lua/shared/feed/rest.lua', 1],
-    [595, 'lua/shared/feed/log-length.lua', 1],
-    [600, 'lua/shared/feed/keep-alive.lua', 1],
-    [611, 'lua/shared/feed/rest.lua', 7],
-    [631, 'lua/feed/ack.lua', 104],
+    [75, 'lua/shared/drop-over.lua', 1],
+    [100, 'lua/shared/calls.lua', 36],
+    [113, 'lua/shared/feed/meta.lua', 1],
+    [180, 'lua/shared/feed/save.lua', 1],
+    [182, 'lua/shared/feed/save.lua', 22],
+    [220, 'lua/shared/feed/work.lua', 1],
+    [235, 'lua/shared/feed/work.lua', 38],
+    [247, 'lua/shared/feed/remove.lua', 1],
+    [248, 'lua/shared/bytes.lua', 1],
+    [254, 'lua/shared/feed/remove.lua', 4],
+    [282, 'lua/shared/feed/remove.lua', 38],
+    [316, 'lua/shared/feed/leases.lua', 1],
+    [329, 'lua/shared/feed/places.lua', 1],
+    [355, 'lua/shared/feed/may-rest.lua', 1],
+    [359, 'lua/feed/ack.lua', 36],
+    [411, 'lua/shared/feed/entry.lua', 1],
+    [417, 'lua/shared/feed/entry.lua', 8],
+    [466, 'lua/shared/feed/entry.lua', 79],
+    [476, 'lua/shared/feed/refuse.lua', 4],
+    [492, 'lua/feed/ack.lua', 89],
+    [503, 'lua/shared/feed/compact.lua', 1],
+    [508, 'lua/shared/budget.lua', 1],
+    [511, 'lua/shared/budget.lua', 5],
+    [531, 'lua/shared/feed/keep-alive.lua', 1],
+    [542, 'lua/shared/feed/compact.lua', 10],
+    [611, 'lua/feed/ack.lua', 101],
+    [614, 'lua/shared/feed/rest.lua', 1],
+    [617, 'lua/shared/feed/keep-alive.lua', 1],
+    [628, 'lua/shared/feed/rest.lua', 6],
+    [662, 'lua/feed/ack.lua', 105],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -1098,7 +1129,7 @@ export type AppendAlikeAnswer =
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
   script: {
     name: 'feed/append-alike',
-    sha1: 'a18616a74853b0f38dd15aa61abf738b4c6393be',
+    sha1: '12fb339c51d394f1a51a9d6e06d5495d07d89372',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1151,7 +1182,7 @@ end
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
+-- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
@@ -1176,7 +1207,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -1199,7 +1231,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -1441,19 +1473,19 @@ return { 'appended', feed.epoch, first }
     [42, 'lua/shared/clock.lua', 1],
     [48, 'lua/shared/calls.lua', 1],
     [52, 'lua/shared/calls.lua', 6],
-    [80, 'lua/shared/drop-over.lua', 1],
-    [105, 'lua/shared/calls.lua', 35],
-    [112, 'lua/shared/wake.lua', 1],
-    [125, 'lua/shared/feed/meta.lua', 1],
-    [192, 'lua/shared/feed/save.lua', 1],
-    [194, 'lua/shared/feed/save.lua', 17],
-    [217, 'lua/shared/feed/save.lua', 48],
-    [224, 'lua/shared/feed/save-call.lua', 1],
-    [233, 'lua/shared/bytes.lua', 1],
-    [239, 'lua/shared/feed/add-entry.lua', 1],
-    [247, 'lua/shared/feed/keep-alive.lua', 1],
-    [251, 'lua/shared/feed/quick.lua', 1],
-    [290, 'lua/feed/append-alike.lua', 34],
+    [81, 'lua/shared/drop-over.lua', 1],
+    [106, 'lua/shared/calls.lua', 36],
+    [113, 'lua/shared/wake.lua', 1],
+    [126, 'lua/shared/feed/meta.lua', 1],
+    [193, 'lua/shared/feed/save.lua', 1],
+    [195, 'lua/shared/feed/save.lua', 22],
+    [218, 'lua/shared/feed/save.lua', 53],
+    [225, 'lua/shared/feed/save-call.lua', 1],
+    [234, 'lua/shared/bytes.lua', 1],
+    [240, 'lua/shared/feed/add-entry.lua', 1],
+    [248, 'lua/shared/feed/keep-alive.lua', 1],
+    [252, 'lua/shared/feed/quick.lua', 1],
+    [291, 'lua/feed/append-alike.lua', 34],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.bodies.length)
@@ -1536,7 +1568,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: '768753c588071bc19d07337670b847fb4a1ef5c3',
+    sha1: 'f70e8c02c999fb2309b1032be2ae8cf6de78c77b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1608,7 +1640,7 @@ end
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
+-- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
@@ -1633,7 +1665,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -1656,7 +1689,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -1763,6 +1796,11 @@ local function begin_feed(meta, feed, now_us)
     redis.call('HSET', meta, 'partitions', feed.partitions)
   end
   return true
+end
+
+-- A server out of memory refuses this, before anything has changed. Behind what frees it would take all that grows.
+local function refuse_when_full(meta, feed)
+  redis.call('HSET', meta, 'codec', feed.codec)
 end
 
 local function packed_state(feed)
@@ -1949,7 +1987,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -2073,7 +2111,10 @@ if remembered then
 end
 
 local created = begin_feed(meta, feed, now_us) and 1 or 0
-local log_may_begin, large_before, late = feed.bytes == 0, feed.large, 0
+local is_kept, late = keep_count + keep_ms + keep_bytes > 0, 0
+if is_kept or feed.due_at ~= 0 or feed.visible_at_us ~= 0 then
+  refuse_when_full(meta, feed)
+end
 if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
 -- Delayed messages become visible. To be asked for from \`visible_at_us\` on.
 -- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
@@ -2155,9 +2196,18 @@ local function store_late(feed, keys, entry)
   end
 end
 
+-- The commands that follow when a message has become visible, each once on nothing.
+local function try_showing(keys)
+  redis.call('HDEL', keys.parked, '')
+  redis.call('ZREM', keys.delayed, '')
+  redis.call('ZADD', keys.expiry, 'XX', '0', '')
+  redis.call('ZRANGE', keys.delayed, '0', '0')
+end
+
 -- Gives at most \`most\` due messages their positions. Answers how many became visible.
 local function show_due(feed, keys, now_us, most)
   local shown, budget = 0, budget_of(most)
+  try_showing(keys)
   feed.last = math.max(feed.last, now_us - 1)
   local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
   for _, id in ipairs(ids) do
@@ -2179,43 +2229,6 @@ local function show_due(feed, keys, now_us, most)
 end
   late = show_due(feed, keys, now_us, 100 + count)
 end
-local first = math.max(feed.last + 1, now_us)
-local form, base = exact_range(first, first + count)
-local indexed = {}
-local aside = late > 0
-local keyed = 0
-local id, bytes = first - 1, 0
-for at = messages_at, #messages, 5 do
-  id = id + 1
-  local body, ttl_ms, delay_ms = messages[at], messages[at + 1], messages[at + 2]
-  local key, origin = messages[at + 3], messages[at + 4]
-  local known = key ~= '' and id_of_key(once, key, now_ms)
-  if known then
-    duplicates[#duplicates + 1] = id - first
-    duplicates[#duplicates + 1] = known
-  elseif delay_ms == '0' then
-    add_message(feed, keys, string.format(form, id - base), ttl_ms, origin, body)
-    bytes = bytes + #body
-    if ttl_ms == '0' then
-      feed.lives_until = -1
-    else
-      plan_expiry(feed, id, tonumber(ttl_ms), indexed)
-    end
-  else
-    -- Ids are ahead of a clock that has stepped back.
-    local visible_at_us = now_us + id - first + delay_ms * 1000
-    park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
-    note_parked(feed, id, visible_at_us, tonumber(ttl_ms))
-    aside = true
-  end
-  if key ~= '' and not known then
-    remember_key(once, key, id, now_ms + remember_ms)
-    keyed = keyed + 1
-  end
-end
-feed.last, feed.bytes = id, feed.bytes + bytes
-
-index_expiry(expiry, indexed)
 if feed.due_at ~= 0 and feed.due_at <= now_ms then
 -- What has expired goes; see shared/feed/expiry for how it is found. To be asked for from \`due_at\` on.
 -- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
@@ -2349,10 +2362,19 @@ local function delete_entries(feed, keys, places)
   end
 end
 
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
+
 local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
   end
+  local has_work = try_removal(keys)
   local places, moved, large = {}, {}, {}
   for at, entry in ipairs(entries) do
     places[at] = entry.place
@@ -2370,7 +2392,7 @@ local function remove_entries(feed, keys, entries)
   -- About once for each thousand messages; see shared/feed/compact.
   feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
-  if redis.call('EXISTS', keys.work) == 1 then
+  if has_work then
     redis.call('ZREM', keys.claimed, unpack(places))
     redis.call('ZREM', keys.returned, unpack(places))
     redis.call('HDEL', keys.work, unpack(places))
@@ -2432,15 +2454,79 @@ local function next_due(feed, keys)
   return due_at
 end
 
--- Removes at most 2 x \`most\` expired messages. \`added_bytes\`: what the call has added.
-local function reap_expired(feed, keys, now_ms, most, added_bytes)
-  sweep_lane(feed, keys, now_ms, budget_of(most, added_bytes))
-  sweep_index(feed, keys, now_ms, budget_of(most, added_bytes))
+-- Removes at most 2 x \`most\` expired messages, of as many bytes as one call adds.
+local function reap_expired(feed, keys, now_ms, most)
+  -- The commands that follow when some have gone, each once on nothing.
+  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+  redis.call('ZRANGE', keys.expiry, '0', '0')
+  sweep_lane(feed, keys, now_ms, budget_of(most))
+  sweep_index(feed, keys, now_ms, budget_of(most))
   feed.due_at = next_due(feed, keys)
 end
-  reap_expired(feed, keys, now_ms, 50 + count, bytes)
+  reap_expired(feed, keys, now_ms, 50 + count)
 end
-if keep_count + keep_ms + keep_bytes > 0 then
+if is_kept then
+-- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
+
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
+
+-- For calls that write before they remove.
+local function try_whole_removal(keys)
+  try_removal(keys)
+  redis.call('XDEL', keys.log, '0-1')
+end
+
+-- The commands of retention, each once on nothing: nothing is added where nothing could go.
+local function try_retention(keys)
+  try_whole_removal(keys)
+  redis.call('XLEN', keys.early)
+  redis.call('XRANGE', keys.early, '-', '-', 'COUNT', '1')
+  redis.call('ZRANGE', keys.guards, '0', '0')
+end
+  try_retention(keys)
+end
+local log_may_begin, large_before = feed.bytes == 0, feed.large
+local first = math.max(feed.last + 1, now_us)
+local form, base = exact_range(first, first + count)
+local indexed, aside, keyed, id, bytes = {}, late > 0, 0, first - 1, 0
+for at = messages_at, #messages, 5 do
+  id = id + 1
+  local body, ttl_ms, delay_ms = messages[at], messages[at + 1], messages[at + 2]
+  local key, origin = messages[at + 3], messages[at + 4]
+  local known = key ~= '' and id_of_key(once, key, now_ms)
+  if known then
+    duplicates[#duplicates + 1] = id - first
+    duplicates[#duplicates + 1] = known
+  elseif delay_ms == '0' then
+    add_message(feed, keys, string.format(form, id - base), ttl_ms, origin, body)
+    bytes = bytes + #body
+    if ttl_ms == '0' then
+      feed.lives_until = -1
+    else
+      plan_expiry(feed, id, tonumber(ttl_ms), indexed)
+    end
+  else
+    -- Ids are ahead of a clock that has stepped back.
+    local visible_at_us = now_us + id - first + delay_ms * 1000
+    park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
+    note_parked(feed, id, visible_at_us, tonumber(ttl_ms))
+    aside = true
+  end
+  if key ~= '' and not known then
+    remember_key(once, key, id, now_ms + remember_ms)
+    keyed = keyed + 1
+  end
+end
+feed.last, feed.bytes = id, feed.bytes + bytes
+
+index_expiry(expiry, indexed)
+if is_kept then
 -- Retention: what the log holds beyond \`keep\` goes, oldest first, up to the smallest marker of a
 -- protected subscriber. Readers behind what went are told of the gap.
 -- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
@@ -2605,10 +2691,19 @@ local function delete_entries(feed, keys, places)
   end
 end
 
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
+
 local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
   end
+  local has_work = try_removal(keys)
   local places, moved, large = {}, {}, {}
   for at, entry in ipairs(entries) do
     places[at] = entry.place
@@ -2626,7 +2721,7 @@ local function remove_entries(feed, keys, entries)
   -- About once for each thousand messages; see shared/feed/compact.
   feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
-  if redis.call('EXISTS', keys.work) == 1 then
+  if has_work then
     redis.call('ZREM', keys.claimed, unpack(places))
     redis.call('ZREM', keys.returned, unpack(places))
     redis.call('HDEL', keys.work, unpack(places))
@@ -2734,8 +2829,9 @@ end
 
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
 local function is_sparse(feed, log)
-  local length = redis.call('XLEN', log)
-  if length == 0 then
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
     return false
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
@@ -2771,6 +2867,13 @@ local function move_oldest(feed, keys, budget)
   return false
 end
 
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
+
 -- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
 -- as many, so that the end is reached whoever appends meanwhile.
 local function compact(feed, keys, now_ms, done)
@@ -2780,6 +2883,9 @@ local function compact(feed, keys, now_ms, done)
     end
     -- Who cleared the feed may not have known of it.
     redis.call('UNLINK', keys.early)
+    if not may_rename(keys) then
+      return
+    end
     stand_apart(keys.meta, feed)
   end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
@@ -2842,67 +2948,74 @@ return { 'appended', feed.epoch, first, created, duplicates }
     [61, 'lua/shared/clock.lua', 1],
     [67, 'lua/shared/calls.lua', 1],
     [71, 'lua/shared/calls.lua', 6],
-    [99, 'lua/shared/drop-over.lua', 1],
-    [124, 'lua/shared/calls.lua', 35],
-    [131, 'lua/shared/wake.lua', 1],
-    [144, 'lua/shared/feed/meta.lua', 1],
-    [211, 'lua/shared/feed/save.lua', 1],
-    [265, 'lua/shared/feed/save-call.lua', 1],
-    [274, 'lua/shared/feed/add-message.lua', 1],
-    [275, 'lua/shared/feed/add-entry.lua', 1],
-    [283, 'lua/shared/feed/body.lua', 1],
-    [286, 'lua/shared/bytes.lua', 1],
-    [292, 'lua/shared/feed/body.lua', 6],
-    [297, 'lua/shared/feed/body.lua', 16],
-    [301, 'lua/shared/feed/add-message.lua', 5],
-    [318, 'lua/shared/feed/expiry.lua', 1],
-    [353, 'lua/shared/feed/park.lua', 1],
-    [354, 'lua/shared/feed/park.lua', 4],
-    [377, 'lua/shared/idempotency.lua', 1],
-    [392, 'lua/shared/drop-over.lua', 1],
-    [417, 'lua/shared/idempotency.lua', 17],
-    [428, 'lua/shared/feed/keep-alive.lua', 1],
-    [464, 'lua/feed/append.lua', 54],
-    [493, 'lua/shared/take-up.lua', 1],
-    [508, 'lua/feed/append.lua', 84],
-    [537, 'lua/shared/feed/show-due.lua', 1],
-    [538, 'lua/shared/budget.lua', 1],
-    [541, 'lua/shared/budget.lua', 5],
-    [557, 'lua/shared/feed/expired.lua', 1],
-    [560, 'lua/shared/feed/parked.lua', 1],
-    [580, 'lua/shared/feed/unpark.lua', 1],
-    [588, 'lua/shared/feed/store-late.lua', 3],
-    [616, 'lua/shared/feed/show-due.lua', 8],
-    [639, 'lua/feed/append.lua', 114],
-    [679, 'lua/shared/feed/reap.lua', 1],
-    [680, 'lua/shared/budget.lua', 1],
-    [683, 'lua/shared/budget.lua', 5],
-    [703, 'lua/shared/feed/entry.lua', 1],
-    [709, 'lua/shared/feed/entry.lua', 8],
-    [790, 'lua/shared/feed/remove.lua', 1],
-    [791, 'lua/shared/feed/remove.lua', 4],
-    [844, 'lua/shared/feed/reap.lua', 6],
-    [900, 'lua/feed/append.lua', 155],
-    [903, 'lua/shared/feed/retention.lua', 1],
-    [905, 'lua/shared/budget.lua', 1],
-    [908, 'lua/shared/budget.lua', 5],
-    [928, 'lua/shared/feed/entry.lua', 1],
-    [934, 'lua/shared/feed/entry.lua', 8],
-    [1005, 'lua/shared/feed/expired.lua', 1],
-    [1008, 'lua/shared/feed/log-length.lua', 1],
-    [1013, 'lua/shared/feed/work.lua', 1],
-    [1028, 'lua/shared/feed/work.lua', 20],
-    [1046, 'lua/shared/feed/remove.lua', 1],
-    [1047, 'lua/shared/feed/remove.lua', 4],
-    [1100, 'lua/shared/feed/retention.lua', 10],
-    [1161, 'lua/feed/append.lua', 159],
-    [1165, 'lua/shared/feed/compact.lua', 1],
-    [1170, 'lua/shared/budget.lua', 1],
-    [1173, 'lua/shared/budget.lua', 5],
-    [1193, 'lua/shared/feed/compact.lua', 9],
-    [1252, 'lua/feed/append.lua', 164],
-    [1262, 'lua/shared/feed/move-all.lua', 2],
-    [1282, 'lua/feed/append.lua', 175],
+    [100, 'lua/shared/drop-over.lua', 1],
+    [125, 'lua/shared/calls.lua', 36],
+    [132, 'lua/shared/wake.lua', 1],
+    [145, 'lua/shared/feed/meta.lua', 1],
+    [212, 'lua/shared/feed/save.lua', 1],
+    [271, 'lua/shared/feed/save-call.lua', 1],
+    [280, 'lua/shared/feed/add-message.lua', 1],
+    [281, 'lua/shared/feed/add-entry.lua', 1],
+    [289, 'lua/shared/feed/body.lua', 1],
+    [292, 'lua/shared/bytes.lua', 1],
+    [298, 'lua/shared/feed/body.lua', 6],
+    [303, 'lua/shared/feed/body.lua', 16],
+    [307, 'lua/shared/feed/add-message.lua', 5],
+    [324, 'lua/shared/feed/expiry.lua', 1],
+    [359, 'lua/shared/feed/park.lua', 1],
+    [360, 'lua/shared/feed/park.lua', 4],
+    [383, 'lua/shared/idempotency.lua', 1],
+    [398, 'lua/shared/drop-over.lua', 1],
+    [423, 'lua/shared/idempotency.lua', 17],
+    [434, 'lua/shared/feed/keep-alive.lua', 1],
+    [470, 'lua/feed/append.lua', 54],
+    [499, 'lua/shared/take-up.lua', 1],
+    [514, 'lua/feed/append.lua', 84],
+    [546, 'lua/shared/feed/show-due.lua', 1],
+    [547, 'lua/shared/budget.lua', 1],
+    [550, 'lua/shared/budget.lua', 5],
+    [566, 'lua/shared/feed/expired.lua', 1],
+    [569, 'lua/shared/feed/parked.lua', 1],
+    [589, 'lua/shared/feed/unpark.lua', 1],
+    [597, 'lua/shared/feed/store-late.lua', 3],
+    [625, 'lua/shared/feed/show-due.lua', 8],
+    [657, 'lua/feed/append.lua', 117],
+    [660, 'lua/shared/feed/reap.lua', 1],
+    [661, 'lua/shared/budget.lua', 1],
+    [664, 'lua/shared/budget.lua', 5],
+    [684, 'lua/shared/feed/entry.lua', 1],
+    [690, 'lua/shared/feed/entry.lua', 8],
+    [771, 'lua/shared/feed/remove.lua', 1],
+    [772, 'lua/shared/feed/remove.lua', 4],
+    [800, 'lua/shared/feed/remove.lua', 38],
+    [834, 'lua/shared/feed/reap.lua', 6],
+    [893, 'lua/feed/append.lua', 121],
+    [896, 'lua/shared/feed/remove.lua', 1],
+    [897, 'lua/shared/feed/remove.lua', 4],
+    [898, 'lua/shared/feed/remove.lua', 24],
+    [912, 'lua/shared/feed/try-retention.lua', 3],
+    [919, 'lua/feed/append.lua', 125],
+    [957, 'lua/shared/feed/retention.lua', 1],
+    [959, 'lua/shared/budget.lua', 1],
+    [962, 'lua/shared/budget.lua', 5],
+    [982, 'lua/shared/feed/entry.lua', 1],
+    [988, 'lua/shared/feed/entry.lua', 8],
+    [1059, 'lua/shared/feed/expired.lua', 1],
+    [1062, 'lua/shared/feed/log-length.lua', 1],
+    [1067, 'lua/shared/feed/work.lua', 1],
+    [1082, 'lua/shared/feed/work.lua', 20],
+    [1100, 'lua/shared/feed/remove.lua', 1],
+    [1101, 'lua/shared/feed/remove.lua', 4],
+    [1129, 'lua/shared/feed/remove.lua', 38],
+    [1163, 'lua/shared/feed/retention.lua', 10],
+    [1224, 'lua/feed/append.lua', 164],
+    [1228, 'lua/shared/feed/compact.lua', 1],
+    [1233, 'lua/shared/budget.lua', 1],
+    [1236, 'lua/shared/budget.lua', 5],
+    [1256, 'lua/shared/feed/compact.lua', 9],
+    [1326, 'lua/feed/append.lua', 169],
+    [1336, 'lua/shared/feed/move-all.lua', 2],
+    [1356, 'lua/feed/append.lua', 180],
   ],
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
@@ -2978,7 +3091,7 @@ export type BuryAnswer =
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'feed/bury',
-    sha1: 'f44fd748660dfa5ab74838cabc0e51a70e8107c6',
+    sha1: '73fca63f90d69b5fe624e48d8f6c1d9686bc7733',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3039,7 +3152,7 @@ end
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
+-- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
@@ -3064,7 +3177,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -3087,7 +3201,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -3200,6 +3314,11 @@ local function begin_feed(meta, feed, now_us)
     redis.call('HSET', meta, 'partitions', feed.partitions)
   end
   return true
+end
+
+-- A server out of memory refuses this, before anything has changed. Behind what frees it would take all that grows.
+local function refuse_when_full(meta, feed)
+  redis.call('HSET', meta, 'codec', feed.codec)
 end
 
 local function packed_state(feed)
@@ -3387,10 +3506,25 @@ local function delete_entries(feed, keys, places)
   end
 end
 
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
+
+-- For calls that write before they remove.
+local function try_whole_removal(keys)
+  try_removal(keys)
+  redis.call('XDEL', keys.log, '0-1')
+end
+
 local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
   end
+  local has_work = try_removal(keys)
   local places, moved, large = {}, {}, {}
   for at, entry in ipairs(entries) do
     places[at] = entry.place
@@ -3408,7 +3542,7 @@ local function remove_entries(feed, keys, entries)
   -- About once for each thousand messages; see shared/feed/compact.
   feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
-  if redis.call('EXISTS', keys.work) == 1 then
+  if has_work then
     redis.call('ZREM', keys.claimed, unpack(places))
     redis.call('ZREM', keys.returned, unpack(places))
     redis.call('HDEL', keys.work, unpack(places))
@@ -3613,10 +3747,13 @@ local function next_due(feed, keys)
   return due_at
 end
 
--- Removes at most 2 x \`most\` expired messages. \`added_bytes\`: what the call has added.
-local function reap_expired(feed, keys, now_ms, most, added_bytes)
-  sweep_lane(feed, keys, now_ms, budget_of(most, added_bytes))
-  sweep_index(feed, keys, now_ms, budget_of(most, added_bytes))
+-- Removes at most 2 x \`most\` expired messages, of as many bytes as one call adds.
+local function reap_expired(feed, keys, now_ms, most)
+  -- The commands that follow when some have gone, each once on nothing.
+  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+  redis.call('ZRANGE', keys.expiry, '0', '0')
+  sweep_lane(feed, keys, now_ms, budget_of(most))
+  sweep_index(feed, keys, now_ms, budget_of(most))
   feed.due_at = next_due(feed, keys)
 end
 -- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
@@ -3663,8 +3800,9 @@ end
 
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
 local function is_sparse(feed, log)
-  local length = redis.call('XLEN', log)
-  if length == 0 then
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
     return false
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
@@ -3700,6 +3838,13 @@ local function move_oldest(feed, keys, budget)
   return false
 end
 
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
+
 -- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
 -- as many, so that the end is reached whoever appends meanwhile.
 local function compact(feed, keys, now_ms, done)
@@ -3709,6 +3854,9 @@ local function compact(feed, keys, now_ms, done)
     end
     -- Who cleared the feed may not have known of it.
     redis.call('UNLINK', keys.early)
+    if not may_rename(keys) then
+      return
+    end
     stand_apart(keys.meta, feed)
   end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
@@ -3820,14 +3968,17 @@ for _, found in ipairs(look_up(parked, ids, ids_at)) do
 end
 complete_entries(work, entries)
 if #entries > 0 then
+  local is_over = redis.call('ZCOUNT', claimed, token, token) == #entries
   -- It is used as soon as this partition is.
   dead.partitions = feed.partitions
+  refuse_when_full(meta, feed)
+  try_whole_removal(keys)
   bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
   wake(dead_channel, sharded, 'appended')
   remove_entries(feed, keys, entries)
-  if redis.call('ZCOUNT', claimed, token, token) == 0 then
-    redis.call('ZREM', leases, token)
+  if is_over then
     redis.call('HDEL', work, lease_field(token))
+    redis.call('ZREM', leases, token)
   end
   if feed.look or feed.moved ~= 0 then
     compact(feed, keys, now_ms, #entries)
@@ -3836,24 +3987,33 @@ if #entries > 0 then
 -- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
 -- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
 -- subscribers. A message that comes meanwhile finds it as it was.
--- How many messages are visible.
-local function log_length(feed, keys)
-  local length = redis.call('XLEN', keys.log)
-  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+
+-- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
+local function is_empty(feed, keys)
+  local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
+  if feed.moved ~= 0 then
+    held[3] = redis.pcall('XLEN', keys.early)
+  end
+  for _, count in ipairs(held) do
+    if count ~= 0 then
+      return false
+    end
+  end
+  return true
 end
 
 -- To be asked for where the feed \`may_rest\`.
 local function rest_when_empty(feed, keys, now_ms)
-  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
+  if not is_empty(feed, keys) then
     return
   end
-  redis.call('UNLINK', keys.log)
+  redis.pcall('UNLINK', keys.log)
   if feed.moved ~= 0 then
-    redis.call('UNLINK', keys.early)
+    redis.pcall('UNLINK', keys.early)
     feed.moved = 0
   end
   -- A claim may be live though its messages were removed.
-  local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+  local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
   feed.lives_until = tonumber(last_lease or 0)
   feed.kept_until = math.max(now_ms, feed.lives_until) + IDLE_SLACK_MS
   keep_with_feed(feed, keys.meta, now_ms)
@@ -3877,41 +4037,40 @@ return { 'buried', #entries }
     [50, 'lua/shared/clock.lua', 1],
     [56, 'lua/shared/calls.lua', 1],
     [60, 'lua/shared/calls.lua', 6],
-    [88, 'lua/shared/drop-over.lua', 1],
-    [113, 'lua/shared/calls.lua', 35],
-    [126, 'lua/shared/wake.lua', 1],
-    [139, 'lua/shared/feed/meta.lua', 1],
-    [206, 'lua/shared/feed/save.lua', 1],
-    [260, 'lua/shared/feed/entry.lua', 1],
-    [266, 'lua/shared/feed/entry.lua', 8],
-    [347, 'lua/shared/feed/work.lua', 1],
-    [362, 'lua/shared/feed/work.lua', 20],
-    [380, 'lua/shared/feed/remove.lua', 1],
-    [381, 'lua/shared/bytes.lua', 1],
-    [387, 'lua/shared/feed/remove.lua', 4],
-    [440, 'lua/shared/feed/leases.lua', 1],
-    [453, 'lua/shared/feed/places.lua', 1],
-    [479, 'lua/shared/feed/may-rest.lua', 1],
-    [483, 'lua/shared/feed/add-message.lua', 1],
-    [484, 'lua/shared/feed/add-entry.lua', 1],
-    [492, 'lua/shared/feed/body.lua', 1],
-    [495, 'lua/shared/feed/body.lua', 6],
-    [509, 'lua/shared/feed/add-message.lua', 5],
-    [517, 'lua/shared/feed/expiry.lua', 1],
-    [531, 'lua/shared/feed/store-late.lua', 3],
-    [559, 'lua/shared/feed/reap.lua', 1],
-    [560, 'lua/shared/budget.lua', 1],
-    [563, 'lua/shared/budget.lua', 5],
-    [583, 'lua/shared/feed/reap.lua', 6],
-    [639, 'lua/shared/feed/compact.lua', 1],
-    [644, 'lua/shared/feed/keep-alive.lua', 1],
-    [680, 'lua/shared/feed/compact.lua', 9],
-    [739, 'lua/shared/feed/bury.lua', 7],
-    [780, 'lua/feed/bury.lua', 53],
-    [853, 'lua/shared/feed/rest.lua', 1],
-    [856, 'lua/shared/feed/log-length.lua', 1],
-    [861, 'lua/shared/feed/rest.lua', 6],
-    [882, 'lua/feed/bury.lua', 127],
+    [89, 'lua/shared/drop-over.lua', 1],
+    [114, 'lua/shared/calls.lua', 36],
+    [127, 'lua/shared/wake.lua', 1],
+    [140, 'lua/shared/feed/meta.lua', 1],
+    [207, 'lua/shared/feed/save.lua', 1],
+    [266, 'lua/shared/feed/entry.lua', 1],
+    [272, 'lua/shared/feed/entry.lua', 8],
+    [353, 'lua/shared/feed/work.lua', 1],
+    [368, 'lua/shared/feed/work.lua', 20],
+    [386, 'lua/shared/feed/remove.lua', 1],
+    [387, 'lua/shared/bytes.lua', 1],
+    [393, 'lua/shared/feed/remove.lua', 4],
+    [461, 'lua/shared/feed/leases.lua', 1],
+    [474, 'lua/shared/feed/places.lua', 1],
+    [500, 'lua/shared/feed/may-rest.lua', 1],
+    [504, 'lua/shared/feed/add-message.lua', 1],
+    [505, 'lua/shared/feed/add-entry.lua', 1],
+    [513, 'lua/shared/feed/body.lua', 1],
+    [516, 'lua/shared/feed/body.lua', 6],
+    [530, 'lua/shared/feed/add-message.lua', 5],
+    [538, 'lua/shared/feed/expiry.lua', 1],
+    [552, 'lua/shared/feed/store-late.lua', 3],
+    [580, 'lua/shared/feed/reap.lua', 1],
+    [581, 'lua/shared/budget.lua', 1],
+    [584, 'lua/shared/budget.lua', 5],
+    [604, 'lua/shared/feed/reap.lua', 6],
+    [663, 'lua/shared/feed/compact.lua', 1],
+    [668, 'lua/shared/feed/keep-alive.lua', 1],
+    [704, 'lua/shared/feed/compact.lua', 9],
+    [774, 'lua/shared/feed/bury.lua', 7],
+    [815, 'lua/feed/bury.lua', 53],
+    [891, 'lua/shared/feed/rest.lua', 1],
+    [894, 'lua/shared/feed/rest.lua', 5],
+    [929, 'lua/feed/bury.lua', 130],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.ids.length)
@@ -3990,7 +4149,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: '023eca9b307b91e6d271cc3319f533c55acc5c40',
+    sha1: 'a4af958f6a929fd239a2421ceed75e7def113c7f',
     reads: false,
     bytes: true,
     source: `--[[
@@ -4059,7 +4218,7 @@ end
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
+-- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
@@ -4084,7 +4243,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -4107,7 +4267,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -4207,6 +4367,11 @@ local function begin_feed(meta, feed, now_us)
     redis.call('HSET', meta, 'partitions', feed.partitions)
   end
   return true
+end
+
+-- A server out of memory refuses this, before anything has changed. Behind what frees it would take all that grows.
+local function refuse_when_full(meta, feed)
+  redis.call('HSET', meta, 'codec', feed.codec)
 end
 
 local function packed_state(feed)
@@ -4433,8 +4598,11 @@ local function places_held(claimed, token)
 end
 -- Claims end: by their time, or because the holder gives them back.
 
--- Makes messages free again, in their old places.
-local function give_back(claimed, returned, places)
+-- Makes messages free again, in their old places: all of them, or none where a right is missing. It frees first, also of a server out of
+-- memory.
+local function give_back(claimed, returned, work, places)
+  redis.call('HDEL', work, '')
+  redis.call('ZADD', returned, 'XX', '0', '')
   redis.call('ZREM', claimed, unpack(places))
   local scored = {}
   for _, place in ipairs(places) do
@@ -4444,9 +4612,10 @@ local function give_back(claimed, returned, places)
   redis.call('ZADD', returned, unpack(scored))
 end
 
+-- The lease goes last: it leads to what is left of the claim.
 local function forget_lease(leases, work, token)
-  redis.call('ZREM', leases, token)
   redis.call('HDEL', work, lease_field(token))
+  redis.call('ZREM', leases, token)
 end
 
 -- Frees what claims held whose lease ran out: at least one claim, then up to \`budget\` messages.
@@ -4457,10 +4626,10 @@ local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
     if freed > 0 and freed + #places > budget then
       break
     end
-    forget_lease(leases, work, token)
     if #places > 0 then
-      give_back(claimed, returned, places)
+      give_back(claimed, returned, work, places)
     end
+    forget_lease(leases, work, token)
     freed = freed + #places
   end
   return freed
@@ -4520,9 +4689,9 @@ local function find_returned(found, feed, keys, limit, max_claims, now_ms)
   local from = 0
   while is_looking(found, limit) do
     local chunk = math.min(limit - #found.free, at_once(found.budget))
-    local entries = {}
-    for at, place in ipairs(redis.call('ZRANGE', keys.returned, from, from + chunk - 1)) do
-      entries[at] = entry_at(feed, keys, place)
+    local places, entries = redis.call('ZRANGE', keys.returned, from, from + chunk - 1), {}
+    for _, place in ipairs(places) do
+      entries[#entries + 1] = entry_at(feed, keys, place)
     end
     complete_entries(keys.work, entries)
     for _, entry in ipairs(entries) do
@@ -4531,8 +4700,8 @@ local function find_returned(found, feed, keys, limit, max_claims, now_ms)
       end
       sort_out(found, entry, max_claims, now_ms)
     end
-    from = from + #entries
-    if #entries < chunk then
+    from = from + #places
+    if #places < chunk then
       return
     end
   end
@@ -4567,6 +4736,8 @@ local function open_claim(leases, claimed, returned, work, token, ends_at_ms, le
     known[#known + 1] = format_work(entry)
   end
   redis.call('ZADD', claimed, unpack(scored))
+  -- On nothing, before there is a lease.
+  redis.call('ZREM', returned, '')
   redis.call('HSET', work, unpack(known))
   redis.call('ZADD', leases, ends_at_ms, token)
   redis.call('ZREM', returned, unpack(places))
@@ -4684,8 +4855,8 @@ if known_token and is_live(leases, known_token, now_ms) then
 -- The entries of one claim, oldest first.
 local function claimed_entries(feed, keys, token)
   local entries = {}
-  for at, place in ipairs(places_held(keys.claimed, token)) do
-    entries[at] = entry_at(feed, keys, place)
+  for _, place in ipairs(places_held(keys.claimed, token)) do
+    entries[#entries + 1] = entry_at(feed, keys, place)
   end
   complete_entries(keys.work, entries)
   return entries
@@ -4790,9 +4961,18 @@ local function store_late(feed, keys, entry)
   end
 end
 
+-- The commands that follow when a message has become visible, each once on nothing.
+local function try_showing(keys)
+  redis.call('HDEL', keys.parked, '')
+  redis.call('ZREM', keys.delayed, '')
+  redis.call('ZADD', keys.expiry, 'XX', '0', '')
+  redis.call('ZRANGE', keys.delayed, '0', '0')
+end
+
 -- Gives at most \`most\` due messages their positions. Answers how many became visible.
 local function show_due(feed, keys, now_us, most)
   local shown, budget = 0, budget_of(most)
+  try_showing(keys)
   feed.last = math.max(feed.last, now_us - 1)
   local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
   for _, id in ipairs(ids) do
@@ -4819,11 +4999,9 @@ local found = new_findings(limit)
 find_returned(found, feed, keys, limit, max_claims, now_ms)
 find_fresh(found, feed, keys, limit, max_claims, now_ms)
 
-local expires_at_ms = now_ms + lease_ms
-if #found.free > 0 then
-  feed.token = math.max(feed.token + 1, now_us)
-  prolong_entries(feed, expiry, found.free, expires_at_ms + grace_ms)
-  open_claim(leases, claimed, returned, work, exact(feed.token), expires_at_ms, lease_ms, found.free)
+-- What goes does so before anything is claimed: where a right to that is missing, nothing is held for nobody.
+if #found.dead > 0 or #found.free > 0 and #found.expired > 0 then
+  refuse_when_full(meta, feed)
 end
 if #found.dead > 0 then
 -- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
@@ -4920,10 +5098,25 @@ local function delete_entries(feed, keys, places)
   end
 end
 
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
+
+-- For calls that write before they remove.
+local function try_whole_removal(keys)
+  try_removal(keys)
+  redis.call('XDEL', keys.log, '0-1')
+end
+
 local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
   end
+  local has_work = try_removal(keys)
   local places, moved, large = {}, {}, {}
   for at, entry in ipairs(entries) do
     places[at] = entry.place
@@ -4941,7 +5134,7 @@ local function remove_entries(feed, keys, entries)
   -- About once for each thousand messages; see shared/feed/compact.
   feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
-  if redis.call('EXISTS', keys.work) == 1 then
+  if has_work then
     redis.call('ZREM', keys.claimed, unpack(places))
     redis.call('ZREM', keys.returned, unpack(places))
     redis.call('HDEL', keys.work, unpack(places))
@@ -5003,10 +5196,13 @@ local function next_due(feed, keys)
   return due_at
 end
 
--- Removes at most 2 x \`most\` expired messages. \`added_bytes\`: what the call has added.
-local function reap_expired(feed, keys, now_ms, most, added_bytes)
-  sweep_lane(feed, keys, now_ms, budget_of(most, added_bytes))
-  sweep_index(feed, keys, now_ms, budget_of(most, added_bytes))
+-- Removes at most 2 x \`most\` expired messages, of as many bytes as one call adds.
+local function reap_expired(feed, keys, now_ms, most)
+  -- The commands that follow when some have gone, each once on nothing.
+  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+  redis.call('ZRANGE', keys.expiry, '0', '0')
+  sweep_lane(feed, keys, now_ms, budget_of(most))
+  sweep_index(feed, keys, now_ms, budget_of(most))
   feed.due_at = next_due(feed, keys)
 end
 -- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
@@ -5017,8 +5213,9 @@ end
 
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
 local function is_sparse(feed, log)
-  local length = redis.call('XLEN', log)
-  if length == 0 then
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
     return false
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
@@ -5054,6 +5251,13 @@ local function move_oldest(feed, keys, budget)
   return false
 end
 
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
+
 -- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
 -- as many, so that the end is reached whoever appends meanwhile.
 local function compact(feed, keys, now_ms, done)
@@ -5063,6 +5267,9 @@ local function compact(feed, keys, now_ms, done)
     end
     -- Who cleared the feed may not have known of it.
     redis.call('UNLINK', keys.early)
+    if not may_rename(keys) then
+      return
+    end
     stand_apart(keys.meta, feed)
   end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
@@ -5128,6 +5335,7 @@ end
   }
   -- It is used as soon as this partition is.
   dead.partitions = feed.partitions
+  try_whole_removal(keys)
   bury_entries(dead, dead_keys, bodies, found.dead, dead_ms, now_us)
   wake(dead_channel, sharded, 'appended')
 end
@@ -5153,10 +5361,19 @@ local function delete_entries(feed, keys, places)
   end
 end
 
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
+
 local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
   end
+  local has_work = try_removal(keys)
   local places, moved, large = {}, {}, {}
   for at, entry in ipairs(entries) do
     places[at] = entry.place
@@ -5174,7 +5391,7 @@ local function remove_entries(feed, keys, entries)
   -- About once for each thousand messages; see shared/feed/compact.
   feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
-  if redis.call('EXISTS', keys.work) == 1 then
+  if has_work then
     redis.call('ZREM', keys.claimed, unpack(places))
     redis.call('ZREM', keys.returned, unpack(places))
     redis.call('HDEL', keys.work, unpack(places))
@@ -5197,8 +5414,9 @@ end
 
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
 local function is_sparse(feed, log)
-  local length = redis.call('XLEN', log)
-  if length == 0 then
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
     return false
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
@@ -5234,6 +5452,13 @@ local function move_oldest(feed, keys, budget)
   return false
 end
 
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
+
 -- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
 -- as many, so that the end is reached whoever appends meanwhile.
 local function compact(feed, keys, now_ms, done)
@@ -5243,6 +5468,9 @@ local function compact(feed, keys, now_ms, done)
     end
     -- Who cleared the feed may not have known of it.
     redis.call('UNLINK', keys.early)
+    if not may_rename(keys) then
+      return
+    end
     stand_apart(keys.meta, feed)
   end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
@@ -5259,24 +5487,33 @@ end
 -- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
 -- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
 -- subscribers. A message that comes meanwhile finds it as it was.
--- How many messages are visible.
-local function log_length(feed, keys)
-  local length = redis.call('XLEN', keys.log)
-  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+
+-- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
+local function is_empty(feed, keys)
+  local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
+  if feed.moved ~= 0 then
+    held[3] = redis.pcall('XLEN', keys.early)
+  end
+  for _, count in ipairs(held) do
+    if count ~= 0 then
+      return false
+    end
+  end
+  return true
 end
 
 -- To be asked for where the feed \`may_rest\`.
 local function rest_when_empty(feed, keys, now_ms)
-  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
+  if not is_empty(feed, keys) then
     return
   end
-  redis.call('UNLINK', keys.log)
+  redis.pcall('UNLINK', keys.log)
   if feed.moved ~= 0 then
-    redis.call('UNLINK', keys.early)
+    redis.pcall('UNLINK', keys.early)
     feed.moved = 0
   end
   -- A claim may be live though its messages were removed.
-  local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+  local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
   feed.lives_until = tonumber(last_lease or 0)
   feed.kept_until = math.max(now_ms, feed.lives_until) + IDLE_SLACK_MS
   keep_with_feed(feed, keys.meta, now_ms)
@@ -5289,6 +5526,12 @@ end
   end
 end
 
+local expires_at_ms = now_ms + lease_ms
+if #found.free > 0 then
+  feed.token = math.max(feed.token + 1, now_us)
+  prolong_entries(feed, expiry, found.free, expires_at_ms + grace_ms)
+  open_claim(leases, claimed, returned, work, exact(feed.token), expires_at_ms, lease_ms, found.free)
+end
 if #found.free > 0 then
   remember_answer(meta, caller, call, now_ms, exact(feed.token))
 end
@@ -5339,68 +5582,68 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
     [58, 'lua/shared/clock.lua', 1],
     [64, 'lua/shared/calls.lua', 1],
     [68, 'lua/shared/calls.lua', 6],
-    [96, 'lua/shared/drop-over.lua', 1],
-    [121, 'lua/shared/calls.lua', 35],
-    [134, 'lua/shared/feed/meta.lua', 1],
-    [201, 'lua/shared/feed/save.lua', 1],
-    [255, 'lua/shared/feed/entry.lua', 1],
-    [261, 'lua/shared/feed/entry.lua', 8],
-    [351, 'lua/shared/feed/body.lua', 1],
-    [354, 'lua/shared/bytes.lua', 1],
-    [360, 'lua/shared/feed/body.lua', 6],
-    [374, 'lua/shared/feed/tell-messages.lua', 3],
-    [386, 'lua/shared/feed/work.lua', 1],
-    [423, 'lua/shared/feed/leases.lua', 1],
-    [439, 'lua/shared/feed/lapse.lua', 1],
-    [473, 'lua/shared/feed/free.lua', 1],
-    [474, 'lua/shared/budget.lua', 1],
-    [477, 'lua/shared/budget.lua', 5],
-    [497, 'lua/shared/feed/expired.lua', 1],
-    [500, 'lua/shared/feed/free.lua', 5],
-    [563, 'lua/shared/feed/open-claim.lua', 1],
-    [579, 'lua/shared/feed/prolong.lua', 1],
-    [599, 'lua/shared/feed/recheck.lua', 1],
-    [609, 'lua/shared/feed/keep-alive.lua', 1],
-    [645, 'lua/shared/feed/may-rest.lua', 1],
-    [649, 'lua/feed/claim.lua', 64],
-    [688, 'lua/shared/feed/claimed-entries.lua', 4],
-    [698, 'lua/feed/claim.lua', 104],
-    [709, 'lua/shared/feed/show-due.lua', 1],
-    [710, 'lua/shared/feed/parked.lua', 1],
-    [730, 'lua/shared/feed/unpark.lua', 1],
-    [738, 'lua/shared/feed/add-message.lua', 1],
-    [739, 'lua/shared/feed/add-entry.lua', 1],
-    [747, 'lua/shared/feed/add-message.lua', 5],
-    [755, 'lua/shared/feed/expiry.lua', 1],
-    [769, 'lua/shared/feed/store-late.lua', 3],
-    [797, 'lua/shared/feed/show-due.lua', 8],
-    [820, 'lua/feed/claim.lua', 116],
-    [834, 'lua/shared/wake.lua', 1],
-    [847, 'lua/shared/feed/add-message.lua', 1],
-    [848, 'lua/shared/feed/add-entry.lua', 1],
-    [856, 'lua/shared/feed/add-message.lua', 5],
-    [864, 'lua/shared/feed/expiry.lua', 1],
-    [878, 'lua/shared/feed/store-late.lua', 3],
-    [906, 'lua/shared/feed/reap.lua', 1],
-    [907, 'lua/shared/feed/remove.lua', 1],
-    [908, 'lua/shared/feed/remove.lua', 4],
-    [961, 'lua/shared/feed/reap.lua', 6],
-    [1017, 'lua/shared/feed/compact.lua', 1],
-    [1022, 'lua/shared/feed/compact.lua', 9],
-    [1081, 'lua/shared/feed/bury.lua', 7],
-    [1122, 'lua/feed/claim.lua', 132],
-    [1140, 'lua/shared/feed/remove.lua', 1],
-    [1141, 'lua/shared/feed/remove.lua', 4],
-    [1194, 'lua/feed/claim.lua', 151],
-    [1197, 'lua/shared/feed/compact.lua', 1],
-    [1202, 'lua/shared/feed/compact.lua', 9],
-    [1261, 'lua/feed/claim.lua', 155],
-    [1264, 'lua/shared/feed/rest.lua', 1],
-    [1267, 'lua/shared/feed/log-length.lua', 1],
-    [1272, 'lua/shared/feed/rest.lua', 6],
-    [1293, 'lua/feed/claim.lua', 159],
-    [1307, 'lua/shared/feed/move-all.lua', 2],
-    [1327, 'lua/feed/claim.lua', 174],
+    [97, 'lua/shared/drop-over.lua', 1],
+    [122, 'lua/shared/calls.lua', 36],
+    [135, 'lua/shared/feed/meta.lua', 1],
+    [202, 'lua/shared/feed/save.lua', 1],
+    [261, 'lua/shared/feed/entry.lua', 1],
+    [267, 'lua/shared/feed/entry.lua', 8],
+    [357, 'lua/shared/feed/body.lua', 1],
+    [360, 'lua/shared/bytes.lua', 1],
+    [366, 'lua/shared/feed/body.lua', 6],
+    [380, 'lua/shared/feed/tell-messages.lua', 3],
+    [392, 'lua/shared/feed/work.lua', 1],
+    [429, 'lua/shared/feed/leases.lua', 1],
+    [445, 'lua/shared/feed/lapse.lua', 1],
+    [483, 'lua/shared/feed/free.lua', 1],
+    [484, 'lua/shared/budget.lua', 1],
+    [487, 'lua/shared/budget.lua', 5],
+    [507, 'lua/shared/feed/expired.lua', 1],
+    [510, 'lua/shared/feed/free.lua', 5],
+    [573, 'lua/shared/feed/open-claim.lua', 1],
+    [591, 'lua/shared/feed/prolong.lua', 1],
+    [611, 'lua/shared/feed/recheck.lua', 1],
+    [621, 'lua/shared/feed/keep-alive.lua', 1],
+    [657, 'lua/shared/feed/may-rest.lua', 1],
+    [661, 'lua/feed/claim.lua', 64],
+    [700, 'lua/shared/feed/claimed-entries.lua', 4],
+    [710, 'lua/feed/claim.lua', 104],
+    [721, 'lua/shared/feed/show-due.lua', 1],
+    [722, 'lua/shared/feed/parked.lua', 1],
+    [742, 'lua/shared/feed/unpark.lua', 1],
+    [750, 'lua/shared/feed/add-message.lua', 1],
+    [751, 'lua/shared/feed/add-entry.lua', 1],
+    [759, 'lua/shared/feed/add-message.lua', 5],
+    [767, 'lua/shared/feed/expiry.lua', 1],
+    [781, 'lua/shared/feed/store-late.lua', 3],
+    [809, 'lua/shared/feed/show-due.lua', 8],
+    [841, 'lua/feed/claim.lua', 116],
+    [853, 'lua/shared/wake.lua', 1],
+    [866, 'lua/shared/feed/add-message.lua', 1],
+    [867, 'lua/shared/feed/add-entry.lua', 1],
+    [875, 'lua/shared/feed/add-message.lua', 5],
+    [883, 'lua/shared/feed/expiry.lua', 1],
+    [897, 'lua/shared/feed/store-late.lua', 3],
+    [925, 'lua/shared/feed/reap.lua', 1],
+    [926, 'lua/shared/feed/remove.lua', 1],
+    [927, 'lua/shared/feed/remove.lua', 4],
+    [995, 'lua/shared/feed/reap.lua', 6],
+    [1054, 'lua/shared/feed/compact.lua', 1],
+    [1059, 'lua/shared/feed/compact.lua', 9],
+    [1129, 'lua/shared/feed/bury.lua', 7],
+    [1170, 'lua/feed/claim.lua', 131],
+    [1189, 'lua/shared/feed/remove.lua', 1],
+    [1190, 'lua/shared/feed/remove.lua', 4],
+    [1218, 'lua/shared/feed/remove.lua', 38],
+    [1252, 'lua/feed/claim.lua', 151],
+    [1255, 'lua/shared/feed/compact.lua', 1],
+    [1260, 'lua/shared/feed/compact.lua', 9],
+    [1330, 'lua/feed/claim.lua', 155],
+    [1333, 'lua/shared/feed/rest.lua', 1],
+    [1336, 'lua/shared/feed/rest.lua', 5],
+    [1371, 'lua/feed/claim.lua', 159],
+    [1391, 'lua/shared/feed/move-all.lua', 2],
+    [1411, 'lua/feed/claim.lua', 180],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5470,7 +5713,7 @@ function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly posi
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
   script: {
     name: 'feed/claimed',
-    sha1: '04f038bddb77e92c64601490aa15da577f773668',
+    sha1: 'fed7536c36e341aee33483ebd1d5e2ff48fdf76c',
     reads: true,
     bytes: true,
     source: `--[[
@@ -5727,8 +5970,8 @@ end
 -- The entries of one claim, oldest first.
 local function claimed_entries(feed, keys, token)
   local entries = {}
-  for at, place in ipairs(places_held(keys.claimed, token)) do
-    entries[at] = entry_at(feed, keys, place)
+  for _, place in ipairs(places_held(keys.claimed, token)) do
+    entries[#entries + 1] = entry_at(feed, keys, place)
   end
   complete_entries(keys.work, entries)
   return entries
@@ -6035,7 +6278,7 @@ export type ExtendAnswer =
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'feed/extend',
-    sha1: 'ee700bc05f922d40da7b6739e2a02b49cb452e57',
+    sha1: '8197af8a8f36fecfd1c96683cf2897aacc9d5ed2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6277,8 +6520,8 @@ if not is_live(leases, token, now_ms) then
   return { 'lost' }
 end
 local expires_at_ms = now_ms + lease_ms
--- Removed first, so that it also works when the server is out of memory.
-redis.call('ZREM', leases, token)
+-- What frees comes first, so that it also works when the server is out of memory.
+redis.call('HDEL', work, '')
 redis.call('ZADD', leases, expires_at_ms, token)
 local records = { lease_field(token), lease_ms }
 local prolonged = prolong_entries(feed, expiry, work_of(claimed, work, token), expires_at_ms + grace_ms)
@@ -6319,8 +6562,8 @@ return { 'extended', expires_at_ms }
     [25, 'lua/shared/clock.lua', 1],
     [31, 'lua/shared/feed/meta.lua', 1],
     [98, 'lua/shared/feed/save.lua', 1],
-    [100, 'lua/shared/feed/save.lua', 17],
-    [123, 'lua/shared/feed/save.lua', 48],
+    [100, 'lua/shared/feed/save.lua', 22],
+    [123, 'lua/shared/feed/save.lua', 53],
     [130, 'lua/shared/feed/work.lua', 1],
     [149, 'lua/shared/feed/work.lua', 38],
     [161, 'lua/shared/feed/leases.lua', 1],
@@ -6369,7 +6612,7 @@ export type ForgetAnswer =
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
   script: {
     name: 'feed/forget',
-    sha1: '6737e245512165fd229c42c3abf6c2502d1251d9',
+    sha1: '56b3e6c0cf99a5f52faab46a120848211d92a007',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6510,11 +6753,6 @@ if may_rest(feed) then
 -- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
 -- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
 -- subscribers. A message that comes meanwhile finds it as it was.
--- How many messages are visible.
-local function log_length(feed, keys)
-  local length = redis.call('XLEN', keys.log)
-  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
-end
 -- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
 -- The slack makes moving that time rare, and is never shorter than a call is remembered.
 local IDLE_SLACK_MS = 1200000
@@ -6526,18 +6764,32 @@ local function keep_with_feed(feed, key, now_ms)
   end
 end
 
+-- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
+local function is_empty(feed, keys)
+  local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
+  if feed.moved ~= 0 then
+    held[3] = redis.pcall('XLEN', keys.early)
+  end
+  for _, count in ipairs(held) do
+    if count ~= 0 then
+      return false
+    end
+  end
+  return true
+end
+
 -- To be asked for where the feed \`may_rest\`.
 local function rest_when_empty(feed, keys, now_ms)
-  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
+  if not is_empty(feed, keys) then
     return
   end
-  redis.call('UNLINK', keys.log)
+  redis.pcall('UNLINK', keys.log)
   if feed.moved ~= 0 then
-    redis.call('UNLINK', keys.early)
+    redis.pcall('UNLINK', keys.early)
     feed.moved = 0
   end
   -- A claim may be live though its messages were removed.
-  local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+  local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
   feed.lives_until = tonumber(last_lease or 0)
   feed.kept_until = math.max(now_ms, feed.lives_until) + IDLE_SLACK_MS
   keep_with_feed(feed, keys.meta, now_ms)
@@ -6566,15 +6818,14 @@ return { 'forgotten' }
     [17, 'lua/shared/clock.lua', 1],
     [23, 'lua/shared/feed/meta.lua', 1],
     [90, 'lua/shared/feed/save.lua', 1],
-    [92, 'lua/shared/feed/save.lua', 17],
-    [115, 'lua/shared/feed/save.lua', 48],
+    [92, 'lua/shared/feed/save.lua', 22],
+    [115, 'lua/shared/feed/save.lua', 53],
     [122, 'lua/shared/feed/may-rest.lua', 1],
     [126, 'lua/feed/forget.lua', 21],
     [136, 'lua/shared/feed/rest.lua', 1],
-    [139, 'lua/shared/feed/log-length.lua', 1],
-    [144, 'lua/shared/feed/keep-alive.lua', 1],
-    [155, 'lua/shared/feed/rest.lua', 7],
-    [175, 'lua/feed/forget.lua', 32],
+    [139, 'lua/shared/feed/keep-alive.lua', 1],
+    [150, 'lua/shared/feed/rest.lua', 6],
+    [184, 'lua/feed/forget.lua', 32],
   ],
   encode(args) {
     return [
@@ -8307,7 +8558,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'feed/release',
-    sha1: 'ca7a8cd3d47d93500b8affb3f53fbfc2528d0e44',
+    sha1: 'd26f28144df0f5145162d0965d550207fd90dd09',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8341,7 +8592,7 @@ end
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
+-- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -8376,7 +8627,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -8399,7 +8651,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -8516,8 +8768,11 @@ local function places_held(claimed, token)
 end
 -- Claims end: by their time, or because the holder gives them back.
 
--- Makes messages free again, in their old places.
-local function give_back(claimed, returned, places)
+-- Makes messages free again, in their old places: all of them, or none where a right is missing. It frees first, also of a server out of
+-- memory.
+local function give_back(claimed, returned, work, places)
+  redis.call('HDEL', work, '')
+  redis.call('ZADD', returned, 'XX', '0', '')
   redis.call('ZREM', claimed, unpack(places))
   local scored = {}
   for _, place in ipairs(places) do
@@ -8527,9 +8782,10 @@ local function give_back(claimed, returned, places)
   redis.call('ZADD', returned, unpack(scored))
 end
 
+-- The lease goes last: it leads to what is left of the claim.
 local function forget_lease(leases, work, token)
-  redis.call('ZREM', leases, token)
   redis.call('HDEL', work, lease_field(token))
+  redis.call('ZREM', leases, token)
 end
 
 -- From ids to places: a message that was delayed has a place other than its id.
@@ -8628,13 +8884,13 @@ if #ids >= ids_at then
     end
   end
 end
+local is_over = redis.call('ZCOUNT', claimed, token, token) == #places
 if #places > 0 then
-  give_back(claimed, returned, places)
+  give_back(claimed, returned, work, places)
   if unseen then
     uncount(work, places)
   end
 end
-local is_over = redis.call('ZCOUNT', claimed, token, token) == 0
 if is_over then
   forget_lease(leases, work, token)
 end
@@ -8654,17 +8910,17 @@ return { 'released', #places }
     [29, 'lua/shared/calls.lua', 1],
     [33, 'lua/shared/exact.lua', 1],
     [43, 'lua/shared/calls.lua', 6],
-    [71, 'lua/shared/drop-over.lua', 1],
-    [96, 'lua/shared/calls.lua', 35],
-    [109, 'lua/shared/wake.lua', 1],
-    [122, 'lua/shared/feed/meta.lua', 1],
-    [189, 'lua/shared/feed/leases.lua', 1],
-    [205, 'lua/shared/feed/lapse.lua', 1],
-    [223, 'lua/shared/feed/places.lua', 1],
-    [249, 'lua/shared/feed/keep-alive.lua', 1],
-    [260, 'lua/shared/feed/work.lua', 1],
-    [279, 'lua/shared/feed/uncount.lua', 1],
-    [294, 'lua/feed/release.lua', 33],
+    [72, 'lua/shared/drop-over.lua', 1],
+    [97, 'lua/shared/calls.lua', 36],
+    [110, 'lua/shared/wake.lua', 1],
+    [123, 'lua/shared/feed/meta.lua', 1],
+    [190, 'lua/shared/feed/leases.lua', 1],
+    [206, 'lua/shared/feed/lapse.lua', 1],
+    [228, 'lua/shared/feed/places.lua', 1],
+    [254, 'lua/shared/feed/keep-alive.lua', 1],
+    [265, 'lua/shared/feed/work.lua', 1],
+    [284, 'lua/shared/feed/uncount.lua', 1],
+    [299, 'lua/feed/release.lua', 33],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.ids.length)
@@ -8727,7 +8983,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'feed/remove',
-    sha1: 'ddf0c7c98550ac1a695d2d1f23ad184f51016b35',
+    sha1: 'bb96e27a3e08f7687922df0f83e5daacf242ede8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8773,7 +9029,7 @@ end
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
+-- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
@@ -8798,7 +9054,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -8821,7 +9078,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -9047,10 +9304,25 @@ local function delete_entries(feed, keys, places)
   end
 end
 
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
+
+-- For calls that write before they remove.
+local function try_whole_removal(keys)
+  try_removal(keys)
+  redis.call('XDEL', keys.log, '0-1')
+end
+
 local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
   end
+  local has_work = try_removal(keys)
   local places, moved, large = {}, {}, {}
   for at, entry in ipairs(entries) do
     places[at] = entry.place
@@ -9068,7 +9340,7 @@ local function remove_entries(feed, keys, entries)
   -- About once for each thousand messages; see shared/feed/compact.
   feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
-  if redis.call('EXISTS', keys.work) == 1 then
+  if has_work then
     redis.call('ZREM', keys.claimed, unpack(places))
     redis.call('ZREM', keys.returned, unpack(places))
     redis.call('HDEL', keys.work, unpack(places))
@@ -9197,6 +9469,7 @@ for _, found in ipairs(look_up(parked, ids, ids_at)) do
 end
 local count = #going + #parked_ids
 if count > 0 then
+  try_whole_removal(keys)
   if #parked_ids > 0 then
     unpark(delayed, parked, bodies, parked_ids, has_large)
     feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)
@@ -9244,8 +9517,9 @@ end
 
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
 local function is_sparse(feed, log)
-  local length = redis.call('XLEN', log)
-  if length == 0 then
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
     return false
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
@@ -9281,6 +9555,13 @@ local function move_oldest(feed, keys, budget)
   return false
 end
 
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
+
 -- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
 -- as many, so that the end is reached whoever appends meanwhile.
 local function compact(feed, keys, now_ms, done)
@@ -9290,6 +9571,9 @@ local function compact(feed, keys, now_ms, done)
     end
     -- Who cleared the feed may not have known of it.
     redis.call('UNLINK', keys.early)
+    if not may_rename(keys) then
+      return
+    end
     stand_apart(keys.meta, feed)
   end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
@@ -9306,11 +9590,6 @@ end
 -- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
 -- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
 -- subscribers. A message that comes meanwhile finds it as it was.
--- How many messages are visible.
-local function log_length(feed, keys)
-  local length = redis.call('XLEN', keys.log)
-  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
-end
 -- An idle feed vanishes by itself: Redis drops its keys some time after everything in it has expired.
 -- The slack makes moving that time rare, and is never shorter than a call is remembered.
 local IDLE_SLACK_MS = 1200000
@@ -9322,18 +9601,32 @@ local function keep_with_feed(feed, key, now_ms)
   end
 end
 
+-- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
+local function is_empty(feed, keys)
+  local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
+  if feed.moved ~= 0 then
+    held[3] = redis.pcall('XLEN', keys.early)
+  end
+  for _, count in ipairs(held) do
+    if count ~= 0 then
+      return false
+    end
+  end
+  return true
+end
+
 -- To be asked for where the feed \`may_rest\`.
 local function rest_when_empty(feed, keys, now_ms)
-  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
+  if not is_empty(feed, keys) then
     return
   end
-  redis.call('UNLINK', keys.log)
+  redis.pcall('UNLINK', keys.log)
   if feed.moved ~= 0 then
-    redis.call('UNLINK', keys.early)
+    redis.pcall('UNLINK', keys.early)
     feed.moved = 0
   end
   -- A claim may be live though its messages were removed.
-  local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+  local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
   feed.lives_until = tonumber(last_lease or 0)
   feed.kept_until = math.max(now_ms, feed.lives_until) + IDLE_SLACK_MS
   keep_with_feed(feed, keys.meta, now_ms)
@@ -9357,37 +9650,36 @@ return { 'removed', count, held }
     [35, 'lua/shared/clock.lua', 1],
     [41, 'lua/shared/calls.lua', 1],
     [45, 'lua/shared/calls.lua', 6],
-    [73, 'lua/shared/drop-over.lua', 1],
-    [98, 'lua/shared/calls.lua', 35],
-    [111, 'lua/shared/feed/meta.lua', 1],
-    [178, 'lua/shared/feed/save.lua', 1],
-    [180, 'lua/shared/feed/save.lua', 17],
-    [218, 'lua/shared/feed/entry.lua', 1],
-    [224, 'lua/shared/feed/entry.lua', 8],
-    [273, 'lua/shared/feed/entry.lua', 79],
-    [283, 'lua/shared/feed/body.lua', 1],
-    [286, 'lua/shared/bytes.lua', 1],
-    [292, 'lua/shared/feed/body.lua', 6],
-    [297, 'lua/shared/feed/remove.lua', 1],
-    [298, 'lua/shared/feed/remove.lua', 4],
-    [351, 'lua/shared/feed/leases.lua', 1],
-    [355, 'lua/shared/feed/leases.lua', 9],
-    [360, 'lua/shared/feed/places.lua', 1],
-    [386, 'lua/shared/feed/parked.lua', 1],
-    [406, 'lua/shared/feed/unpark.lua', 1],
-    [414, 'lua/shared/feed/may-rest.lua', 1],
-    [418, 'lua/feed/remove.lua', 38],
-    [474, 'lua/shared/feed/compact.lua', 1],
-    [479, 'lua/shared/budget.lua', 1],
-    [482, 'lua/shared/budget.lua', 5],
-    [502, 'lua/shared/feed/keep-alive.lua', 1],
-    [513, 'lua/shared/feed/compact.lua', 10],
-    [571, 'lua/feed/remove.lua', 95],
-    [574, 'lua/shared/feed/rest.lua', 1],
-    [577, 'lua/shared/feed/log-length.lua', 1],
-    [582, 'lua/shared/feed/keep-alive.lua', 1],
-    [593, 'lua/shared/feed/rest.lua', 7],
-    [613, 'lua/feed/remove.lua', 99],
+    [74, 'lua/shared/drop-over.lua', 1],
+    [99, 'lua/shared/calls.lua', 36],
+    [112, 'lua/shared/feed/meta.lua', 1],
+    [179, 'lua/shared/feed/save.lua', 1],
+    [181, 'lua/shared/feed/save.lua', 22],
+    [219, 'lua/shared/feed/entry.lua', 1],
+    [225, 'lua/shared/feed/entry.lua', 8],
+    [274, 'lua/shared/feed/entry.lua', 79],
+    [284, 'lua/shared/feed/body.lua', 1],
+    [287, 'lua/shared/bytes.lua', 1],
+    [293, 'lua/shared/feed/body.lua', 6],
+    [298, 'lua/shared/feed/remove.lua', 1],
+    [299, 'lua/shared/feed/remove.lua', 4],
+    [367, 'lua/shared/feed/leases.lua', 1],
+    [371, 'lua/shared/feed/leases.lua', 9],
+    [376, 'lua/shared/feed/places.lua', 1],
+    [402, 'lua/shared/feed/parked.lua', 1],
+    [422, 'lua/shared/feed/unpark.lua', 1],
+    [430, 'lua/shared/feed/may-rest.lua', 1],
+    [434, 'lua/feed/remove.lua', 38],
+    [491, 'lua/shared/feed/compact.lua', 1],
+    [496, 'lua/shared/budget.lua', 1],
+    [499, 'lua/shared/budget.lua', 5],
+    [519, 'lua/shared/feed/keep-alive.lua', 1],
+    [530, 'lua/shared/feed/compact.lua', 10],
+    [599, 'lua/feed/remove.lua', 96],
+    [602, 'lua/shared/feed/rest.lua', 1],
+    [605, 'lua/shared/feed/keep-alive.lua', 1],
+    [616, 'lua/shared/feed/rest.lua', 6],
+    [650, 'lua/feed/remove.lua', 100],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -9434,7 +9726,7 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: '96885df24881ffedfb6cc887560adbd4f0aca721',
+    sha1: 'e85d4113e1e1b77e146b8b0b788a4c5f14bc1a2a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9817,9 +10109,18 @@ local function store_late(feed, keys, entry)
   end
 end
 
+-- The commands that follow when a message has become visible, each once on nothing.
+local function try_showing(keys)
+  redis.call('HDEL', keys.parked, '')
+  redis.call('ZREM', keys.delayed, '')
+  redis.call('ZADD', keys.expiry, 'XX', '0', '')
+  redis.call('ZRANGE', keys.delayed, '0', '0')
+end
+
 -- Gives at most \`most\` due messages their positions. Answers how many became visible.
 local function show_due(feed, keys, now_us, most)
   local shown, budget = 0, budget_of(most)
+  try_showing(keys)
   feed.last = math.max(feed.last, now_us - 1)
   local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
   for _, id in ipairs(ids) do
@@ -9861,10 +10162,19 @@ local function delete_entries(feed, keys, places)
   end
 end
 
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
+
 local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
   end
+  local has_work = try_removal(keys)
   local places, moved, large = {}, {}, {}
   for at, entry in ipairs(entries) do
     places[at] = entry.place
@@ -9882,7 +10192,7 @@ local function remove_entries(feed, keys, entries)
   -- About once for each thousand messages; see shared/feed/compact.
   feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
-  if redis.call('EXISTS', keys.work) == 1 then
+  if has_work then
     redis.call('ZREM', keys.claimed, unpack(places))
     redis.call('ZREM', keys.returned, unpack(places))
     redis.call('HDEL', keys.work, unpack(places))
@@ -9944,10 +10254,13 @@ local function next_due(feed, keys)
   return due_at
 end
 
--- Removes at most 2 x \`most\` expired messages. \`added_bytes\`: what the call has added.
-local function reap_expired(feed, keys, now_ms, most, added_bytes)
-  sweep_lane(feed, keys, now_ms, budget_of(most, added_bytes))
-  sweep_index(feed, keys, now_ms, budget_of(most, added_bytes))
+-- Removes at most 2 x \`most\` expired messages, of as many bytes as one call adds.
+local function reap_expired(feed, keys, now_ms, most)
+  -- The commands that follow when some have gone, each once on nothing.
+  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+  redis.call('ZRANGE', keys.expiry, '0', '0')
+  sweep_lane(feed, keys, now_ms, budget_of(most))
+  sweep_index(feed, keys, now_ms, budget_of(most))
   feed.due_at = next_due(feed, keys)
 end
 -- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
@@ -9963,8 +10276,11 @@ local function places_held(claimed, token)
 end
 -- Claims end: by their time, or because the holder gives them back.
 
--- Makes messages free again, in their old places.
-local function give_back(claimed, returned, places)
+-- Makes messages free again, in their old places: all of them, or none where a right is missing. It frees first, also of a server out of
+-- memory.
+local function give_back(claimed, returned, work, places)
+  redis.call('HDEL', work, '')
+  redis.call('ZADD', returned, 'XX', '0', '')
   redis.call('ZREM', claimed, unpack(places))
   local scored = {}
   for _, place in ipairs(places) do
@@ -9974,9 +10290,10 @@ local function give_back(claimed, returned, places)
   redis.call('ZADD', returned, unpack(scored))
 end
 
+-- The lease goes last: it leads to what is left of the claim.
 local function forget_lease(leases, work, token)
-  redis.call('ZREM', leases, token)
   redis.call('HDEL', work, lease_field(token))
+  redis.call('ZREM', leases, token)
 end
 
 -- Frees what claims held whose lease ran out: at least one claim, then up to \`budget\` messages.
@@ -9987,10 +10304,10 @@ local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
     if freed > 0 and freed + #places > budget then
       break
     end
-    forget_lease(leases, work, token)
     if #places > 0 then
-      give_back(claimed, returned, places)
+      give_back(claimed, returned, work, places)
     end
+    forget_lease(leases, work, token)
     freed = freed + #places
   end
   return freed
@@ -10014,8 +10331,9 @@ end
 
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
 local function is_sparse(feed, log)
-  local length = redis.call('XLEN', log)
-  if length == 0 then
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
     return false
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
@@ -10051,6 +10369,13 @@ local function move_oldest(feed, keys, budget)
   return false
 end
 
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
+
 -- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
 -- as many, so that the end is reached whoever appends meanwhile.
 local function compact(feed, keys, now_ms, done)
@@ -10060,6 +10385,9 @@ local function compact(feed, keys, now_ms, done)
     end
     -- Who cleared the feed may not have known of it.
     redis.call('UNLINK', keys.early)
+    if not may_rename(keys) then
+      return
+    end
     stand_apart(keys.meta, feed)
   end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
@@ -10073,24 +10401,33 @@ end
 -- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
 -- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
 -- subscribers. A message that comes meanwhile finds it as it was.
--- How many messages are visible.
-local function log_length(feed, keys)
-  local length = redis.call('XLEN', keys.log)
-  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+
+-- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
+local function is_empty(feed, keys)
+  local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
+  if feed.moved ~= 0 then
+    held[3] = redis.pcall('XLEN', keys.early)
+  end
+  for _, count in ipairs(held) do
+    if count ~= 0 then
+      return false
+    end
+  end
+  return true
 end
 
 -- To be asked for where the feed \`may_rest\`.
 local function rest_when_empty(feed, keys, now_ms)
-  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
+  if not is_empty(feed, keys) then
     return
   end
-  redis.call('UNLINK', keys.log)
+  redis.pcall('UNLINK', keys.log)
   if feed.moved ~= 0 then
-    redis.call('UNLINK', keys.early)
+    redis.pcall('UNLINK', keys.early)
     feed.moved = 0
   end
   -- A claim may be live though its messages were removed.
-  local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+  local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
   feed.lives_until = tonumber(last_lease or 0)
   feed.kept_until = math.max(now_ms, feed.lives_until) + IDLE_SLACK_MS
   keep_with_feed(feed, keys.meta, now_ms)
@@ -10165,7 +10502,7 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
     [41, 'lua/shared/wake.lua', 1],
     [54, 'lua/shared/feed/meta.lua', 1],
     [121, 'lua/shared/feed/save.lua', 1],
-    [123, 'lua/shared/feed/save.lua', 17],
+    [123, 'lua/shared/feed/save.lua', 22],
     [161, 'lua/shared/feed/entry.lua', 1],
     [167, 'lua/shared/feed/entry.lua', 8],
     [248, 'lua/shared/feed/expiry.lua', 1],
@@ -10184,22 +10521,22 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
     [344, 'lua/shared/feed/add-message.lua', 5],
     [352, 'lua/shared/feed/store-late.lua', 3],
     [380, 'lua/shared/feed/show-due.lua', 8],
-    [403, 'lua/shared/feed/reap.lua', 1],
-    [404, 'lua/shared/feed/remove.lua', 1],
-    [405, 'lua/shared/feed/remove.lua', 4],
-    [458, 'lua/shared/feed/reap.lua', 6],
-    [514, 'lua/shared/feed/leases.lua', 1],
-    [522, 'lua/shared/feed/leases.lua', 14],
-    [525, 'lua/shared/feed/lapse.lua', 1],
-    [559, 'lua/shared/feed/keep-alive.lua', 1],
-    [570, 'lua/shared/feed/compact.lua', 1],
-    [575, 'lua/shared/feed/compact.lua', 9],
-    [634, 'lua/shared/feed/rest.lua', 1],
-    [637, 'lua/shared/feed/log-length.lua', 1],
-    [642, 'lua/shared/feed/rest.lua', 6],
-    [663, 'lua/shared/feed/may-rest.lua', 1],
-    [667, 'lua/shared/feed/due.lua', 1],
-    [674, 'lua/feed/settle.lua', 41],
+    [412, 'lua/shared/feed/reap.lua', 1],
+    [413, 'lua/shared/feed/remove.lua', 1],
+    [414, 'lua/shared/feed/remove.lua', 4],
+    [442, 'lua/shared/feed/remove.lua', 38],
+    [476, 'lua/shared/feed/reap.lua', 6],
+    [535, 'lua/shared/feed/leases.lua', 1],
+    [543, 'lua/shared/feed/leases.lua', 14],
+    [546, 'lua/shared/feed/lapse.lua', 1],
+    [584, 'lua/shared/feed/keep-alive.lua', 1],
+    [595, 'lua/shared/feed/compact.lua', 1],
+    [600, 'lua/shared/feed/compact.lua', 9],
+    [670, 'lua/shared/feed/rest.lua', 1],
+    [673, 'lua/shared/feed/rest.lua', 5],
+    [708, 'lua/shared/feed/may-rest.lua', 1],
+    [712, 'lua/shared/feed/due.lua', 1],
+    [719, 'lua/feed/settle.lua', 41],
   ],
   encode(args) {
     return withoutDefaults([
@@ -10569,7 +10906,8 @@ return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }
     [40, 'lua/shared/clock.lua', 1],
     [46, 'lua/shared/feed/meta.lua', 1],
     [113, 'lua/shared/feed/save.lua', 1],
-    [152, 'lua/shared/feed/save.lua', 48],
+    [129, 'lua/shared/feed/save.lua', 22],
+    [152, 'lua/shared/feed/save.lua', 53],
     [159, 'lua/shared/feed/marker.lua', 1],
     [181, 'lua/shared/feed/start.lua', 1],
     [206, 'lua/shared/feed/keep-alive.lua', 1],

@@ -29,7 +29,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'rate-limit/abandon',
-    sha1: '24963c1cdee23c8c2ac722fa1b03864df5726123',
+    sha1: 'f72a19021cfa09045e6fbf324f14d864547c758b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -86,7 +86,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -1490,7 +1490,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
 export const refund: Operation<RefundArguments, RefundAnswer> = {
   script: {
     name: 'rate-limit/refund',
-    sha1: '5645e4a10bdde6b24f7ff523aa4e0ef93078b444',
+    sha1: '88f021fc412e4f3bc125948f0426f316deea4f39',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1551,7 +1551,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -2129,7 +2129,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'rate-limit/release',
-    sha1: '07fa68380da701909288dddca3873a6926fb9f6f',
+    sha1: '46cd8a0188c6ce9ac3a848784ef27ceb26ac8e35',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2187,7 +2187,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -2666,7 +2666,7 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
   script: {
     name: 'rate-limit/take-each',
-    sha1: '862705e8dfdca0470d97154dd0481150e60a85e4',
+    sha1: '6f8abc7fd9e6cb1af9a6fa36eac7424ec09e26c3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2721,7 +2721,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -3031,7 +3031,7 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
 export const take: Operation<TakeArguments, TakeAnswer> = {
   script: {
     name: 'rate-limit/take',
-    sha1: '114e54a12f10ca6d4149c005086f28327cd3a7e8',
+    sha1: 'fe0664b5a2caafb0675919cfb26c8b0d53a14ad9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3091,7 +3091,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
