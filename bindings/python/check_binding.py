@@ -5,6 +5,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 import threading
 import unittest
@@ -116,6 +117,19 @@ class CallIds(unittest.TestCase):
         self.assertEqual(os.waitpid(child, 0)[1], 0)
         self.append(3)
         self.assertEqual(self.bodies(), [1, 2, 3])
+
+    def test_a_process_that_was_forked_waits_for_no_thread_of_its_parent(self):
+        lock = self.library._call_ids._lock
+        lock.acquire()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(10)
+            self.client.connection_pool.reset()
+            self.append(1)
+            os._exit(0)
+        lock.release()
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertEqual(self.bodies(), [1])
 
     def test_a_call_id_that_is_given_counts(self):
         answers = [self.append(number, caller="mine.0", call="7") for number in (1, 2)]

@@ -12,6 +12,7 @@ import re
 import secrets
 import threading
 import unicodedata
+import weakref
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -64,19 +65,19 @@ class CallIds:
     taken by one call at a time, and a late copy of a call is refused once another has taken its slot."""
 
     def __init__(self):
-        self._lock = threading.Lock()
-        self._begin()
+        self.begin()
+        _ALL_CALL_IDS.add(self)
 
-    def _begin(self):
-        self._pid, self._process = os.getpid(), secrets.token_urlsafe(9)
+    def begin(self):
+        """Names calls anew. A lock of the parent of a forked process may be held by a thread that is not there."""
+        self._lock = threading.Lock()
+        self._process = secrets.token_urlsafe(9)
         self._free, self._slots, self._last = [], 0, 0
 
     @contextmanager
     def taken(self):
         """The call id of one call, and its slot for as long as that takes."""
         with self._lock:
-            if self._pid != os.getpid():
-                self._begin()  # A process that was forked has slots of its own.
             if not self._free:
                 self._free, self._slots = [self._slots], self._slots + 1
             process, slot = self._process, heapq.heappop(self._free)
@@ -88,6 +89,18 @@ class CallIds:
             with self._lock:
                 if process == self._process:
                     heapq.heappush(self._free, slot)
+
+
+_ALL_CALL_IDS = weakref.WeakSet()
+
+
+def _begin_in_child():
+    for call_ids in list(_ALL_CALL_IDS):
+        call_ids.begin()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_in_child)
 
 
 class Unit:

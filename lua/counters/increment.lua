@@ -57,8 +57,12 @@ if remembered then
   return { 'counted', now_ms, partition.epoch, now, refused, known }
 end
 
--- A server without memory refuses this, before anything has changed.
+-- A server without memory refuses the first, and a user without the right to it any of them, before anything has changed.
 redis.call('HSET', meta, 'layout', partition.layout)
+redis.call('ZREM', clean, '')
+if partition.pending_ms == 0 then
+  redis.call('PERSIST', pending)
+end
 local shown, refused, added
 if is_plain and are_few(pending, rest, count, most_dirty) then
   shown, refused, added = add_plain(values, pending, clean, ids, now, counters, counters_at)

@@ -90,10 +90,11 @@ if #others > 0 then
 end
 
 if #done > 0 then
+  local is_over = redis.call('ZCOUNT', claimed, token, token) == #done
   remove_entries(feed, keys, done)
-  if redis.call('ZCOUNT', claimed, token, token) == 0 then
-    redis.call('ZREM', leases, token)
+  if is_over then
     redis.call('HDEL', work, lease_field(token))
+    redis.call('ZREM', leases, token)
   end
   if feed.look or feed.moved ~= 0 then
     -- @include shared/feed/compact

@@ -108,17 +108,26 @@ if remembered then
 end
 
 local created = begin_feed(meta, feed, now_us) and 1 or 0
-local log_may_begin, large_before, late = feed.bytes == 0, feed.large, 0
+local is_kept, late = keep_count + keep_ms + keep_bytes > 0, 0
+if is_kept or feed.due_at ~= 0 or feed.visible_at_us ~= 0 then
+  refuse_when_full(meta, feed)
+end
 if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
   -- @include shared/feed/show-due
   late = show_due(feed, keys, now_us, 100 + count)
 end
+if feed.due_at ~= 0 and feed.due_at <= now_ms then
+  -- @include shared/feed/reap
+  reap_expired(feed, keys, now_ms, 50 + count)
+end
+if is_kept then
+  -- @include shared/feed/try-retention
+  try_retention(keys)
+end
+local log_may_begin, large_before = feed.bytes == 0, feed.large
 local first = math.max(feed.last + 1, now_us)
 local form, base = exact_range(first, first + count)
-local indexed = {}
-local aside = late > 0
-local keyed = 0
-local id, bytes = first - 1, 0
+local indexed, aside, keyed, id, bytes = {}, late > 0, 0, first - 1, 0
 for at = messages_at, #messages, 5 do
   id = id + 1
   local body, ttl_ms, delay_ms = messages[at], messages[at + 1], messages[at + 2]
@@ -150,11 +159,7 @@ end
 feed.last, feed.bytes = id, feed.bytes + bytes
 
 index_expiry(expiry, indexed)
-if feed.due_at ~= 0 and feed.due_at <= now_ms then
-  -- @include shared/feed/reap
-  reap_expired(feed, keys, now_ms, 50 + count, bytes)
-end
-if keep_count + keep_ms + keep_bytes > 0 then
+if is_kept then
   -- @include shared/feed/retention
   local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
   apply_retention(feed, keys, keep, now_us, 100 + count, bytes)

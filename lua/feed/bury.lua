@@ -110,14 +110,17 @@ for _, found in ipairs(look_up(parked, ids, ids_at)) do
 end
 complete_entries(work, entries)
 if #entries > 0 then
+  local is_over = redis.call('ZCOUNT', claimed, token, token) == #entries
   -- It is used as soon as this partition is.
   dead.partitions = feed.partitions
+  refuse_when_full(meta, feed)
+  try_whole_removal(keys)
   bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
   wake(dead_channel, sharded, 'appended')
   remove_entries(feed, keys, entries)
-  if redis.call('ZCOUNT', claimed, token, token) == 0 then
-    redis.call('ZREM', leases, token)
+  if is_over then
     redis.call('HDEL', work, lease_field(token))
+    redis.call('ZREM', leases, token)
   end
   if feed.look or feed.moved ~= 0 then
     compact(feed, keys, now_ms, #entries)

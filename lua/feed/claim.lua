@@ -120,15 +120,14 @@ local found = new_findings(limit)
 find_returned(found, feed, keys, limit, max_claims, now_ms)
 find_fresh(found, feed, keys, limit, max_claims, now_ms)
 
-local expires_at_ms = now_ms + lease_ms
-if #found.free > 0 then
-  feed.token = math.max(feed.token + 1, now_us)
-  prolong_entries(feed, expiry, found.free, expires_at_ms + grace_ms)
-  open_claim(leases, claimed, returned, work, exact(feed.token), expires_at_ms, lease_ms, found.free)
+-- What goes does so before anything is claimed: where a right to that is missing, nothing is held for nobody.
+if #found.dead > 0 or #found.free > 0 and #found.expired > 0 then
+  refuse_when_full(meta, feed)
 end
 if #found.dead > 0 then
   -- @include shared/wake
   -- @include shared/feed/bury
+  -- @include shared/feed/remove
   local dead_keys = {
     meta = dead_meta,
     log = dead_log,
@@ -143,6 +142,7 @@ if #found.dead > 0 then
   }
   -- It is used as soon as this partition is.
   dead.partitions = feed.partitions
+  try_whole_removal(keys)
   bury_entries(dead, dead_keys, bodies, found.dead, dead_ms, now_us)
   wake(dead_channel, sharded, 'appended')
 end
@@ -160,6 +160,12 @@ if #found.dead + #found.expired > 0 then
   end
 end
 
+local expires_at_ms = now_ms + lease_ms
+if #found.free > 0 then
+  feed.token = math.max(feed.token + 1, now_us)
+  prolong_entries(feed, expiry, found.free, expires_at_ms + grace_ms)
+  open_claim(leases, claimed, returned, work, exact(feed.token), expires_at_ms, lease_ms, found.free)
+end
 if #found.free > 0 then
   remember_answer(meta, caller, call, now_ms, exact(feed.token))
 end

@@ -39,8 +39,8 @@ if not is_live(leases, token, now_ms) then
   return { 'lost' }
 end
 local expires_at_ms = now_ms + lease_ms
--- Removed first, so that it also works when the server is out of memory.
-redis.call('ZREM', leases, token)
+-- What frees comes first, so that it also works when the server is out of memory.
+redis.call('HDEL', work, '')
 redis.call('ZADD', leases, expires_at_ms, token)
 local records = { lease_field(token), lease_ms }
 local prolonged = prolong_entries(feed, expiry, work_of(claimed, work, token), expires_at_ms + grace_ms)

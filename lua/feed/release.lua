@@ -55,13 +55,13 @@ if #ids >= ids_at then
     end
   end
 end
+local is_over = redis.call('ZCOUNT', claimed, token, token) == #places
 if #places > 0 then
-  give_back(claimed, returned, places)
+  give_back(claimed, returned, work, places)
   if unseen then
     uncount(work, places)
   end
 end
-local is_over = redis.call('ZCOUNT', claimed, token, token) == 0
 if is_over then
   forget_lease(leases, work, token)
 end

@@ -85,6 +85,7 @@ for _, found in ipairs(look_up(parked, ids, ids_at)) do
 end
 local count = #going + #parked_ids
 if count > 0 then
+  try_whole_removal(keys)
   if #parked_ids > 0 then
     unpark(delayed, parked, bodies, parked_ids, has_large)
     feed.visible_at_us = tonumber(redis.call('ZRANGE', delayed, '0', '0', 'WITHSCORES')[2] or 0)

@@ -1,7 +1,7 @@
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
+-- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 -- @include shared/exact
 local CALL_MEMORY_MS = 600000
 
@@ -27,7 +27,8 @@ end
 -- `added`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end

@@ -3,16 +3,23 @@ import { type Feed, type PartitionedFeed, type Perilune, perilune } from 'perilu
 import { ioredis } from 'perilune/ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { instance } from '../../test/instance.ts'
+import { keysFor } from '../../test/partitioned-fixture.ts'
 
-/** A process whose reads are refused while the store is away. */
-function scene(): { redis: Perilune; store: { isAway: boolean; reads: number } } {
+interface Store {
+  /** Whether a read of this unit is not answered. */
+  isAway: (unit: string) => boolean
+  reads: number
+}
+
+/** A process whose reads are not answered while the store is away. */
+function scene(): { redis: Perilune; store: Store } {
   const client = new Redis(inject('redisPort'))
   const driver = ioredis(client)
   const run = driver.run.bind(driver)
-  const store = { isAway: false, reads: 0 }
+  const store: Store = { isAway: () => false, reads: 0 }
   driver.run = async (call) => {
     if (call.script.name !== 'feed/read') return run(call)
-    if (store.isAway) await new Promise(() => undefined)
+    if (store.isAway(String(call.keys[0]))) await new Promise(() => undefined)
     const reply = await run(call)
     store.reads += 1
     return reply
@@ -42,15 +49,38 @@ describe.each(kinds)('a follower of the end of %s', (_, make) => {
     const met = following.next()
     await expect.poll(() => store.reads).toBeGreaterThanOrEqual(2)
 
-    store.isAway = true
+    store.isAway = () => true
     await feed.append(1)
     // Those that were under way have ended: it asks anew.
     await new Promise((resolve) => setTimeout(resolve, 500))
-    store.isAway = false
+    store.isAway = () => false
     await feed.append(2)
 
     expect((await met).value).toMatchObject({ body: 1, lostBefore: null })
     expect((await following.next()).value).toMatchObject({ body: 2 })
     await following.return(undefined)
   })
+})
+
+test('a follower of the end of partitions misses nothing of one beside another that was away as it began', async () => {
+  const { redis: other, name } = instance()
+  const options = { partitions: 2 }
+  const feed = other.partitionedFeed<number>(name, options)
+  const [here = '', away = ''] = keysFor(2)
+  await feed.append(0, { key: here })
+  const { redis, store } = scene()
+  store.isAway = (key) => key.includes(`{feed:${name}:1}`)
+  const following = redis.partitionedFeed<number>(name, options).tail({ after: 'end' })
+  const met = following.next()
+  await expect.poll(() => store.reads).toBeGreaterThanOrEqual(1)
+
+  await feed.append(1, { key: here })
+  // The first reads of both have ended.
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  store.isAway = () => false
+
+  expect((await met).value).toMatchObject({ body: 1, lostBefore: null })
+  await feed.append(2, { key: away })
+  expect((await following.next()).value).toMatchObject({ body: 2 })
+  await following.return(undefined)
 })

@@ -30,7 +30,7 @@ export class PartitionClaims<Body> {
   claim(options: ClaimOptions): Promise<PartitionClaim<Body> | null> {
     const terms = toClaimTerms(options, this.#dead)
     return waitFor(() => this.#claimInTurn(terms), {
-      runtime: this.#partitions.at(0).source.unit.runtime,
+      runtime: this.#partitions.runtime,
       channel: this.#partitions.channels,
       waitMs: toWaitMs(options),
       signal: options.signal,

@@ -64,7 +64,7 @@ export async function readPartitions<Body>(
     return { value: isNews ? page : null, recheckMs: soonest(lanes.map(({ recheckMs }) => recheckMs)) }
   }
   const page = await waitFor(attempt, {
-    runtime: partitions.at(0).source.unit.runtime,
+    runtime: partitions.runtime,
     channel: partitions.channels,
     waitMs: toWaitMs(options),
     signal: options.signal,

@@ -21,6 +21,7 @@ export interface Partition<Body> {
 }
 
 export class PartitionSet<Body> {
+  readonly runtime: Runtime
   readonly name: string
   readonly all: readonly Partition<Body>[]
   readonly agreement: Agreement
@@ -28,6 +29,7 @@ export class PartitionSet<Body> {
 
   /** `beside`: the unit beside each partition's own, such as that of its dead letters. */
   constructor(runtime: Runtime, name: string, count: number, options: FeedOptions<Body>, beside?: 'dead') {
+    this.runtime = runtime
     this.name = checkName('name', name)
     const codec = codecOr(options.codec, json<Body>)
     const place = { structure: 'feed', name: this.name, since: SINCE }

@@ -65,9 +65,9 @@ export class PartitionedSubscriber<Body> {
    * and what no retry would change.
    */
   read(options: Omit<PartitionedTailOptions, 'after'> = {}): AsyncGenerator<TailedPartitionedMessage<Body>> {
-    const { runtime } = this.#partitions.at(0).source.unit
     const begin = (): Promise<string> => this.marker()
-    return tailPartitions({ runtime, read: this.#read, begin, known: TAIL_OPTIONS }, options)
+    const terms = { partitions: this.#partitions, read: this.#read, begin, known: TAIL_OPTIONS }
+    return tailPartitions(terms, options)
   }
 
   /** One page after the stored marker. */

@@ -3,11 +3,12 @@
 import { checkOptions } from '../runtime/arguments.ts'
 import { Leavable } from '../runtime/leavable.ts'
 import { notifying } from '../runtime/notifying.ts'
-import type { Runtime } from '../runtime/runtime.ts'
 import { throughOutages, throwIfOver } from '../runtime/through-outages.ts'
 import { isReadable } from './message.ts'
+import { composeMarker } from './partition-marker.ts'
 import type { PartitionedMessage, UndecodablePartitionedMessage } from './partition-message.ts'
 import { type PartitionedEntryPage, type PartitionedReadOptions, READ_OPTIONS } from './partition-reading.ts'
+import type { PartitionSet } from './partition-set.ts'
 import type { Lost } from './tail.ts'
 
 export interface PartitionedTailOptions extends Omit<PartitionedReadOptions, 'wait'> {
@@ -28,7 +29,7 @@ const OPTIONS = [...READ_OPTIONS.filter((option) => option !== 'wait'), 'onUndec
 const PAGE_WAIT = '30s'
 
 interface TailTerms<Body> {
-  readonly runtime: Runtime
+  readonly partitions: PartitionSet<Body>
   read(options: PartitionedReadOptions): Promise<PartitionedEntryPage<Body>>
   /** Where to begin; without it `after` says so. */
   begin?(): Promise<string>
@@ -48,7 +49,7 @@ export function tailPartitions<Body>(
 }
 
 async function* follow<Body>(
-  { runtime: { runner }, read, begin, known = OPTIONS }: TailTerms<Body>,
+  { partitions, read, begin, known = OPTIONS }: TailTerms<Body>,
   options: PartitionedTailOptions,
   signal: AbortSignal,
 ): AsyncGenerator<TailedPartitionedMessage<Body>, void, undefined> {
@@ -56,12 +57,12 @@ async function* follow<Body>(
   const { onUndecodable = () => undefined, ...others } = options
   const wanted = { ...others, signal }
   const tell = notifying(onUndecodable)
-  let after = begin === undefined ? options.after : await throughOutages(begin, runner, signal)
+  const { runner } = partitions.runtime
+  const begins = begin ?? (options.after === 'end' ? endsOf(partitions) : undefined)
+  let after = begins === undefined ? options.after : await throughOutages(begins, runner, signal)
   const lost = new Map<number, Lost>()
   for (;;) {
-    // The end is asked for before it is waited there: behind an outage it would be another one.
-    const wait = after === 'end' ? '0ms' : PAGE_WAIT
-    const asked = { ...wanted, ...(after === undefined ? {} : { after }), wait } as const
+    const asked = { ...wanted, ...(after === undefined ? {} : { after }), wait: PAGE_WAIT } as const
     const page = await throughOutages(() => read(asked), runner, signal)
     after = page.next
     for (const partition of page.gaps) if (lost.get(partition) !== 'reset') lost.set(partition, 'gap')
@@ -77,5 +78,22 @@ async function* follow<Body>(
         tell(entry)
       }
     }
+  }
+}
+
+/**
+ * Asks where the partitions end. What one has told stays while others are silent: what comes to it meanwhile is behind its end. Once all are
+ * known that is where to begin.
+ */
+function endsOf<Body>(partitions: PartitionSet<Body>): () => Promise<string> {
+  const ends = new Map<number, string>()
+  return async () => {
+    const markers = await partitions.map(async ({ number, feed }) => {
+      const told = ends.get(number) ?? (await feed.read({ after: 'end' })).next
+      const end = ends.get(number) ?? told
+      ends.set(number, end)
+      return end
+    })
+    return composeMarker(markers)
   }
 }

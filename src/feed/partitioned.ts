@@ -120,7 +120,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
    * what no retry would change.
    */
   tail(options: PartitionedTailOptions = {}): AsyncGenerator<TailedPartitionedMessage<Body>> {
-    return tailPartitions({ runtime: this.#runtime, read: (page) => this.#readEntries(page) }, options)
+    return tailPartitions({ partitions: this.#partitions, read: (page) => this.#readEntries(page) }, options)
   }
 
   /** As `tail`, from the oldest message. */

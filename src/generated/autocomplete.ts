@@ -29,7 +29,7 @@ export type AddAnswer =
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'autocomplete/add',
-    sha1: 'cb0e5c4296cfa6fe03f78450f1dcff78d83f9107',
+    sha1: '0f6158451cc9953b1894dcb680d03428e871ad9c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1228,7 +1228,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -1251,7 +1252,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -1386,14 +1387,14 @@ return { 'added', new, replaced, taken }
     [1149, 'lua/shared/autocomplete/tops.lua', 123],
     [1176, 'lua/shared/autocomplete/tops.lua', 157],
     [1186, 'lua/autocomplete/add.lua', 104],
-    [1187, 'lua/shared/calls.lua', 42],
+    [1187, 'lua/shared/calls.lua', 43],
     [1189, 'lua/shared/calls.lua', 8],
-    [1193, 'lua/shared/calls.lua', 44],
+    [1193, 'lua/shared/calls.lua', 45],
     [1194, 'lua/shared/calls.lua', 27],
-    [1201, 'lua/shared/drop-over.lua', 1],
-    [1226, 'lua/shared/calls.lua', 35],
-    [1232, 'lua/shared/calls.lua', 45],
-    [1235, 'lua/autocomplete/add.lua', 105],
+    [1202, 'lua/shared/drop-over.lua', 1],
+    [1227, 'lua/shared/calls.lua', 36],
+    [1233, 'lua/shared/calls.lua', 46],
+    [1236, 'lua/autocomplete/add.lua', 105],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
@@ -3446,7 +3447,7 @@ export type RemoveAnswer =
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'autocomplete/remove',
-    sha1: 'd843a516f4b757260549065a73ce5d34593e1ada',
+    sha1: '74f00b85570ef38c885c4da34fc546e424b759c7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4398,7 +4399,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -4421,7 +4423,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -4534,14 +4536,14 @@ return { 'removed', removed, taken }
     [901, 'lua/shared/autocomplete/tops.lua', 123],
     [928, 'lua/shared/autocomplete/tops.lua', 157],
     [938, 'lua/autocomplete/remove.lua', 87],
-    [940, 'lua/shared/calls.lua', 42],
+    [940, 'lua/shared/calls.lua', 43],
     [942, 'lua/shared/calls.lua', 8],
-    [946, 'lua/shared/calls.lua', 44],
+    [946, 'lua/shared/calls.lua', 45],
     [947, 'lua/shared/calls.lua', 27],
-    [954, 'lua/shared/drop-over.lua', 1],
-    [979, 'lua/shared/calls.lua', 35],
-    [985, 'lua/shared/calls.lua', 45],
-    [988, 'lua/autocomplete/remove.lua', 89],
+    [955, 'lua/shared/drop-over.lua', 1],
+    [980, 'lua/shared/calls.lua', 36],
+    [986, 'lua/shared/calls.lua', 46],
+    [989, 'lua/autocomplete/remove.lua', 89],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)

@@ -36,7 +36,7 @@ export type AddAnswer =
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'collection/add',
-    sha1: '007a185318f49228d6a3e58524e31db271ad99c0',
+    sha1: '055dd39135d6d4bcb9bf31999ed974d0529993e7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -220,7 +220,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -243,7 +244,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -284,14 +285,14 @@ return { 'added', size, added, removed }
     [156, 'lua/collection/add.lua', 64],
     [166, 'lua/shared/collection/keep.lua', 6],
     [170, 'lua/collection/add.lua', 74],
-    [172, 'lua/shared/calls.lua', 42],
+    [172, 'lua/shared/calls.lua', 43],
     [174, 'lua/shared/calls.lua', 8],
-    [178, 'lua/shared/calls.lua', 44],
+    [178, 'lua/shared/calls.lua', 45],
     [179, 'lua/shared/calls.lua', 27],
-    [186, 'lua/shared/drop-over.lua', 1],
-    [211, 'lua/shared/calls.lua', 35],
-    [217, 'lua/shared/calls.lua', 45],
-    [220, 'lua/collection/add.lua', 76],
+    [187, 'lua/shared/drop-over.lua', 1],
+    [212, 'lua/shared/calls.lua', 36],
+    [218, 'lua/shared/calls.lua', 46],
+    [221, 'lua/collection/add.lua', 76],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.parts.length)
@@ -1022,7 +1023,7 @@ export type RemoveAnswer =
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'collection/remove',
-    sha1: '62087e7ab4ffc6fd58a60ea678296da69350b200',
+    sha1: '2f08efa88d5ab55a9d3be1a3509abf8fda46ac30',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1170,7 +1171,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -1193,7 +1195,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -1231,14 +1233,14 @@ return { 'removed', size, removed }
     [119, 'lua/shared/exact.lua', 1],
     [129, 'lua/shared/collection/keep.lua', 6],
     [133, 'lua/collection/remove.lua', 52],
-    [136, 'lua/shared/calls.lua', 42],
+    [136, 'lua/shared/calls.lua', 43],
     [138, 'lua/shared/calls.lua', 8],
-    [142, 'lua/shared/calls.lua', 44],
+    [142, 'lua/shared/calls.lua', 45],
     [143, 'lua/shared/calls.lua', 27],
-    [150, 'lua/shared/drop-over.lua', 1],
-    [175, 'lua/shared/calls.lua', 35],
-    [181, 'lua/shared/calls.lua', 45],
-    [184, 'lua/collection/remove.lua', 55],
+    [151, 'lua/shared/drop-over.lua', 1],
+    [176, 'lua/shared/calls.lua', 36],
+    [182, 'lua/shared/calls.lua', 46],
+    [185, 'lua/collection/remove.lua', 55],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.parts.length)
@@ -1302,7 +1304,7 @@ export type ReplaceAnswer =
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
   script: {
     name: 'collection/replace',
-    sha1: '5e8167226aca8e4532de8b7000b2cf6850cfe391',
+    sha1: '83bf02f070c7b7dac7771e019852d080eb903b94',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1510,7 +1512,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -1533,7 +1536,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -1583,15 +1586,15 @@ return { 'replaced', known.copy, known.expires_at_ms }
     [190, 'lua/collection/replace.lua', 72],
     [191, 'lua/shared/collection/keep.lua', 6],
     [195, 'lua/collection/replace.lua', 73],
-    [196, 'lua/shared/calls.lua', 42],
+    [196, 'lua/shared/calls.lua', 43],
     [198, 'lua/shared/calls.lua', 8],
-    [202, 'lua/shared/calls.lua', 44],
+    [202, 'lua/shared/calls.lua', 45],
     [203, 'lua/shared/calls.lua', 27],
-    [210, 'lua/shared/drop-over.lua', 1],
-    [235, 'lua/shared/calls.lua', 35],
-    [241, 'lua/shared/calls.lua', 45],
-    [244, 'lua/shared/collection/replace.lua', 36],
-    [247, 'lua/collection/replace.lua', 74],
+    [211, 'lua/shared/drop-over.lua', 1],
+    [236, 'lua/shared/calls.lua', 36],
+    [242, 'lua/shared/calls.lua', 46],
+    [245, 'lua/shared/collection/replace.lua', 36],
+    [248, 'lua/collection/replace.lua', 74],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.parts.length)
@@ -1668,7 +1671,7 @@ export type SwitchInAnswer =
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
   script: {
     name: 'collection/switch-in',
-    sha1: 'e3c1cfd5ae037b691a9209dfb5e2ffe7f0531ca8',
+    sha1: '6b55595716d2891173d69db57eb2ea8ed992ec45',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1867,7 +1870,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -1890,7 +1894,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -1938,15 +1942,15 @@ return { 'replaced', known.copy, known.expires_at_ms }
     [181, 'lua/collection/switch-in.lua', 75],
     [182, 'lua/shared/collection/keep.lua', 6],
     [186, 'lua/collection/switch-in.lua', 76],
-    [187, 'lua/shared/calls.lua', 42],
+    [187, 'lua/shared/calls.lua', 43],
     [189, 'lua/shared/calls.lua', 8],
-    [193, 'lua/shared/calls.lua', 44],
+    [193, 'lua/shared/calls.lua', 45],
     [194, 'lua/shared/calls.lua', 27],
-    [201, 'lua/shared/drop-over.lua', 1],
-    [226, 'lua/shared/calls.lua', 35],
-    [232, 'lua/shared/calls.lua', 45],
-    [235, 'lua/shared/collection/replace.lua', 36],
-    [238, 'lua/collection/switch-in.lua', 77],
+    [202, 'lua/shared/drop-over.lua', 1],
+    [227, 'lua/shared/calls.lua', 36],
+    [233, 'lua/shared/calls.lua', 46],
+    [236, 'lua/shared/collection/replace.lua', 36],
+    [239, 'lua/collection/switch-in.lua', 77],
   ],
   encode(args) {
     return [

@@ -811,7 +811,7 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
   script: {
     name: 'counters/increment',
-    sha1: '14cc350b805a097e7c05df002254009de7508289',
+    sha1: '835a8a78b07ae5cdba498d47c6cd893f97554e48',
     reads: false,
     bytes: false,
     source: `--[[
@@ -919,8 +919,12 @@ end
   return { 'counted', now_ms, partition.epoch, now, refused, known }
 end
 
--- A server without memory refuses this, before anything has changed.
+-- A server without memory refuses the first, and a user without the right to it any of them, before anything has changed.
 redis.call('HSET', meta, 'layout', partition.layout)
+redis.call('ZREM', clean, '')
+if partition.pending_ms == 0 then
+  redis.call('PERSIST', pending)
+end
 local shown, refused, added
 -- True when none of so many counters can be one too many.
 local function are_few(pending, rest, count, most_dirty)
@@ -1098,7 +1102,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -1157,7 +1161,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -1180,7 +1185,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -1218,40 +1223,40 @@ return { 'counted', now_ms, partition.epoch, now, refused, known }
     [85, 'lua/counters/increment.lua', 51],
     [90, 'lua/shared/counters/outcomes.lua', 7],
     [102, 'lua/counters/increment.lua', 56],
-    [109, 'lua/shared/counters/add.lua', 55],
-    [113, 'lua/counters/increment.lua', 63],
-    [114, 'lua/shared/counters/add-plain.lua', 15],
-    [122, 'lua/shared/counters/add-plain.lua', 6],
-    [130, 'lua/shared/counters/add-plain.lua', 23],
-    [163, 'lua/counters/increment.lua', 64],
-    [166, 'lua/shared/exact.lua', 1],
-    [176, 'lua/counters/increment.lua', 67],
-    [180, 'lua/shared/idempotency.lua', 4],
-    [185, 'lua/shared/idempotency.lua', 10],
-    [188, 'lua/shared/counters/add.lua', 6],
-    [195, 'lua/shared/counters/add.lua', 14],
-    [201, 'lua/shared/counters/add.lua', 21],
-    [226, 'lua/shared/counters/add.lua', 47],
-    [233, 'lua/counters/increment.lua', 71],
-    [264, 'lua/shared/idempotency.lua', 14],
-    [266, 'lua/shared/drop-over.lua', 1],
-    [291, 'lua/shared/idempotency.lua', 17],
-    [295, 'lua/counters/increment.lua', 102],
-    [296, 'lua/shared/idempotency.lua', 22],
-    [302, 'lua/counters/increment.lua', 103],
-    [305, 'lua/shared/counters/retention.lua', 33],
-    [310, 'lua/counters/increment.lua', 106],
-    [312, 'lua/shared/counters/save.lua', 1],
-    [332, 'lua/counters/increment.lua', 108],
-    [334, 'lua/shared/calls.lua', 42],
-    [336, 'lua/shared/calls.lua', 8],
-    [340, 'lua/shared/calls.lua', 44],
-    [341, 'lua/shared/calls.lua', 27],
-    [348, 'lua/shared/drop-over.lua', 1],
-    [373, 'lua/shared/calls.lua', 35],
-    [379, 'lua/shared/calls.lua', 45],
-    [382, 'lua/shared/counters/outcomes.lua', 3],
-    [385, 'lua/counters/increment.lua', 110],
+    [113, 'lua/shared/counters/add.lua', 55],
+    [117, 'lua/counters/increment.lua', 67],
+    [118, 'lua/shared/counters/add-plain.lua', 15],
+    [126, 'lua/shared/counters/add-plain.lua', 6],
+    [134, 'lua/shared/counters/add-plain.lua', 23],
+    [167, 'lua/counters/increment.lua', 68],
+    [170, 'lua/shared/exact.lua', 1],
+    [180, 'lua/counters/increment.lua', 71],
+    [184, 'lua/shared/idempotency.lua', 4],
+    [189, 'lua/shared/idempotency.lua', 10],
+    [192, 'lua/shared/counters/add.lua', 6],
+    [199, 'lua/shared/counters/add.lua', 14],
+    [205, 'lua/shared/counters/add.lua', 21],
+    [230, 'lua/shared/counters/add.lua', 47],
+    [237, 'lua/counters/increment.lua', 75],
+    [268, 'lua/shared/idempotency.lua', 14],
+    [270, 'lua/shared/drop-over.lua', 1],
+    [295, 'lua/shared/idempotency.lua', 17],
+    [299, 'lua/counters/increment.lua', 106],
+    [300, 'lua/shared/idempotency.lua', 22],
+    [306, 'lua/counters/increment.lua', 107],
+    [309, 'lua/shared/counters/retention.lua', 33],
+    [314, 'lua/counters/increment.lua', 110],
+    [316, 'lua/shared/counters/save.lua', 1],
+    [336, 'lua/counters/increment.lua', 112],
+    [338, 'lua/shared/calls.lua', 43],
+    [340, 'lua/shared/calls.lua', 8],
+    [344, 'lua/shared/calls.lua', 45],
+    [345, 'lua/shared/calls.lua', 27],
+    [353, 'lua/shared/drop-over.lua', 1],
+    [378, 'lua/shared/calls.lua', 36],
+    [384, 'lua/shared/calls.lua', 46],
+    [387, 'lua/shared/counters/outcomes.lua', 3],
+    [390, 'lua/counters/increment.lua', 114],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)

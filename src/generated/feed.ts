@@ -38,7 +38,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'feed/ack',
-    sha1: '2e76fe9bc0db8661d828940c59df5fb3cdb08eef',
+    sha1: '7ebdc397473060a545ec4324a35be7db7c496a33',
     reads: false,
     bytes: false,
     source: `--[[
@@ -347,6 +347,7 @@ end
 end
 
 if #done > 0 then
+  local is_over = redis.call('ZCOUNT', claimed, token, token) == #done
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -361,6 +362,14 @@ local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
   end
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
+  local has_work = try_removal(keys)
   local places, moved, large = {}, {}, {}
   for at, entry in ipairs(entries) do
     places[at] = entry.place
@@ -396,7 +405,7 @@ end
   -- About once for each thousand messages; see shared/feed/compact.
   feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
-  if redis.call('EXISTS', keys.work) == 1 then
+  if has_work then
     redis.call('ZREM', keys.claimed, unpack(places))
     redis.call('ZREM', keys.returned, unpack(places))
     redis.call('HDEL', keys.work, unpack(places))
@@ -409,12 +418,12 @@ end
   end
 end
   remove_entries(feed, keys, done)
-  if redis.call('ZCOUNT', claimed, token, token) == 0 then
-    redis.call('ZREM', leases, token)
+  if is_over then
 local function lease_field(token)
   return 'lease:' .. token
 end
     redis.call('HDEL', work, lease_field(token))
+    redis.call('ZREM', leases, token)
   end
   if feed.look or feed.moved ~= 0 then
 -- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
@@ -454,8 +463,9 @@ end
 
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
 local function is_sparse(feed, log)
-  local length = redis.call('XLEN', log)
-  if length == 0 then
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
     return false
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
@@ -491,6 +501,13 @@ local function move_oldest(feed, keys, budget)
   return false
 end
 
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
+
 -- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
 -- as many, so that the end is reached whoever appends meanwhile.
 local function compact(feed, keys, now_ms, done)
@@ -500,6 +517,9 @@ local function compact(feed, keys, now_ms, done)
     end
     -- Who cleared the feed may not have known of it.
     redis.call('UNLINK', keys.early)
+    if not may_rename(keys) then
+      return
+    end
 -- From now on something of the feed is where only those look who know this layout.
 local function stand_apart(meta, feed)
   if not feed.is_apart then
@@ -524,14 +544,6 @@ local function may_rest(feed)
   return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
 end
   if may_rest(feed) then
--- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
--- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
--- subscribers. A message that comes meanwhile finds it as it was.
--- How many messages are visible.
-local function log_length(feed, keys)
-  local length = redis.call('XLEN', keys.log)
-  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
-end
 -- Lets a key that this call may have created go when the feed goes.
 local function keep_with_feed(feed, key, now_ms)
   if feed.kept_until > 0 then
@@ -539,18 +551,32 @@ local function keep_with_feed(feed, key, now_ms)
   end
 end
 
+-- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
+local function is_empty(feed, keys)
+  local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
+  if feed.moved ~= 0 then
+    held[3] = redis.pcall('XLEN', keys.early)
+  end
+  for _, count in ipairs(held) do
+    if count ~= 0 then
+      return false
+    end
+  end
+  return true
+end
+
 -- To be asked for where the feed \`may_rest\`.
 local function rest_when_empty(feed, keys, now_ms)
-  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
+  if not is_empty(feed, keys) then
     return
   end
-  redis.call('UNLINK', keys.log)
+  redis.pcall('UNLINK', keys.log)
   if feed.moved ~= 0 then
-    redis.call('UNLINK', keys.early)
+    redis.pcall('UNLINK', keys.early)
     feed.moved = 0
   end
   -- A claim may be live though its messages were removed.
-  local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+  local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
   feed.lives_until = tonumber(last_lease or 0)
   feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
   keep_with_feed(feed, keys.meta, now_ms)
@@ -571,7 +597,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -594,7 +621,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -673,40 +700,40 @@ return { 'acked', #done, refused }
     [277, 'lua/shared/feed/entry.lua', 79],
     [287, 'lua/shared/feed/refuse.lua', 4],
     [303, 'lua/feed/ack.lua', 89],
-    [307, 'lua/shared/exact.lua', 1],
-    [317, 'lua/shared/feed/remove.lua', 24],
-    [334, 'lua/shared/feed/remove.lua', 5],
-    [352, 'lua/shared/feed/remove.lua', 41],
-    [368, 'lua/feed/ack.lua', 93],
-    [371, 'lua/shared/feed/leases.lua', 5],
-    [374, 'lua/feed/ack.lua', 96],
-    [377, 'lua/shared/feed/compact.lua', 1],
-    [382, 'lua/shared/budget.lua', 1],
-    [385, 'lua/shared/budget.lua', 5],
-    [405, 'lua/shared/feed/keep-alive.lua', 5],
-    [412, 'lua/shared/feed/compact.lua', 10],
-    [460, 'lua/shared/feed/save.lua', 40],
-    [467, 'lua/shared/feed/compact.lua', 58],
-    [477, 'lua/feed/ack.lua', 100],
-    [479, 'lua/shared/feed/may-rest.lua', 1],
-    [483, 'lua/feed/ack.lua', 102],
-    [484, 'lua/shared/feed/rest.lua', 1],
-    [487, 'lua/shared/feed/log-length.lua', 1],
-    [492, 'lua/shared/feed/keep-alive.lua', 5],
-    [499, 'lua/shared/feed/rest.lua', 7],
-    [519, 'lua/feed/ack.lua', 104],
-    [521, 'lua/shared/calls.lua', 42],
-    [523, 'lua/shared/calls.lua', 8],
-    [527, 'lua/shared/calls.lua', 44],
-    [528, 'lua/shared/calls.lua', 27],
-    [535, 'lua/shared/drop-over.lua', 1],
-    [560, 'lua/shared/calls.lua', 35],
-    [566, 'lua/shared/calls.lua', 45],
-    [569, 'lua/feed/ack.lua', 106],
-    [570, 'lua/shared/feed/save.lua', 48],
-    [572, 'lua/shared/feed/save.lua', 17],
-    [594, 'lua/shared/feed/save.lua', 50],
-    [599, 'lua/feed/ack.lua', 107],
+    [308, 'lua/shared/exact.lua', 1],
+    [318, 'lua/shared/feed/remove.lua', 38],
+    [322, 'lua/shared/feed/remove.lua', 24],
+    [329, 'lua/shared/feed/remove.lua', 42],
+    [343, 'lua/shared/feed/remove.lua', 5],
+    [361, 'lua/shared/feed/remove.lua', 56],
+    [377, 'lua/feed/ack.lua', 94],
+    [379, 'lua/shared/feed/leases.lua', 5],
+    [382, 'lua/feed/ack.lua', 96],
+    [386, 'lua/shared/feed/compact.lua', 1],
+    [391, 'lua/shared/budget.lua', 1],
+    [394, 'lua/shared/budget.lua', 5],
+    [414, 'lua/shared/feed/keep-alive.lua', 5],
+    [421, 'lua/shared/feed/compact.lua', 10],
+    [480, 'lua/shared/feed/save.lua', 45],
+    [487, 'lua/shared/feed/compact.lua', 69],
+    [497, 'lua/feed/ack.lua', 101],
+    [499, 'lua/shared/feed/may-rest.lua', 1],
+    [503, 'lua/feed/ack.lua', 103],
+    [504, 'lua/shared/feed/keep-alive.lua', 5],
+    [511, 'lua/shared/feed/rest.lua', 6],
+    [545, 'lua/feed/ack.lua', 105],
+    [547, 'lua/shared/calls.lua', 43],
+    [549, 'lua/shared/calls.lua', 8],
+    [553, 'lua/shared/calls.lua', 45],
+    [554, 'lua/shared/calls.lua', 27],
+    [562, 'lua/shared/drop-over.lua', 1],
+    [587, 'lua/shared/calls.lua', 36],
+    [593, 'lua/shared/calls.lua', 46],
+    [596, 'lua/feed/ack.lua', 107],
+    [597, 'lua/shared/feed/save.lua', 53],
+    [599, 'lua/shared/feed/save.lua', 22],
+    [621, 'lua/shared/feed/save.lua', 55],
+    [626, 'lua/feed/ack.lua', 108],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -1092,7 +1119,7 @@ export type AppendAlikeAnswer =
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
   script: {
     name: 'feed/append-alike',
-    sha1: '7319636555b35a43da1794772c311fef2421b94f',
+    sha1: '72c8dcd3dd2d15233f571859d558f3b61c7e682c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1347,7 +1374,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -1370,7 +1398,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -1425,19 +1453,19 @@ return { 'appended', feed.epoch, first }
     [189, 'lua/shared/feed/quick.lua', 21],
     [208, 'lua/feed/append-alike.lua', 69],
     [210, 'lua/shared/feed/save-call.lua', 1],
-    [212, 'lua/shared/feed/save.lua', 17],
+    [212, 'lua/shared/feed/save.lua', 22],
     [234, 'lua/shared/feed/save-call.lua', 3],
-    [235, 'lua/shared/feed/save.lua', 48],
+    [235, 'lua/shared/feed/save.lua', 53],
     [242, 'lua/shared/feed/save-call.lua', 4],
     [244, 'lua/shared/calls.lua', 8],
     [248, 'lua/shared/feed/save-call.lua', 6],
     [250, 'lua/shared/calls.lua', 27],
-    [257, 'lua/shared/drop-over.lua', 1],
-    [282, 'lua/shared/calls.lua', 35],
-    [288, 'lua/shared/feed/save-call.lua', 8],
-    [290, 'lua/feed/append-alike.lua', 71],
-    [291, 'lua/shared/wake.lua', 1],
-    [304, 'lua/feed/append-alike.lua', 72],
+    [258, 'lua/shared/drop-over.lua', 1],
+    [283, 'lua/shared/calls.lua', 36],
+    [289, 'lua/shared/feed/save-call.lua', 8],
+    [291, 'lua/feed/append-alike.lua', 71],
+    [292, 'lua/shared/wake.lua', 1],
+    [305, 'lua/feed/append-alike.lua', 72],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.bodies.length)
@@ -1520,7 +1548,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: '3dfcec2ff1c22a237e7a8cfc17a19cee10f2906d',
+    sha1: 'c740e41ea3c437941bc30a1263fce7b1334f55d8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1730,7 +1758,14 @@ local function begin_feed(meta, feed, now_us)
   return true
 end
 local created = begin_feed(meta, feed, now_us) and 1 or 0
-local log_may_begin, large_before, late = feed.bytes == 0, feed.large, 0
+local is_kept, late = keep_count + keep_ms + keep_bytes > 0, 0
+if is_kept or feed.due_at ~= 0 or feed.visible_at_us ~= 0 then
+-- A server out of memory refuses this, before anything has changed. Behind what frees it would take all that grows.
+local function refuse_when_full(meta, feed)
+  redis.call('HSET', meta, 'codec', feed.codec)
+end
+  refuse_when_full(meta, feed)
+end
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -1874,9 +1909,18 @@ local function store_late(feed, keys, entry)
   end
 end
 
+-- The commands that follow when a message has become visible, each once on nothing.
+local function try_showing(keys)
+  redis.call('HDEL', keys.parked, '')
+  redis.call('ZREM', keys.delayed, '')
+  redis.call('ZADD', keys.expiry, 'XX', '0', '')
+  redis.call('ZRANGE', keys.delayed, '0', '0')
+end
+
 -- Gives at most \`most\` due messages their positions. Answers how many became visible.
 local function show_due(feed, keys, now_us, most)
   local shown, budget = 0, budget_of(most)
+  try_showing(keys)
   feed.last = math.max(feed.last, now_us - 1)
   local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
   for _, id in ipairs(ids) do
@@ -1898,106 +1942,6 @@ local function show_due(feed, keys, now_us, most)
 end
   late = show_due(feed, keys, now_us, 100 + count)
 end
-local first = math.max(feed.last + 1, now_us)
--- As \`exact\`, for all numbers from \`first\` to \`last\`: how to write them, and what to subtract before.
--- Their upper digits are the same nearly always, and writing a double of sixteen digits costs twice as
--- much as writing the lower six.
-local function exact_range(first, last)
-  local base = first - first % 1000000
-  if last - base >= 1000000 then
-    return '%.0f', 0
-  end
-  return exact(base / 1000000) .. '%06d', base
-end
-local form, base = exact_range(first, first + count)
-local aside = late > 0
-local keyed = 0
-local id, bytes = first - 1, 0
--- Stores one whose place is its id.
-local function add_message(feed, keys, place, ttl_ms, origin, body)
-  if is_large(#body) then
-    redis.call('HSET', keys.bodies, place, body)
-    add_large_entry(feed, keys, place, ttl_ms, origin, #body)
-  else
-    add_entry(keys.log, place, ttl_ms, origin, body)
-  end
-end
--- Takes a new message that expires into the lane, or adds its score and member to \`indexed\`.
-local function plan_expiry(feed, position, ttl_ms, indexed)
-  local expires_at_ms = math.floor(position / 1000) + ttl_ms
-  if feed.lane_swept >= feed.lane_last then
-    feed.lane_ms = ttl_ms
-    feed.lane_swept = position - 1
-  end
-  if ttl_ms == feed.lane_ms then
-    feed.lane_last = position
-  else
-    indexed[#indexed + 1] = expires_at_ms
-    indexed[#indexed + 1] = exact(position)
-  end
-  note_expiry(feed, expires_at_ms)
-end
-local function park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
-  if is_large(#body) then
-    redis.call('HSET', keys.bodies, exact(id), body)
-    stand_apart(keys.meta, feed)
-    redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s %d\\n', ttl_ms, origin, #body))
-  else
-    redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s\\n', ttl_ms, origin) .. body)
-  end
-  redis.call('ZADD', keys.delayed, exact(visible_at_us), exact(id))
-end
--- Counts a message that was just parked into the state of the feed.
-local function note_parked(feed, id, visible_at_us, ttl_ms)
-  if feed.visible_at_us == 0 or visible_at_us < feed.visible_at_us then
-    feed.visible_at_us = visible_at_us
-  end
-  if ttl_ms == 0 then
-    feed.lives_until = -1
-  elseif feed.lives_until ~= -1 then
-    feed.lives_until = math.max(feed.lives_until, math.floor(id / 1000) + ttl_ms)
-  end
-end
-local function remember_key(once, key, id, forget_at_ms)
-  redis.call('HSET', once, key, string.format('%.0f %.0f', id, forget_at_ms))
-end
-local indexed = {}
-for at = messages_at, #messages, 5 do
-  id = id + 1
-  local body, ttl_ms, delay_ms = messages[at], messages[at + 1], messages[at + 2]
-  local key, origin = messages[at + 3], messages[at + 4]
-  local known = key ~= '' and id_of_key(once, key, now_ms)
-  if known then
-    duplicates[#duplicates + 1] = id - first
-    duplicates[#duplicates + 1] = known
-  elseif delay_ms == '0' then
-    add_message(feed, keys, string.format(form, id - base), ttl_ms, origin, body)
-    bytes = bytes + #body
-    if ttl_ms == '0' then
-      feed.lives_until = -1
-    else
-      plan_expiry(feed, id, tonumber(ttl_ms), indexed)
-    end
-  else
-    -- Ids are ahead of a clock that has stepped back.
-    local visible_at_us = now_us + id - first + delay_ms * 1000
-    park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
-    note_parked(feed, id, visible_at_us, tonumber(ttl_ms))
-    aside = true
-  end
-  if key ~= '' and not known then
-    remember_key(once, key, id, now_ms + remember_ms)
-    keyed = keyed + 1
-  end
-end
-feed.last, feed.bytes = id, feed.bytes + bytes
-
-local function index_expiry(expiry, indexed)
-  if #indexed > 0 then
-    redis.call('ZADD', expiry, unpack(indexed))
-  end
-end
-index_expiry(expiry, indexed)
 if feed.due_at ~= 0 and feed.due_at <= now_ms then
 -- What has expired goes; see shared/feed/expiry for how it is found. To be asked for from \`due_at\` on.
 -- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
@@ -2131,10 +2075,19 @@ local function delete_entries(feed, keys, places)
   end
 end
 
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
+
 local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
   end
+  local has_work = try_removal(keys)
   local places, moved, large = {}, {}, {}
   for at, entry in ipairs(entries) do
     places[at] = entry.place
@@ -2152,7 +2105,7 @@ local function remove_entries(feed, keys, entries)
   -- About once for each thousand messages; see shared/feed/compact.
   feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
-  if redis.call('EXISTS', keys.work) == 1 then
+  if has_work then
     redis.call('ZREM', keys.claimed, unpack(places))
     redis.call('ZREM', keys.returned, unpack(places))
     redis.call('HDEL', keys.work, unpack(places))
@@ -2214,15 +2167,142 @@ local function next_due(feed, keys)
   return due_at
 end
 
--- Removes at most 2 x \`most\` expired messages. \`added_bytes\`: what the call has added.
-local function reap_expired(feed, keys, now_ms, most, added_bytes)
-  sweep_lane(feed, keys, now_ms, budget_of(most, added_bytes))
-  sweep_index(feed, keys, now_ms, budget_of(most, added_bytes))
+-- Removes at most 2 x \`most\` expired messages, of as many bytes as one call adds.
+local function reap_expired(feed, keys, now_ms, most)
+  -- The commands that follow when some have gone, each once on nothing.
+  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+  redis.call('ZRANGE', keys.expiry, '0', '0')
+  sweep_lane(feed, keys, now_ms, budget_of(most))
+  sweep_index(feed, keys, now_ms, budget_of(most))
   feed.due_at = next_due(feed, keys)
 end
-  reap_expired(feed, keys, now_ms, 50 + count, bytes)
+  reap_expired(feed, keys, now_ms, 50 + count)
 end
-if keep_count + keep_ms + keep_bytes > 0 then
+if is_kept then
+-- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
+
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
+
+-- For calls that write before they remove.
+local function try_whole_removal(keys)
+  try_removal(keys)
+  redis.call('XDEL', keys.log, '0-1')
+end
+
+-- The commands of retention, each once on nothing: nothing is added where nothing could go.
+local function try_retention(keys)
+  try_whole_removal(keys)
+  redis.call('XLEN', keys.early)
+  redis.call('XRANGE', keys.early, '-', '-', 'COUNT', '1')
+  redis.call('ZRANGE', keys.guards, '0', '0')
+end
+  try_retention(keys)
+end
+local log_may_begin, large_before = feed.bytes == 0, feed.large
+local first = math.max(feed.last + 1, now_us)
+-- As \`exact\`, for all numbers from \`first\` to \`last\`: how to write them, and what to subtract before.
+-- Their upper digits are the same nearly always, and writing a double of sixteen digits costs twice as
+-- much as writing the lower six.
+local function exact_range(first, last)
+  local base = first - first % 1000000
+  if last - base >= 1000000 then
+    return '%.0f', 0
+  end
+  return exact(base / 1000000) .. '%06d', base
+end
+local form, base = exact_range(first, first + count)
+local indexed, aside, keyed, id, bytes = {}, late > 0, 0, first - 1, 0
+-- Stores one whose place is its id.
+local function add_message(feed, keys, place, ttl_ms, origin, body)
+  if is_large(#body) then
+    redis.call('HSET', keys.bodies, place, body)
+    add_large_entry(feed, keys, place, ttl_ms, origin, #body)
+  else
+    add_entry(keys.log, place, ttl_ms, origin, body)
+  end
+end
+-- Takes a new message that expires into the lane, or adds its score and member to \`indexed\`.
+local function plan_expiry(feed, position, ttl_ms, indexed)
+  local expires_at_ms = math.floor(position / 1000) + ttl_ms
+  if feed.lane_swept >= feed.lane_last then
+    feed.lane_ms = ttl_ms
+    feed.lane_swept = position - 1
+  end
+  if ttl_ms == feed.lane_ms then
+    feed.lane_last = position
+  else
+    indexed[#indexed + 1] = expires_at_ms
+    indexed[#indexed + 1] = exact(position)
+  end
+  note_expiry(feed, expires_at_ms)
+end
+local function park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
+  if is_large(#body) then
+    redis.call('HSET', keys.bodies, exact(id), body)
+    stand_apart(keys.meta, feed)
+    redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s %d\\n', ttl_ms, origin, #body))
+  else
+    redis.call('HSET', keys.parked, exact(id), string.format('%.0f %s\\n', ttl_ms, origin) .. body)
+  end
+  redis.call('ZADD', keys.delayed, exact(visible_at_us), exact(id))
+end
+-- Counts a message that was just parked into the state of the feed.
+local function note_parked(feed, id, visible_at_us, ttl_ms)
+  if feed.visible_at_us == 0 or visible_at_us < feed.visible_at_us then
+    feed.visible_at_us = visible_at_us
+  end
+  if ttl_ms == 0 then
+    feed.lives_until = -1
+  elseif feed.lives_until ~= -1 then
+    feed.lives_until = math.max(feed.lives_until, math.floor(id / 1000) + ttl_ms)
+  end
+end
+local function remember_key(once, key, id, forget_at_ms)
+  redis.call('HSET', once, key, string.format('%.0f %.0f', id, forget_at_ms))
+end
+for at = messages_at, #messages, 5 do
+  id = id + 1
+  local body, ttl_ms, delay_ms = messages[at], messages[at + 1], messages[at + 2]
+  local key, origin = messages[at + 3], messages[at + 4]
+  local known = key ~= '' and id_of_key(once, key, now_ms)
+  if known then
+    duplicates[#duplicates + 1] = id - first
+    duplicates[#duplicates + 1] = known
+  elseif delay_ms == '0' then
+    add_message(feed, keys, string.format(form, id - base), ttl_ms, origin, body)
+    bytes = bytes + #body
+    if ttl_ms == '0' then
+      feed.lives_until = -1
+    else
+      plan_expiry(feed, id, tonumber(ttl_ms), indexed)
+    end
+  else
+    -- Ids are ahead of a clock that has stepped back.
+    local visible_at_us = now_us + id - first + delay_ms * 1000
+    park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
+    note_parked(feed, id, visible_at_us, tonumber(ttl_ms))
+    aside = true
+  end
+  if key ~= '' and not known then
+    remember_key(once, key, id, now_ms + remember_ms)
+    keyed = keyed + 1
+  end
+end
+feed.last, feed.bytes = id, feed.bytes + bytes
+
+local function index_expiry(expiry, indexed)
+  if #indexed > 0 then
+    redis.call('ZADD', expiry, unpack(indexed))
+  end
+end
+index_expiry(expiry, indexed)
+if is_kept then
 -- Retention: what the log holds beyond \`keep\` goes, oldest first, up to the smallest marker of a
 -- protected subscriber. Readers behind what went are told of the gap.
 -- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
@@ -2387,10 +2467,19 @@ local function delete_entries(feed, keys, places)
   end
 end
 
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
+
 local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
   end
+  local has_work = try_removal(keys)
   local places, moved, large = {}, {}, {}
   for at, entry in ipairs(entries) do
     places[at] = entry.place
@@ -2408,7 +2497,7 @@ local function remove_entries(feed, keys, entries)
   -- About once for each thousand messages; see shared/feed/compact.
   feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
-  if redis.call('EXISTS', keys.work) == 1 then
+  if has_work then
     redis.call('ZREM', keys.claimed, unpack(places))
     redis.call('ZREM', keys.returned, unpack(places))
     redis.call('HDEL', keys.work, unpack(places))
@@ -2522,8 +2611,9 @@ end
 
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
 local function is_sparse(feed, log)
-  local length = redis.call('XLEN', log)
-  if length == 0 then
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
     return false
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
@@ -2559,6 +2649,13 @@ local function move_oldest(feed, keys, budget)
   return false
 end
 
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
+
 -- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
 -- as many, so that the end is reached whoever appends meanwhile.
 local function compact(feed, keys, now_ms, done)
@@ -2568,6 +2665,9 @@ local function compact(feed, keys, now_ms, done)
     end
     -- Who cleared the feed may not have known of it.
     redis.call('UNLINK', keys.early)
+    if not may_rename(keys) then
+      return
+    end
     stand_apart(keys.meta, feed)
   end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
@@ -2602,7 +2702,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -2720,7 +2820,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -2743,7 +2844,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -2797,93 +2898,100 @@ return { 'appended', feed.epoch, first, created, duplicates }
     [181, 'lua/feed/append.lua', 97],
     [194, 'lua/shared/feed/save.lua', 3],
     [207, 'lua/feed/append.lua', 110],
-    [209, 'lua/shared/exact.lua', 1],
-    [219, 'lua/shared/feed/save.lua', 40],
-    [226, 'lua/shared/feed/add-message.lua', 1],
-    [227, 'lua/shared/feed/add-entry.lua', 1],
-    [235, 'lua/shared/feed/body.lua', 7],
-    [238, 'lua/shared/feed/body.lua', 16],
-    [242, 'lua/shared/feed/add-message.lua', 6],
-    [248, 'lua/shared/feed/expiry.lua', 6],
-    [256, 'lua/feed/append.lua', 55],
-    [271, 'lua/feed/append.lua', 112],
-    [272, 'lua/shared/feed/show-due.lua', 1],
-    [273, 'lua/shared/budget.lua', 1],
-    [276, 'lua/shared/budget.lua', 5],
-    [292, 'lua/shared/feed/expired.lua', 1],
-    [295, 'lua/shared/feed/parked.lua', 1],
-    [315, 'lua/shared/feed/unpark.lua', 1],
-    [323, 'lua/shared/feed/store-late.lua', 3],
-    [351, 'lua/shared/feed/show-due.lua', 8],
-    [374, 'lua/feed/append.lua', 114],
-    [377, 'lua/shared/exact-range.lua', 1],
-    [380, 'lua/shared/exact-range.lua', 5],
-    [387, 'lua/feed/append.lua', 117],
-    [388, 'lua/feed/append.lua', 119],
-    [391, 'lua/shared/feed/add-message.lua', 13],
-    [400, 'lua/shared/feed/expiry.lua', 15],
-    [415, 'lua/shared/feed/park.lua', 5],
-    [425, 'lua/shared/feed/park.lua', 16],
-    [436, 'lua/shared/idempotency.lua', 10],
-    [439, 'lua/feed/append.lua', 118],
-    [440, 'lua/feed/append.lua', 122],
-    [470, 'lua/shared/feed/expiry.lua', 31],
-    [475, 'lua/feed/append.lua', 152],
-    [477, 'lua/shared/feed/reap.lua', 1],
-    [478, 'lua/shared/budget.lua', 1],
-    [481, 'lua/shared/budget.lua', 5],
-    [501, 'lua/shared/feed/entry.lua', 1],
-    [507, 'lua/shared/feed/entry.lua', 8],
-    [588, 'lua/shared/feed/remove.lua', 1],
-    [589, 'lua/shared/feed/remove.lua', 4],
-    [642, 'lua/shared/feed/reap.lua', 6],
-    [698, 'lua/feed/append.lua', 155],
-    [701, 'lua/shared/feed/retention.lua', 1],
-    [703, 'lua/shared/budget.lua', 1],
-    [706, 'lua/shared/budget.lua', 5],
-    [726, 'lua/shared/feed/entry.lua', 1],
-    [732, 'lua/shared/feed/entry.lua', 8],
-    [803, 'lua/shared/feed/expired.lua', 1],
-    [806, 'lua/shared/feed/log-length.lua', 1],
-    [811, 'lua/shared/feed/work.lua', 1],
-    [826, 'lua/shared/feed/work.lua', 20],
-    [844, 'lua/shared/feed/remove.lua', 1],
-    [845, 'lua/shared/feed/remove.lua', 4],
-    [898, 'lua/shared/feed/retention.lua', 10],
-    [959, 'lua/feed/append.lua', 159],
-    [962, 'lua/shared/feed/keep-alive.lua', 5],
-    [968, 'lua/feed/append.lua', 162],
-    [969, 'lua/shared/feed/compact.lua', 1],
-    [974, 'lua/shared/budget.lua', 1],
-    [977, 'lua/shared/budget.lua', 5],
-    [997, 'lua/shared/feed/compact.lua', 9],
-    [1056, 'lua/feed/append.lua', 164],
-    [1059, 'lua/shared/idempotency.lua', 14],
-    [1061, 'lua/shared/drop-over.lua', 1],
-    [1086, 'lua/shared/idempotency.lua', 17],
-    [1090, 'lua/feed/append.lua', 167],
-    [1091, 'lua/shared/idempotency.lua', 22],
-    [1097, 'lua/feed/append.lua', 168],
-    [1102, 'lua/shared/feed/keep-alive.lua', 12],
-    [1116, 'lua/feed/append.lua', 173],
-    [1117, 'lua/shared/feed/move-all.lua', 2],
-    [1135, 'lua/shared/feed/keep-alive.lua', 27],
-    [1145, 'lua/shared/feed/move-all.lua', 20],
-    [1147, 'lua/feed/append.lua', 175],
-    [1155, 'lua/shared/feed/save-call.lua', 1],
-    [1157, 'lua/shared/feed/save.lua', 17],
-    [1179, 'lua/shared/feed/save-call.lua', 3],
-    [1180, 'lua/shared/feed/save.lua', 48],
-    [1187, 'lua/shared/feed/save-call.lua', 4],
-    [1189, 'lua/shared/calls.lua', 8],
-    [1193, 'lua/shared/feed/save-call.lua', 6],
-    [1195, 'lua/shared/calls.lua', 27],
-    [1202, 'lua/shared/drop-over.lua', 1],
-    [1227, 'lua/shared/calls.lua', 35],
-    [1233, 'lua/shared/feed/save-call.lua', 8],
-    [1235, 'lua/feed/append.lua', 183],
-    [1236, 'lua/shared/wake.lua', 1],
-    [1249, 'lua/feed/append.lua', 184],
+    [210, 'lua/shared/feed/save.lua', 17],
+    [214, 'lua/feed/append.lua', 113],
+    [216, 'lua/shared/exact.lua', 1],
+    [226, 'lua/shared/feed/save.lua', 45],
+    [233, 'lua/shared/feed/add-message.lua', 1],
+    [234, 'lua/shared/feed/add-entry.lua', 1],
+    [242, 'lua/shared/feed/body.lua', 7],
+    [245, 'lua/shared/feed/body.lua', 16],
+    [249, 'lua/shared/feed/add-message.lua', 6],
+    [255, 'lua/shared/feed/expiry.lua', 6],
+    [263, 'lua/feed/append.lua', 55],
+    [278, 'lua/feed/append.lua', 115],
+    [279, 'lua/shared/feed/show-due.lua', 1],
+    [280, 'lua/shared/budget.lua', 1],
+    [283, 'lua/shared/budget.lua', 5],
+    [299, 'lua/shared/feed/expired.lua', 1],
+    [302, 'lua/shared/feed/parked.lua', 1],
+    [322, 'lua/shared/feed/unpark.lua', 1],
+    [330, 'lua/shared/feed/store-late.lua', 3],
+    [358, 'lua/shared/feed/show-due.lua', 8],
+    [390, 'lua/feed/append.lua', 117],
+    [393, 'lua/shared/feed/reap.lua', 1],
+    [394, 'lua/shared/budget.lua', 1],
+    [397, 'lua/shared/budget.lua', 5],
+    [417, 'lua/shared/feed/entry.lua', 1],
+    [423, 'lua/shared/feed/entry.lua', 8],
+    [504, 'lua/shared/feed/remove.lua', 1],
+    [505, 'lua/shared/feed/remove.lua', 4],
+    [533, 'lua/shared/feed/remove.lua', 38],
+    [567, 'lua/shared/feed/reap.lua', 6],
+    [626, 'lua/feed/append.lua', 121],
+    [629, 'lua/shared/feed/remove.lua', 1],
+    [630, 'lua/shared/feed/remove.lua', 4],
+    [631, 'lua/shared/feed/remove.lua', 24],
+    [645, 'lua/shared/feed/try-retention.lua', 3],
+    [652, 'lua/feed/append.lua', 125],
+    [656, 'lua/shared/exact-range.lua', 1],
+    [659, 'lua/shared/exact-range.lua', 5],
+    [666, 'lua/feed/append.lua', 129],
+    [668, 'lua/shared/feed/add-message.lua', 13],
+    [677, 'lua/shared/feed/expiry.lua', 15],
+    [692, 'lua/shared/feed/park.lua', 5],
+    [702, 'lua/shared/feed/park.lua', 16],
+    [713, 'lua/shared/idempotency.lua', 10],
+    [716, 'lua/feed/append.lua', 131],
+    [746, 'lua/shared/feed/expiry.lua', 31],
+    [751, 'lua/feed/append.lua', 161],
+    [753, 'lua/shared/feed/retention.lua', 1],
+    [755, 'lua/shared/budget.lua', 1],
+    [758, 'lua/shared/budget.lua', 5],
+    [778, 'lua/shared/feed/entry.lua', 1],
+    [784, 'lua/shared/feed/entry.lua', 8],
+    [855, 'lua/shared/feed/expired.lua', 1],
+    [858, 'lua/shared/feed/log-length.lua', 1],
+    [863, 'lua/shared/feed/work.lua', 1],
+    [878, 'lua/shared/feed/work.lua', 20],
+    [896, 'lua/shared/feed/remove.lua', 1],
+    [897, 'lua/shared/feed/remove.lua', 4],
+    [925, 'lua/shared/feed/remove.lua', 38],
+    [959, 'lua/shared/feed/retention.lua', 10],
+    [1020, 'lua/feed/append.lua', 164],
+    [1023, 'lua/shared/feed/keep-alive.lua', 5],
+    [1029, 'lua/feed/append.lua', 167],
+    [1030, 'lua/shared/feed/compact.lua', 1],
+    [1035, 'lua/shared/budget.lua', 1],
+    [1038, 'lua/shared/budget.lua', 5],
+    [1058, 'lua/shared/feed/compact.lua', 9],
+    [1128, 'lua/feed/append.lua', 169],
+    [1131, 'lua/shared/idempotency.lua', 14],
+    [1133, 'lua/shared/drop-over.lua', 1],
+    [1158, 'lua/shared/idempotency.lua', 17],
+    [1162, 'lua/feed/append.lua', 172],
+    [1163, 'lua/shared/idempotency.lua', 22],
+    [1169, 'lua/feed/append.lua', 173],
+    [1174, 'lua/shared/feed/keep-alive.lua', 12],
+    [1188, 'lua/feed/append.lua', 178],
+    [1189, 'lua/shared/feed/move-all.lua', 2],
+    [1207, 'lua/shared/feed/keep-alive.lua', 27],
+    [1217, 'lua/shared/feed/move-all.lua', 20],
+    [1219, 'lua/feed/append.lua', 180],
+    [1227, 'lua/shared/feed/save-call.lua', 1],
+    [1229, 'lua/shared/feed/save.lua', 22],
+    [1251, 'lua/shared/feed/save-call.lua', 3],
+    [1252, 'lua/shared/feed/save.lua', 53],
+    [1259, 'lua/shared/feed/save-call.lua', 4],
+    [1261, 'lua/shared/calls.lua', 8],
+    [1265, 'lua/shared/feed/save-call.lua', 6],
+    [1267, 'lua/shared/calls.lua', 27],
+    [1275, 'lua/shared/drop-over.lua', 1],
+    [1300, 'lua/shared/calls.lua', 36],
+    [1306, 'lua/shared/feed/save-call.lua', 8],
+    [1308, 'lua/feed/append.lua', 188],
+    [1309, 'lua/shared/wake.lua', 1],
+    [1322, 'lua/feed/append.lua', 189],
   ],
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
@@ -2959,7 +3067,7 @@ export type BuryAnswer =
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'feed/bury',
-    sha1: '2e5c9b3b1d2926a8ed4052cc6b933e154323e2ee',
+    sha1: '65cbb98857711f99f1bbe0a582b99e5656f28fdf',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3274,8 +3382,27 @@ end
 end
 complete_entries(work, entries)
 if #entries > 0 then
+  local is_over = redis.call('ZCOUNT', claimed, token, token) == #entries
   -- It is used as soon as this partition is.
   dead.partitions = feed.partitions
+-- A server out of memory refuses this, before anything has changed. Behind what frees it would take all that grows.
+local function refuse_when_full(meta, feed)
+  redis.call('HSET', meta, 'codec', feed.codec)
+end
+  refuse_when_full(meta, feed)
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
+-- For calls that write before they remove.
+local function try_whole_removal(keys)
+  try_removal(keys)
+  redis.call('XDEL', keys.log, '0-1')
+end
+  try_whole_removal(keys)
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -3344,6 +3471,7 @@ local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
   end
+  local has_work = try_removal(keys)
   local places, moved, large = {}, {}, {}
   for at, entry in ipairs(entries) do
     places[at] = entry.place
@@ -3361,7 +3489,7 @@ local function remove_entries(feed, keys, entries)
   -- About once for each thousand messages; see shared/feed/compact.
   feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
-  if redis.call('EXISTS', keys.work) == 1 then
+  if has_work then
     redis.call('ZREM', keys.claimed, unpack(places))
     redis.call('ZREM', keys.returned, unpack(places))
     redis.call('HDEL', keys.work, unpack(places))
@@ -3397,8 +3525,9 @@ local function keep_with_feed(feed, key, now_ms)
 end
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
 local function is_sparse(feed, log)
-  local length = redis.call('XLEN', log)
-  if length == 0 then
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
     return false
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
@@ -3432,6 +3561,12 @@ local function move_oldest(feed, keys, budget)
   until not is_left(budget)
   return false
 end
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
 -- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
 -- as many, so that the end is reached whoever appends meanwhile.
 local function compact(feed, keys, now_ms, done)
@@ -3441,6 +3576,9 @@ local function compact(feed, keys, now_ms, done)
     end
     -- Who cleared the feed may not have known of it.
     redis.call('UNLINK', keys.early)
+    if not may_rename(keys) then
+      return
+    end
     stand_apart(keys.meta, feed)
   end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
@@ -3539,8 +3677,11 @@ end
 end
   store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
   if dead.due_at ~= 0 and dead.due_at <= now_ms then
--- Removes at most 2 x \`most\` expired messages. \`added_bytes\`: what the call has added.
-local function reap_expired(feed, keys, now_ms, most, added_bytes)
+-- Removes at most 2 x \`most\` expired messages, of as many bytes as one call adds.
+local function reap_expired(feed, keys, now_ms, most)
+  -- The commands that follow when some have gone, each once on nothing.
+  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+  redis.call('ZRANGE', keys.expiry, '0', '0')
 -- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
 local function raws_between(feed, log, early, from, to, count)
   if from > feed.moved then
@@ -3582,7 +3723,7 @@ local function sweep_lane(feed, keys, now_ms, budget)
     remove_entries(feed, keys, expired)
   end
 end
-  sweep_lane(feed, keys, now_ms, budget_of(most, added_bytes))
+  sweep_lane(feed, keys, now_ms, budget_of(most))
 -- Removes entries whose time in the index has come.
 local function sweep_index(feed, keys, now_ms, budget)
   repeat
@@ -3601,7 +3742,7 @@ local function sweep_index(feed, keys, now_ms, budget)
     remove_entries(feed, keys, expired)
   until #places < most or not is_left(budget)
 end
-  sweep_index(feed, keys, now_ms, budget_of(most, added_bytes))
+  sweep_index(feed, keys, now_ms, budget_of(most))
 -- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
 local function next_due(feed, keys)
   local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
@@ -3689,12 +3830,12 @@ local function wake(channel, sharded, reason)
 end
   wake(dead_channel, sharded, 'appended')
   remove_entries(feed, keys, entries)
-  if redis.call('ZCOUNT', claimed, token, token) == 0 then
-    redis.call('ZREM', leases, token)
+  if is_over then
 local function lease_field(token)
   return 'lease:' .. token
 end
     redis.call('HDEL', work, lease_field(token))
+    redis.call('ZREM', leases, token)
   end
   if feed.look or feed.moved ~= 0 then
     compact(feed, keys, now_ms, #entries)
@@ -3707,24 +3848,33 @@ end
 -- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
 -- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
 -- subscribers. A message that comes meanwhile finds it as it was.
--- How many messages are visible.
-local function log_length(feed, keys)
-  local length = redis.call('XLEN', keys.log)
-  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+
+-- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
+local function is_empty(feed, keys)
+  local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
+  if feed.moved ~= 0 then
+    held[3] = redis.pcall('XLEN', keys.early)
+  end
+  for _, count in ipairs(held) do
+    if count ~= 0 then
+      return false
+    end
+  end
+  return true
 end
 
 -- To be asked for where the feed \`may_rest\`.
 local function rest_when_empty(feed, keys, now_ms)
-  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
+  if not is_empty(feed, keys) then
     return
   end
-  redis.call('UNLINK', keys.log)
+  redis.pcall('UNLINK', keys.log)
   if feed.moved ~= 0 then
-    redis.call('UNLINK', keys.early)
+    redis.pcall('UNLINK', keys.early)
     feed.moved = 0
   end
   -- A claim may be live though its messages were removed.
-  local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+  local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
   feed.lives_until = tonumber(last_lease or 0)
   feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
   keep_with_feed(feed, keys.meta, now_ms)
@@ -3745,7 +3895,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -3768,7 +3919,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -3823,68 +3974,73 @@ return { 'buried', #entries }
     [294, 'lua/shared/feed/work.lua', 6],
     [303, 'lua/shared/feed/work.lua', 29],
     [311, 'lua/feed/bury.lua', 111],
-    [315, 'lua/shared/exact.lua', 1],
-    [325, 'lua/shared/feed/save.lua', 17],
-    [347, 'lua/shared/feed/save.lua', 40],
-    [354, 'lua/shared/feed/save.lua', 48],
-    [361, 'lua/shared/feed/remove.lua', 5],
-    [379, 'lua/shared/feed/remove.lua', 24],
-    [412, 'lua/shared/budget.lua', 6],
-    [416, 'lua/shared/budget.lua', 11],
-    [420, 'lua/shared/budget.lua', 16],
-    [424, 'lua/shared/budget.lua', 21],
-    [428, 'lua/shared/feed/keep-alive.lua', 5],
-    [434, 'lua/shared/feed/compact.lua', 10],
-    [451, 'lua/shared/feed/compact.lua', 28],
-    [471, 'lua/shared/feed/compact.lua', 49],
-    [490, 'lua/shared/feed/bury.lua', 20],
-    [493, 'lua/shared/feed/save.lua', 3],
-    [506, 'lua/shared/feed/bury.lua', 23],
-    [507, 'lua/shared/feed/bury.lua', 8],
-    [510, 'lua/shared/feed/add-message.lua', 1],
-    [511, 'lua/shared/feed/add-entry.lua', 1],
-    [519, 'lua/shared/feed/body.lua', 7],
-    [522, 'lua/shared/feed/body.lua', 11],
-    [526, 'lua/shared/feed/add-message.lua', 6],
-    [532, 'lua/shared/feed/expiry.lua', 6],
-    [540, 'lua/shared/feed/store-late.lua', 3],
-    [568, 'lua/shared/feed/bury.lua', 11],
-    [576, 'lua/shared/feed/bury.lua', 24],
-    [578, 'lua/shared/feed/reap.lua', 56],
-    [580, 'lua/shared/feed/entry.lua', 57],
-    [593, 'lua/shared/feed/entry.lua', 71],
-    [600, 'lua/shared/feed/body.lua', 16],
-    [604, 'lua/shared/feed/reap.lua', 7],
-    [621, 'lua/shared/feed/reap.lua', 58],
-    [622, 'lua/shared/feed/reap.lua', 25],
-    [640, 'lua/shared/feed/reap.lua', 59],
-    [641, 'lua/shared/feed/reap.lua', 44],
-    [652, 'lua/shared/feed/reap.lua', 60],
-    [654, 'lua/shared/feed/bury.lua', 26],
-    [659, 'lua/shared/feed/keep-alive.lua', 12],
-    [673, 'lua/shared/feed/bury.lua', 31],
-    [686, 'lua/shared/feed/keep-alive.lua', 27],
-    [696, 'lua/shared/feed/bury.lua', 44],
-    [700, 'lua/feed/bury.lua', 67],
-    [712, 'lua/feed/bury.lua', 115],
-    [713, 'lua/shared/wake.lua', 1],
-    [726, 'lua/feed/bury.lua', 116],
-    [730, 'lua/shared/feed/leases.lua', 5],
-    [733, 'lua/feed/bury.lua', 120],
-    [738, 'lua/shared/feed/may-rest.lua', 1],
-    [742, 'lua/feed/bury.lua', 125],
-    [743, 'lua/shared/feed/rest.lua', 1],
-    [746, 'lua/shared/feed/log-length.lua', 1],
-    [751, 'lua/shared/feed/rest.lua', 6],
-    [772, 'lua/feed/bury.lua', 127],
-    [774, 'lua/shared/calls.lua', 42],
-    [776, 'lua/shared/calls.lua', 8],
-    [780, 'lua/shared/calls.lua', 44],
-    [781, 'lua/shared/calls.lua', 27],
-    [788, 'lua/shared/drop-over.lua', 1],
-    [813, 'lua/shared/calls.lua', 35],
-    [819, 'lua/shared/calls.lua', 45],
-    [822, 'lua/feed/bury.lua', 129],
+    [316, 'lua/shared/feed/save.lua', 17],
+    [320, 'lua/feed/bury.lua', 116],
+    [321, 'lua/shared/feed/remove.lua', 24],
+    [328, 'lua/shared/feed/remove.lua', 32],
+    [333, 'lua/feed/bury.lua', 117],
+    [334, 'lua/shared/exact.lua', 1],
+    [344, 'lua/shared/feed/save.lua', 22],
+    [366, 'lua/shared/feed/save.lua', 45],
+    [373, 'lua/shared/feed/save.lua', 53],
+    [380, 'lua/shared/feed/remove.lua', 5],
+    [398, 'lua/shared/feed/remove.lua', 38],
+    [432, 'lua/shared/budget.lua', 6],
+    [436, 'lua/shared/budget.lua', 11],
+    [440, 'lua/shared/budget.lua', 16],
+    [444, 'lua/shared/budget.lua', 21],
+    [448, 'lua/shared/feed/keep-alive.lua', 5],
+    [454, 'lua/shared/feed/compact.lua', 10],
+    [472, 'lua/shared/feed/compact.lua', 29],
+    [492, 'lua/shared/feed/compact.lua', 50],
+    [498, 'lua/shared/feed/compact.lua', 57],
+    [520, 'lua/shared/feed/bury.lua', 20],
+    [523, 'lua/shared/feed/save.lua', 3],
+    [536, 'lua/shared/feed/bury.lua', 23],
+    [537, 'lua/shared/feed/bury.lua', 8],
+    [540, 'lua/shared/feed/add-message.lua', 1],
+    [541, 'lua/shared/feed/add-entry.lua', 1],
+    [549, 'lua/shared/feed/body.lua', 7],
+    [552, 'lua/shared/feed/body.lua', 11],
+    [556, 'lua/shared/feed/add-message.lua', 6],
+    [562, 'lua/shared/feed/expiry.lua', 6],
+    [570, 'lua/shared/feed/store-late.lua', 3],
+    [598, 'lua/shared/feed/bury.lua', 11],
+    [606, 'lua/shared/feed/bury.lua', 24],
+    [608, 'lua/shared/feed/reap.lua', 56],
+    [613, 'lua/shared/feed/entry.lua', 57],
+    [626, 'lua/shared/feed/entry.lua', 71],
+    [633, 'lua/shared/feed/body.lua', 16],
+    [637, 'lua/shared/feed/reap.lua', 7],
+    [654, 'lua/shared/feed/reap.lua', 61],
+    [655, 'lua/shared/feed/reap.lua', 25],
+    [673, 'lua/shared/feed/reap.lua', 62],
+    [674, 'lua/shared/feed/reap.lua', 44],
+    [685, 'lua/shared/feed/reap.lua', 63],
+    [687, 'lua/shared/feed/bury.lua', 26],
+    [692, 'lua/shared/feed/keep-alive.lua', 12],
+    [706, 'lua/shared/feed/bury.lua', 31],
+    [719, 'lua/shared/feed/keep-alive.lua', 27],
+    [729, 'lua/shared/feed/bury.lua', 44],
+    [733, 'lua/feed/bury.lua', 67],
+    [745, 'lua/feed/bury.lua', 118],
+    [746, 'lua/shared/wake.lua', 1],
+    [759, 'lua/feed/bury.lua', 119],
+    [762, 'lua/shared/feed/leases.lua', 5],
+    [765, 'lua/feed/bury.lua', 122],
+    [771, 'lua/shared/feed/may-rest.lua', 1],
+    [775, 'lua/feed/bury.lua', 128],
+    [776, 'lua/shared/feed/rest.lua', 1],
+    [779, 'lua/shared/feed/rest.lua', 5],
+    [814, 'lua/feed/bury.lua', 130],
+    [816, 'lua/shared/calls.lua', 43],
+    [818, 'lua/shared/calls.lua', 8],
+    [822, 'lua/shared/calls.lua', 45],
+    [823, 'lua/shared/calls.lua', 27],
+    [831, 'lua/shared/drop-over.lua', 1],
+    [856, 'lua/shared/calls.lua', 36],
+    [862, 'lua/shared/calls.lua', 46],
+    [865, 'lua/feed/bury.lua', 132],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.ids.length)
@@ -3963,7 +4119,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: '82df44035e0bd4e139c39530a848552a0e45df06',
+    sha1: 'e8af94c8baa989940c50bc453277ba69ac1aa606',
     reads: false,
     bytes: true,
     source: `--[[
@@ -4284,8 +4440,8 @@ if known_token and is_live(leases, known_token, now_ms) then
 -- The entries of one claim, oldest first.
 local function claimed_entries(feed, keys, token)
   local entries = {}
-  for at, place in ipairs(places_held(keys.claimed, token)) do
-    entries[at] = entry_at(feed, keys, place)
+  for _, place in ipairs(places_held(keys.claimed, token)) do
+    entries[#entries + 1] = entry_at(feed, keys, place)
   end
   complete_entries(keys.work, entries)
   return entries
@@ -4304,8 +4460,11 @@ end
 -- Frees what claims held whose lease ran out: at least one claim, then up to \`budget\` messages.
 local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
   local freed = 0
--- Makes messages free again, in their old places.
-local function give_back(claimed, returned, places)
+-- Makes messages free again, in their old places: all of them, or none where a right is missing. It frees first, also of a server out of
+-- memory.
+local function give_back(claimed, returned, work, places)
+  redis.call('HDEL', work, '')
+  redis.call('ZADD', returned, 'XX', '0', '')
   redis.call('ZREM', claimed, unpack(places))
   local scored = {}
   for _, place in ipairs(places) do
@@ -4314,19 +4473,20 @@ local function give_back(claimed, returned, places)
   end
   redis.call('ZADD', returned, unpack(scored))
 end
+-- The lease goes last: it leads to what is left of the claim.
 local function forget_lease(leases, work, token)
-  redis.call('ZREM', leases, token)
   redis.call('HDEL', work, lease_field(token))
+  redis.call('ZREM', leases, token)
 end
   for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
     local places = places_held(claimed, token)
     if freed > 0 and freed + #places > budget then
       break
     end
-    forget_lease(leases, work, token)
     if #places > 0 then
-      give_back(claimed, returned, places)
+      give_back(claimed, returned, work, places)
     end
+    forget_lease(leases, work, token)
     freed = freed + #places
   end
   return freed
@@ -4458,9 +4618,18 @@ local function store_late(feed, keys, entry)
   end
 end
 
+-- The commands that follow when a message has become visible, each once on nothing.
+local function try_showing(keys)
+  redis.call('HDEL', keys.parked, '')
+  redis.call('ZREM', keys.delayed, '')
+  redis.call('ZADD', keys.expiry, 'XX', '0', '')
+  redis.call('ZRANGE', keys.delayed, '0', '0')
+end
+
 -- Gives at most \`most\` due messages their positions. Answers how many became visible.
 local function show_due(feed, keys, now_us, most)
   local shown, budget = 0, budget_of(most)
+  try_showing(keys)
   feed.last = math.max(feed.last, now_us - 1)
   local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
   for _, id in ipairs(ids) do
@@ -4512,9 +4681,9 @@ local function find_returned(found, feed, keys, limit, max_claims, now_ms)
   local from = 0
   while is_looking(found, limit) do
     local chunk = math.min(limit - #found.free, at_once(found.budget))
-    local entries = {}
-    for at, place in ipairs(redis.call('ZRANGE', keys.returned, from, from + chunk - 1)) do
-      entries[at] = entry_at(feed, keys, place)
+    local places, entries = redis.call('ZRANGE', keys.returned, from, from + chunk - 1), {}
+    for _, place in ipairs(places) do
+      entries[#entries + 1] = entry_at(feed, keys, place)
     end
     complete_entries(keys.work, entries)
     for _, entry in ipairs(entries) do
@@ -4523,8 +4692,8 @@ local function find_returned(found, feed, keys, limit, max_claims, now_ms)
       end
       sort_out(found, entry, max_claims, now_ms)
     end
-    from = from + #entries
-    if #entries < chunk then
+    from = from + #places
+    if #places < chunk then
       return
     end
   end
@@ -4569,50 +4738,13 @@ local function find_fresh(found, feed, keys, limit, max_claims, now_ms)
 end
 find_fresh(found, feed, keys, limit, max_claims, now_ms)
 
-local expires_at_ms = now_ms + lease_ms
-if #found.free > 0 then
-  feed.token = math.max(feed.token + 1, now_us)
--- Messages live at least until their claim has ended and the grace is over. Answers those whose life
--- became longer; their records in \`work\` are the caller's to write.
-local function prolong_entries(feed, expiry, entries, until_ms)
-  local prolonged, scored = {}, {}
-  for _, entry in ipairs(entries) do
-    if entry.expires_at_ms ~= 0 and entry.expires_at_ms < until_ms then
-      entry.expires_at_ms = until_ms
-      prolonged[#prolonged + 1] = entry
-      scored[#scored + 1] = until_ms
-      scored[#scored + 1] = entry.place
-    end
-  end
-  if #prolonged > 0 then
-    redis.call('ZADD', expiry, unpack(scored))
-    if feed.lives_until ~= -1 then
-      feed.lives_until = math.max(feed.lives_until, until_ms)
-    end
-  end
-  return prolonged
+-- What goes does so before anything is claimed: where a right to that is missing, nothing is held for nobody.
+if #found.dead > 0 or #found.free > 0 and #found.expired > 0 then
+-- A server out of memory refuses this, before anything has changed. Behind what frees it would take all that grows.
+local function refuse_when_full(meta, feed)
+  redis.call('HSET', meta, 'codec', feed.codec)
 end
-  prolong_entries(feed, expiry, found.free, expires_at_ms + grace_ms)
--- Writes a new claim over free entries, each of which has been claimed once more now.
-local function open_claim(leases, claimed, returned, work, token, ends_at_ms, lease_ms, entries)
-  local scored, known, places = {}, { lease_field(token), lease_ms }, {}
-local function format_work(entry)
-  return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
-end
-  for at, entry in ipairs(entries) do
-    entry.claims = entry.claims + 1
-    places[at] = entry.place
-    scored[#scored + 1] = token
-    scored[#scored + 1] = entry.place
-    known[#known + 1] = entry.place
-    known[#known + 1] = format_work(entry)
-  end
-  redis.call('ZADD', claimed, unpack(scored))
-  redis.call('HSET', work, unpack(known))
-  redis.call('ZADD', leases, ends_at_ms, token)
-  redis.call('ZREM', returned, unpack(places))
-end
-  open_claim(leases, claimed, returned, work, exact(feed.token), expires_at_ms, lease_ms, found.free)
+  refuse_when_full(meta, feed)
 end
 local function packed_state(feed)
   local packed = struct.pack(
@@ -4762,10 +4894,25 @@ local function delete_entries(feed, keys, places)
   end
 end
 
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
+
+-- For calls that write before they remove.
+local function try_whole_removal(keys)
+  try_removal(keys)
+  redis.call('XDEL', keys.log, '0-1')
+end
+
 local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
   end
+  local has_work = try_removal(keys)
   local places, moved, large = {}, {}, {}
   for at, entry in ipairs(entries) do
     places[at] = entry.place
@@ -4783,7 +4930,7 @@ local function remove_entries(feed, keys, entries)
   -- About once for each thousand messages; see shared/feed/compact.
   feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
-  if redis.call('EXISTS', keys.work) == 1 then
+  if has_work then
     redis.call('ZREM', keys.claimed, unpack(places))
     redis.call('ZREM', keys.returned, unpack(places))
     redis.call('HDEL', keys.work, unpack(places))
@@ -4845,10 +4992,13 @@ local function next_due(feed, keys)
   return due_at
 end
 
--- Removes at most 2 x \`most\` expired messages. \`added_bytes\`: what the call has added.
-local function reap_expired(feed, keys, now_ms, most, added_bytes)
-  sweep_lane(feed, keys, now_ms, budget_of(most, added_bytes))
-  sweep_index(feed, keys, now_ms, budget_of(most, added_bytes))
+-- Removes at most 2 x \`most\` expired messages, of as many bytes as one call adds.
+local function reap_expired(feed, keys, now_ms, most)
+  -- The commands that follow when some have gone, each once on nothing.
+  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+  redis.call('ZRANGE', keys.expiry, '0', '0')
+  sweep_lane(feed, keys, now_ms, budget_of(most))
+  sweep_index(feed, keys, now_ms, budget_of(most))
   feed.due_at = next_due(feed, keys)
 end
 -- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
@@ -4859,8 +5009,9 @@ end
 
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
 local function is_sparse(feed, log)
-  local length = redis.call('XLEN', log)
-  if length == 0 then
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
     return false
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
@@ -4896,6 +5047,13 @@ local function move_oldest(feed, keys, budget)
   return false
 end
 
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
+
 -- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
 -- as many, so that the end is reached whoever appends meanwhile.
 local function compact(feed, keys, now_ms, done)
@@ -4905,6 +5063,9 @@ local function compact(feed, keys, now_ms, done)
     end
     -- Who cleared the feed may not have known of it.
     redis.call('UNLINK', keys.early)
+    if not may_rename(keys) then
+      return
+    end
     stand_apart(keys.meta, feed)
   end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
@@ -4983,6 +5144,7 @@ end
   }
   -- It is used as soon as this partition is.
   dead.partitions = feed.partitions
+  try_whole_removal(keys)
   bury_entries(dead, dead_keys, bodies, found.dead, dead_ms, now_us)
   wake(dead_channel, sharded, 'appended')
 end
@@ -5008,10 +5170,19 @@ local function delete_entries(feed, keys, places)
   end
 end
 
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
+
 local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
   end
+  local has_work = try_removal(keys)
   local places, moved, large = {}, {}, {}
   for at, entry in ipairs(entries) do
     places[at] = entry.place
@@ -5029,7 +5200,7 @@ local function remove_entries(feed, keys, entries)
   -- About once for each thousand messages; see shared/feed/compact.
   feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
-  if redis.call('EXISTS', keys.work) == 1 then
+  if has_work then
     redis.call('ZREM', keys.claimed, unpack(places))
     redis.call('ZREM', keys.returned, unpack(places))
     redis.call('HDEL', keys.work, unpack(places))
@@ -5052,8 +5223,9 @@ end
 
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
 local function is_sparse(feed, log)
-  local length = redis.call('XLEN', log)
-  if length == 0 then
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
     return false
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
@@ -5089,6 +5261,13 @@ local function move_oldest(feed, keys, budget)
   return false
 end
 
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
+
 -- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
 -- as many, so that the end is reached whoever appends meanwhile.
 local function compact(feed, keys, now_ms, done)
@@ -5098,6 +5277,9 @@ local function compact(feed, keys, now_ms, done)
     end
     -- Who cleared the feed may not have known of it.
     redis.call('UNLINK', keys.early)
+    if not may_rename(keys) then
+      return
+    end
     stand_apart(keys.meta, feed)
   end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
@@ -5118,24 +5300,33 @@ end
 -- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
 -- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
 -- subscribers. A message that comes meanwhile finds it as it was.
--- How many messages are visible.
-local function log_length(feed, keys)
-  local length = redis.call('XLEN', keys.log)
-  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+
+-- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
+local function is_empty(feed, keys)
+  local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
+  if feed.moved ~= 0 then
+    held[3] = redis.pcall('XLEN', keys.early)
+  end
+  for _, count in ipairs(held) do
+    if count ~= 0 then
+      return false
+    end
+  end
+  return true
 end
 
 -- To be asked for where the feed \`may_rest\`.
 local function rest_when_empty(feed, keys, now_ms)
-  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
+  if not is_empty(feed, keys) then
     return
   end
-  redis.call('UNLINK', keys.log)
+  redis.pcall('UNLINK', keys.log)
   if feed.moved ~= 0 then
-    redis.call('UNLINK', keys.early)
+    redis.pcall('UNLINK', keys.early)
     feed.moved = 0
   end
   -- A claim may be live though its messages were removed.
-  local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+  local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
   feed.lives_until = tonumber(last_lease or 0)
   feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
   keep_with_feed(feed, keys.meta, now_ms)
@@ -5148,6 +5339,53 @@ end
   end
 end
 
+local expires_at_ms = now_ms + lease_ms
+if #found.free > 0 then
+  feed.token = math.max(feed.token + 1, now_us)
+-- Messages live at least until their claim has ended and the grace is over. Answers those whose life
+-- became longer; their records in \`work\` are the caller's to write.
+local function prolong_entries(feed, expiry, entries, until_ms)
+  local prolonged, scored = {}, {}
+  for _, entry in ipairs(entries) do
+    if entry.expires_at_ms ~= 0 and entry.expires_at_ms < until_ms then
+      entry.expires_at_ms = until_ms
+      prolonged[#prolonged + 1] = entry
+      scored[#scored + 1] = until_ms
+      scored[#scored + 1] = entry.place
+    end
+  end
+  if #prolonged > 0 then
+    redis.call('ZADD', expiry, unpack(scored))
+    if feed.lives_until ~= -1 then
+      feed.lives_until = math.max(feed.lives_until, until_ms)
+    end
+  end
+  return prolonged
+end
+  prolong_entries(feed, expiry, found.free, expires_at_ms + grace_ms)
+-- Writes a new claim over free entries, each of which has been claimed once more now.
+local function open_claim(leases, claimed, returned, work, token, ends_at_ms, lease_ms, entries)
+  local scored, known, places = {}, { lease_field(token), lease_ms }, {}
+local function format_work(entry)
+  return string.format('%d %d %.0f %.0f', entry.claims, entry.bytes, entry.expires_at_ms, entry.id)
+end
+  for at, entry in ipairs(entries) do
+    entry.claims = entry.claims + 1
+    places[at] = entry.place
+    scored[#scored + 1] = token
+    scored[#scored + 1] = entry.place
+    known[#known + 1] = entry.place
+    known[#known + 1] = format_work(entry)
+  end
+  redis.call('ZADD', claimed, unpack(scored))
+  -- On nothing, before there is a lease.
+  redis.call('ZREM', returned, '')
+  redis.call('HSET', work, unpack(known))
+  redis.call('ZADD', leases, ends_at_ms, token)
+  redis.call('ZREM', returned, unpack(places))
+end
+  open_claim(leases, claimed, returned, work, exact(feed.token), expires_at_ms, lease_ms, found.free)
+end
 if #found.free > 0 then
 local function remember_answer(calls, caller, call, now_ms, answer)
   if caller ~= '' then
@@ -5159,7 +5397,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -5182,7 +5421,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -5285,92 +5524,94 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
     [315, 'lua/shared/feed/claimed-entries.lua', 4],
     [325, 'lua/feed/claim.lua', 104],
     [333, 'lua/shared/feed/leases.lua', 5],
-    [336, 'lua/shared/feed/lapse.lua', 19],
+    [336, 'lua/shared/feed/lapse.lua', 23],
     [339, 'lua/shared/feed/lapse.lua', 3],
-    [349, 'lua/shared/feed/lapse.lua', 14],
-    [353, 'lua/shared/feed/lapse.lua', 22],
-    [366, 'lua/feed/claim.lua', 112],
-    [368, 'lua/shared/feed/save.lua', 40],
-    [375, 'lua/shared/feed/body.lua', 7],
-    [378, 'lua/shared/feed/body.lua', 16],
-    [382, 'lua/shared/budget.lua', 6],
-    [386, 'lua/shared/budget.lua', 11],
-    [390, 'lua/shared/budget.lua', 16],
-    [394, 'lua/shared/feed/expired.lua', 1],
-    [397, 'lua/shared/feed/keep-alive.lua', 5],
-    [403, 'lua/feed/claim.lua', 114],
-    [404, 'lua/shared/feed/show-due.lua', 1],
-    [405, 'lua/shared/feed/parked.lua', 1],
-    [425, 'lua/shared/feed/unpark.lua', 1],
-    [433, 'lua/shared/feed/add-message.lua', 1],
-    [434, 'lua/shared/feed/add-entry.lua', 1],
-    [442, 'lua/shared/feed/add-message.lua', 5],
-    [450, 'lua/shared/feed/expiry.lua', 1],
-    [464, 'lua/shared/feed/store-late.lua', 3],
-    [492, 'lua/shared/feed/show-due.lua', 8],
-    [515, 'lua/feed/claim.lua', 116],
-    [518, 'lua/shared/feed/free.lua', 6],
-    [522, 'lua/feed/claim.lua', 119],
-    [523, 'lua/shared/budget.lua', 21],
-    [527, 'lua/shared/feed/free.lua', 11],
-    [540, 'lua/shared/feed/free.lua', 25],
-    [543, 'lua/shared/feed/free.lua', 29],
-    [564, 'lua/feed/claim.lua', 120],
-    [565, 'lua/shared/feed/entry.lua', 57],
-    [578, 'lua/shared/feed/entry.lua', 71],
-    [585, 'lua/shared/feed/free.lua', 51],
-    [602, 'lua/feed/claim.lua', 121],
-    [607, 'lua/shared/feed/prolong.lua', 1],
-    [627, 'lua/feed/claim.lua', 126],
-    [628, 'lua/shared/feed/open-claim.lua', 1],
-    [631, 'lua/shared/feed/work.lua', 16],
-    [634, 'lua/shared/feed/open-claim.lua', 4],
-    [647, 'lua/feed/claim.lua', 127],
-    [649, 'lua/shared/feed/save.lua', 17],
-    [671, 'lua/shared/feed/save.lua', 48],
-    [678, 'lua/shared/feed/keep-alive.lua', 12],
-    [692, 'lua/shared/feed/keep-alive.lua', 27],
-    [702, 'lua/feed/claim.lua', 129],
-    [703, 'lua/shared/wake.lua', 1],
-    [716, 'lua/shared/feed/add-message.lua', 1],
-    [717, 'lua/shared/feed/add-entry.lua', 1],
-    [725, 'lua/shared/feed/add-message.lua', 5],
-    [733, 'lua/shared/feed/expiry.lua', 1],
-    [747, 'lua/shared/feed/store-late.lua', 3],
-    [775, 'lua/shared/feed/reap.lua', 1],
-    [776, 'lua/shared/feed/remove.lua', 1],
-    [777, 'lua/shared/feed/remove.lua', 4],
-    [830, 'lua/shared/feed/reap.lua', 6],
-    [886, 'lua/shared/feed/compact.lua', 1],
-    [891, 'lua/shared/feed/compact.lua', 9],
-    [950, 'lua/shared/feed/bury.lua', 7],
-    [966, 'lua/shared/feed/save.lua', 3],
-    [979, 'lua/shared/feed/bury.lua', 23],
-    [1004, 'lua/feed/claim.lua', 132],
-    [1022, 'lua/shared/feed/remove.lua', 1],
-    [1023, 'lua/shared/feed/remove.lua', 4],
-    [1076, 'lua/feed/claim.lua', 151],
-    [1079, 'lua/shared/feed/compact.lua', 1],
-    [1084, 'lua/shared/feed/compact.lua', 9],
-    [1143, 'lua/feed/claim.lua', 155],
-    [1145, 'lua/shared/feed/may-rest.lua', 1],
-    [1149, 'lua/feed/claim.lua', 157],
-    [1150, 'lua/shared/feed/rest.lua', 1],
-    [1153, 'lua/shared/feed/log-length.lua', 1],
-    [1158, 'lua/shared/feed/rest.lua', 6],
-    [1179, 'lua/feed/claim.lua', 159],
-    [1184, 'lua/shared/calls.lua', 42],
-    [1186, 'lua/shared/calls.lua', 8],
-    [1190, 'lua/shared/calls.lua', 44],
-    [1191, 'lua/shared/calls.lua', 27],
-    [1198, 'lua/shared/drop-over.lua', 1],
-    [1223, 'lua/shared/calls.lua', 35],
-    [1229, 'lua/shared/calls.lua', 45],
-    [1232, 'lua/feed/claim.lua', 164],
-    [1241, 'lua/shared/feed/move-all.lua', 2],
-    [1261, 'lua/feed/claim.lua', 174],
-    [1271, 'lua/shared/feed/recheck.lua', 1],
-    [1281, 'lua/feed/claim.lua', 184],
+    [352, 'lua/shared/feed/lapse.lua', 17],
+    [357, 'lua/shared/feed/lapse.lua', 26],
+    [370, 'lua/feed/claim.lua', 112],
+    [372, 'lua/shared/feed/save.lua', 45],
+    [379, 'lua/shared/feed/body.lua', 7],
+    [382, 'lua/shared/feed/body.lua', 16],
+    [386, 'lua/shared/budget.lua', 6],
+    [390, 'lua/shared/budget.lua', 11],
+    [394, 'lua/shared/budget.lua', 16],
+    [398, 'lua/shared/feed/expired.lua', 1],
+    [401, 'lua/shared/feed/keep-alive.lua', 5],
+    [407, 'lua/feed/claim.lua', 114],
+    [408, 'lua/shared/feed/show-due.lua', 1],
+    [409, 'lua/shared/feed/parked.lua', 1],
+    [429, 'lua/shared/feed/unpark.lua', 1],
+    [437, 'lua/shared/feed/add-message.lua', 1],
+    [438, 'lua/shared/feed/add-entry.lua', 1],
+    [446, 'lua/shared/feed/add-message.lua', 5],
+    [454, 'lua/shared/feed/expiry.lua', 1],
+    [468, 'lua/shared/feed/store-late.lua', 3],
+    [496, 'lua/shared/feed/show-due.lua', 8],
+    [528, 'lua/feed/claim.lua', 116],
+    [531, 'lua/shared/feed/free.lua', 6],
+    [535, 'lua/feed/claim.lua', 119],
+    [536, 'lua/shared/budget.lua', 21],
+    [540, 'lua/shared/feed/free.lua', 11],
+    [553, 'lua/shared/feed/free.lua', 25],
+    [556, 'lua/shared/feed/free.lua', 29],
+    [577, 'lua/feed/claim.lua', 120],
+    [578, 'lua/shared/feed/entry.lua', 57],
+    [591, 'lua/shared/feed/entry.lua', 71],
+    [598, 'lua/shared/feed/free.lua', 51],
+    [615, 'lua/feed/claim.lua', 121],
+    [619, 'lua/shared/feed/save.lua', 17],
+    [623, 'lua/feed/claim.lua', 125],
+    [625, 'lua/shared/feed/save.lua', 22],
+    [647, 'lua/shared/feed/save.lua', 53],
+    [654, 'lua/shared/feed/keep-alive.lua', 12],
+    [668, 'lua/shared/feed/keep-alive.lua', 27],
+    [678, 'lua/feed/claim.lua', 127],
+    [679, 'lua/shared/wake.lua', 1],
+    [692, 'lua/shared/feed/add-message.lua', 1],
+    [693, 'lua/shared/feed/add-entry.lua', 1],
+    [701, 'lua/shared/feed/add-message.lua', 5],
+    [709, 'lua/shared/feed/expiry.lua', 1],
+    [723, 'lua/shared/feed/store-late.lua', 3],
+    [751, 'lua/shared/feed/reap.lua', 1],
+    [752, 'lua/shared/feed/remove.lua', 1],
+    [753, 'lua/shared/feed/remove.lua', 4],
+    [821, 'lua/shared/feed/reap.lua', 6],
+    [880, 'lua/shared/feed/compact.lua', 1],
+    [885, 'lua/shared/feed/compact.lua', 9],
+    [955, 'lua/shared/feed/bury.lua', 7],
+    [971, 'lua/shared/feed/save.lua', 3],
+    [984, 'lua/shared/feed/bury.lua', 23],
+    [1009, 'lua/feed/claim.lua', 131],
+    [1028, 'lua/shared/feed/remove.lua', 1],
+    [1029, 'lua/shared/feed/remove.lua', 4],
+    [1057, 'lua/shared/feed/remove.lua', 38],
+    [1091, 'lua/feed/claim.lua', 151],
+    [1094, 'lua/shared/feed/compact.lua', 1],
+    [1099, 'lua/shared/feed/compact.lua', 9],
+    [1169, 'lua/feed/claim.lua', 155],
+    [1171, 'lua/shared/feed/may-rest.lua', 1],
+    [1175, 'lua/feed/claim.lua', 157],
+    [1176, 'lua/shared/feed/rest.lua', 1],
+    [1179, 'lua/shared/feed/rest.lua', 5],
+    [1214, 'lua/feed/claim.lua', 159],
+    [1221, 'lua/shared/feed/prolong.lua', 1],
+    [1241, 'lua/feed/claim.lua', 166],
+    [1242, 'lua/shared/feed/open-claim.lua', 1],
+    [1245, 'lua/shared/feed/work.lua', 16],
+    [1248, 'lua/shared/feed/open-claim.lua', 4],
+    [1263, 'lua/feed/claim.lua', 167],
+    [1266, 'lua/shared/calls.lua', 43],
+    [1268, 'lua/shared/calls.lua', 8],
+    [1272, 'lua/shared/calls.lua', 45],
+    [1273, 'lua/shared/calls.lua', 27],
+    [1281, 'lua/shared/drop-over.lua', 1],
+    [1306, 'lua/shared/calls.lua', 36],
+    [1312, 'lua/shared/calls.lua', 46],
+    [1315, 'lua/feed/claim.lua', 170],
+    [1324, 'lua/shared/feed/move-all.lua', 2],
+    [1344, 'lua/feed/claim.lua', 180],
+    [1354, 'lua/shared/feed/recheck.lua', 1],
+    [1364, 'lua/feed/claim.lua', 190],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5440,7 +5681,7 @@ function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly posi
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
   script: {
     name: 'feed/claimed',
-    sha1: 'a56f92675899d51cd13c787efbe91976633b2770',
+    sha1: '042fcdc1da6ff437472bccc2ed55da78c3a2a675',
     reads: true,
     bytes: true,
     source: `--[[
@@ -5661,8 +5902,8 @@ end
 local function places_held(claimed, token)
   return redis.call('ZRANGEBYSCORE', claimed, token, token)
 end
-  for at, place in ipairs(places_held(keys.claimed, token)) do
-    entries[at] = entry_at(feed, keys, place)
+  for _, place in ipairs(places_held(keys.claimed, token)) do
+    entries[#entries + 1] = entry_at(feed, keys, place)
   end
 -- Adds to each entry what \`work\` knows of it.
 local function complete_entries(work, entries)
@@ -5998,7 +6239,7 @@ export type ExtendAnswer =
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'feed/extend',
-    sha1: '9363f88a072b9e1ffe9929cdbba76ca3b8f91ec1',
+    sha1: '69f9bf27541bbb189822b55465a249644495daab',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6120,8 +6361,8 @@ if not is_live(leases, token, now_ms) then
   return { 'lost' }
 end
 local expires_at_ms = now_ms + lease_ms
--- Removed first, so that it also works when the server is out of memory.
-redis.call('ZREM', leases, token)
+-- What frees comes first, so that it also works when the server is out of memory.
+redis.call('HDEL', work, '')
 redis.call('ZADD', leases, expires_at_ms, token)
 local function lease_field(token)
   return 'lease:' .. token
@@ -6290,9 +6531,9 @@ return { 'extended', expires_at_ms }
     [201, 'lua/feed/extend.lua', 56],
     [217, 'lua/shared/feed/keep-alive.lua', 27],
     [227, 'lua/feed/extend.lua', 72],
-    [229, 'lua/shared/feed/save.lua', 48],
-    [231, 'lua/shared/feed/save.lua', 17],
-    [253, 'lua/shared/feed/save.lua', 50],
+    [229, 'lua/shared/feed/save.lua', 53],
+    [231, 'lua/shared/feed/save.lua', 22],
+    [253, 'lua/shared/feed/save.lua', 55],
     [258, 'lua/feed/extend.lua', 74],
   ],
   encode(args) {
@@ -6336,7 +6577,7 @@ export type ForgetAnswer =
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
   script: {
     name: 'feed/forget',
-    sha1: '565c8697f7bb3941dbd517c04a00a62b1d0dbaf6',
+    sha1: '1c173ffe9d611e089efc76196deb0885424e6f0e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6435,14 +6676,6 @@ local function may_rest(feed)
   return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
 end
 if may_rest(feed) then
--- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
--- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
--- subscribers. A message that comes meanwhile finds it as it was.
--- How many messages are visible.
-local function log_length(feed, keys)
-  local length = redis.call('XLEN', keys.log)
-  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
-end
 -- Lets a key that this call may have created go when the feed goes.
 local function keep_with_feed(feed, key, now_ms)
   if feed.kept_until > 0 then
@@ -6450,18 +6683,32 @@ local function keep_with_feed(feed, key, now_ms)
   end
 end
 
+-- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
+local function is_empty(feed, keys)
+  local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
+  if feed.moved ~= 0 then
+    held[3] = redis.pcall('XLEN', keys.early)
+  end
+  for _, count in ipairs(held) do
+    if count ~= 0 then
+      return false
+    end
+  end
+  return true
+end
+
 -- To be asked for where the feed \`may_rest\`.
 local function rest_when_empty(feed, keys, now_ms)
-  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
+  if not is_empty(feed, keys) then
     return
   end
-  redis.call('UNLINK', keys.log)
+  redis.pcall('UNLINK', keys.log)
   if feed.moved ~= 0 then
-    redis.call('UNLINK', keys.early)
+    redis.pcall('UNLINK', keys.early)
     feed.moved = 0
   end
   -- A claim may be live though its messages were removed.
-  local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+  local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
   feed.lives_until = tonumber(last_lease or 0)
   feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
   keep_with_feed(feed, keys.meta, now_ms)
@@ -6528,17 +6775,15 @@ return { 'forgotten' }
     [84, 'lua/feed/forget.lua', 22],
     [92, 'lua/shared/feed/may-rest.lua', 1],
     [96, 'lua/feed/forget.lua', 30],
-    [97, 'lua/shared/feed/rest.lua', 1],
-    [100, 'lua/shared/feed/log-length.lua', 1],
-    [105, 'lua/shared/feed/keep-alive.lua', 5],
-    [112, 'lua/shared/feed/rest.lua', 7],
-    [132, 'lua/feed/forget.lua', 32],
-    [140, 'lua/shared/clock.lua', 1],
-    [146, 'lua/feed/forget.lua', 40],
-    [147, 'lua/shared/feed/save.lua', 48],
-    [149, 'lua/shared/feed/save.lua', 17],
-    [171, 'lua/shared/feed/save.lua', 50],
-    [176, 'lua/feed/forget.lua', 41],
+    [97, 'lua/shared/feed/keep-alive.lua', 5],
+    [104, 'lua/shared/feed/rest.lua', 6],
+    [138, 'lua/feed/forget.lua', 32],
+    [146, 'lua/shared/clock.lua', 1],
+    [152, 'lua/feed/forget.lua', 40],
+    [153, 'lua/shared/feed/save.lua', 53],
+    [155, 'lua/shared/feed/save.lua', 22],
+    [177, 'lua/shared/feed/save.lua', 55],
+    [182, 'lua/feed/forget.lua', 41],
   ],
   encode(args) {
     return [
@@ -8246,7 +8491,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'feed/release',
-    sha1: '5595224380387e27e78bea0d7c960867e4b75e31',
+    sha1: '8b5bd46f5f31e45cb9b3a75e898ced8795131ac0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8423,9 +8668,13 @@ end
     end
   end
 end
+local is_over = redis.call('ZCOUNT', claimed, token, token) == #places
 if #places > 0 then
--- Makes messages free again, in their old places.
-local function give_back(claimed, returned, places)
+-- Makes messages free again, in their old places: all of them, or none where a right is missing. It frees first, also of a server out of
+-- memory.
+local function give_back(claimed, returned, work, places)
+  redis.call('HDEL', work, '')
+  redis.call('ZADD', returned, 'XX', '0', '')
   redis.call('ZREM', claimed, unpack(places))
   local scored = {}
   for _, place in ipairs(places) do
@@ -8434,7 +8683,7 @@ local function give_back(claimed, returned, places)
   end
   redis.call('ZADD', returned, unpack(scored))
 end
-  give_back(claimed, returned, places)
+  give_back(claimed, returned, work, places)
   if unseen then
 -- Takes back that messages were claimed: they came to nobody, and must not become dead letters for that.
 local function uncount(work, places)
@@ -8466,14 +8715,14 @@ end
     uncount(work, places)
   end
 end
-local is_over = redis.call('ZCOUNT', claimed, token, token) == 0
 if is_over then
+-- The lease goes last: it leads to what is left of the claim.
 local function forget_lease(leases, work, token)
-  redis.call('ZREM', leases, token)
 local function lease_field(token)
   return 'lease:' .. token
 end
   redis.call('HDEL', work, lease_field(token))
+  redis.call('ZREM', leases, token)
 end
   forget_lease(leases, work, token)
 end
@@ -8486,7 +8735,7 @@ local function call_record(call, now_ms, answer)
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
+-- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -8503,7 +8752,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -8526,7 +8776,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -8587,32 +8837,32 @@ return { 'released', #places }
     [142, 'lua/feed/release.lua', 49],
     [145, 'lua/shared/feed/places.lua', 3],
     [169, 'lua/feed/release.lua', 52],
-    [176, 'lua/shared/feed/lapse.lua', 3],
-    [186, 'lua/feed/release.lua', 59],
-    [188, 'lua/shared/feed/uncount.lua', 1],
-    [191, 'lua/shared/feed/work.lua', 6],
-    [200, 'lua/shared/feed/work.lua', 16],
-    [203, 'lua/shared/feed/uncount.lua', 4],
-    [215, 'lua/feed/release.lua', 61],
-    [220, 'lua/shared/feed/lapse.lua', 14],
-    [222, 'lua/shared/feed/leases.lua', 5],
-    [225, 'lua/shared/feed/lapse.lua', 16],
-    [227, 'lua/feed/release.lua', 66],
-    [231, 'lua/shared/calls.lua', 42],
-    [233, 'lua/shared/calls.lua', 8],
-    [235, 'lua/shared/calls.lua', 1],
-    [239, 'lua/shared/exact.lua', 1],
-    [249, 'lua/shared/calls.lua', 10],
-    [251, 'lua/shared/calls.lua', 44],
-    [252, 'lua/shared/calls.lua', 27],
-    [259, 'lua/shared/drop-over.lua', 1],
-    [284, 'lua/shared/calls.lua', 35],
-    [290, 'lua/shared/calls.lua', 45],
-    [293, 'lua/feed/release.lua', 70],
-    [295, 'lua/shared/feed/keep-alive.lua', 5],
-    [301, 'lua/feed/release.lua', 72],
-    [302, 'lua/shared/wake.lua', 1],
-    [315, 'lua/feed/release.lua', 73],
+    [177, 'lua/shared/feed/lapse.lua', 3],
+    [190, 'lua/feed/release.lua', 60],
+    [192, 'lua/shared/feed/uncount.lua', 1],
+    [195, 'lua/shared/feed/work.lua', 6],
+    [204, 'lua/shared/feed/work.lua', 16],
+    [207, 'lua/shared/feed/uncount.lua', 4],
+    [219, 'lua/feed/release.lua', 62],
+    [223, 'lua/shared/feed/lapse.lua', 17],
+    [225, 'lua/shared/feed/leases.lua', 5],
+    [228, 'lua/shared/feed/lapse.lua', 19],
+    [231, 'lua/feed/release.lua', 66],
+    [235, 'lua/shared/calls.lua', 43],
+    [237, 'lua/shared/calls.lua', 8],
+    [239, 'lua/shared/calls.lua', 1],
+    [243, 'lua/shared/exact.lua', 1],
+    [253, 'lua/shared/calls.lua', 10],
+    [255, 'lua/shared/calls.lua', 45],
+    [256, 'lua/shared/calls.lua', 27],
+    [264, 'lua/shared/drop-over.lua', 1],
+    [289, 'lua/shared/calls.lua', 36],
+    [295, 'lua/shared/calls.lua', 46],
+    [298, 'lua/feed/release.lua', 70],
+    [300, 'lua/shared/feed/keep-alive.lua', 5],
+    [306, 'lua/feed/release.lua', 72],
+    [307, 'lua/shared/wake.lua', 1],
+    [320, 'lua/feed/release.lua', 73],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.ids.length)
@@ -8675,7 +8925,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'feed/remove',
-    sha1: 'd534bf428d660f9332190fdb9f700f82042d93d2',
+    sha1: '21c5b826f2f44aac50b5e807aa3fb0881906aa9b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8957,6 +9207,19 @@ for _, found in ipairs(look_up(parked, ids, ids_at)) do
 end
 local count = #going + #parked_ids
 if count > 0 then
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
+-- For calls that write before they remove.
+local function try_whole_removal(keys)
+  try_removal(keys)
+  redis.call('XDEL', keys.log, '0-1')
+end
+  try_whole_removal(keys)
   if #parked_ids > 0 then
 -- Takes messages that are still delayed away.
 local function unpark(delayed, parked, bodies, ids, has_large)
@@ -8983,6 +9246,7 @@ local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
   end
+  local has_work = try_removal(keys)
   local places, moved, large = {}, {}, {}
   for at, entry in ipairs(entries) do
     places[at] = entry.place
@@ -9018,7 +9282,7 @@ end
   -- About once for each thousand messages; see shared/feed/compact.
   feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
-  if redis.call('EXISTS', keys.work) == 1 then
+  if has_work then
     redis.call('ZREM', keys.claimed, unpack(places))
     redis.call('ZREM', keys.returned, unpack(places))
     redis.call('HDEL', keys.work, unpack(places))
@@ -9069,8 +9333,9 @@ end
 
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
 local function is_sparse(feed, log)
-  local length = redis.call('XLEN', log)
-  if length == 0 then
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
     return false
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
@@ -9106,6 +9371,13 @@ local function move_oldest(feed, keys, budget)
   return false
 end
 
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
+
 -- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
 -- as many, so that the end is reached whoever appends meanwhile.
 local function compact(feed, keys, now_ms, done)
@@ -9115,6 +9387,9 @@ local function compact(feed, keys, now_ms, done)
     end
     -- Who cleared the feed may not have known of it.
     redis.call('UNLINK', keys.early)
+    if not may_rename(keys) then
+      return
+    end
 -- From now on something of the feed is where only those look who know this layout.
 local function stand_apart(meta, feed)
   if not feed.is_apart then
@@ -9139,14 +9414,6 @@ local function may_rest(feed)
   return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
 end
   if may_rest(feed) then
--- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
--- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
--- subscribers. A message that comes meanwhile finds it as it was.
--- How many messages are visible.
-local function log_length(feed, keys)
-  local length = redis.call('XLEN', keys.log)
-  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
-end
 -- Lets a key that this call may have created go when the feed goes.
 local function keep_with_feed(feed, key, now_ms)
   if feed.kept_until > 0 then
@@ -9154,18 +9421,32 @@ local function keep_with_feed(feed, key, now_ms)
   end
 end
 
+-- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
+local function is_empty(feed, keys)
+  local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
+  if feed.moved ~= 0 then
+    held[3] = redis.pcall('XLEN', keys.early)
+  end
+  for _, count in ipairs(held) do
+    if count ~= 0 then
+      return false
+    end
+  end
+  return true
+end
+
 -- To be asked for where the feed \`may_rest\`.
 local function rest_when_empty(feed, keys, now_ms)
-  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
+  if not is_empty(feed, keys) then
     return
   end
-  redis.call('UNLINK', keys.log)
+  redis.pcall('UNLINK', keys.log)
   if feed.moved ~= 0 then
-    redis.call('UNLINK', keys.early)
+    redis.pcall('UNLINK', keys.early)
     feed.moved = 0
   end
   -- A claim may be live though its messages were removed.
-  local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+  local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
   feed.lives_until = tonumber(last_lease or 0)
   feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
   keep_with_feed(feed, keys.meta, now_ms)
@@ -9186,7 +9467,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -9209,7 +9491,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -9286,40 +9568,41 @@ return { 'removed', count, held }
     [235, 'lua/shared/feed/parked.lua', 6],
     [250, 'lua/feed/remove.lua', 39],
     [263, 'lua/feed/remove.lua', 71],
-    [281, 'lua/shared/feed/unpark.lua', 1],
-    [289, 'lua/feed/remove.lua', 89],
-    [292, 'lua/shared/exact.lua', 1],
-    [302, 'lua/shared/feed/remove.lua', 24],
-    [319, 'lua/shared/feed/remove.lua', 5],
-    [337, 'lua/shared/feed/remove.lua', 41],
-    [353, 'lua/feed/remove.lua', 92],
-    [355, 'lua/shared/feed/compact.lua', 1],
-    [360, 'lua/shared/budget.lua', 1],
-    [363, 'lua/shared/budget.lua', 5],
-    [383, 'lua/shared/feed/keep-alive.lua', 5],
-    [390, 'lua/shared/feed/compact.lua', 10],
-    [438, 'lua/shared/feed/save.lua', 40],
-    [445, 'lua/shared/feed/compact.lua', 58],
-    [455, 'lua/feed/remove.lua', 95],
-    [457, 'lua/shared/feed/may-rest.lua', 1],
-    [461, 'lua/feed/remove.lua', 97],
-    [462, 'lua/shared/feed/rest.lua', 1],
-    [465, 'lua/shared/feed/log-length.lua', 1],
-    [470, 'lua/shared/feed/keep-alive.lua', 5],
-    [477, 'lua/shared/feed/rest.lua', 7],
-    [497, 'lua/feed/remove.lua', 99],
-    [499, 'lua/shared/calls.lua', 42],
-    [501, 'lua/shared/calls.lua', 8],
-    [505, 'lua/shared/calls.lua', 44],
-    [506, 'lua/shared/calls.lua', 27],
-    [513, 'lua/shared/drop-over.lua', 1],
-    [538, 'lua/shared/calls.lua', 35],
-    [544, 'lua/shared/calls.lua', 45],
-    [547, 'lua/feed/remove.lua', 101],
-    [548, 'lua/shared/feed/save.lua', 48],
-    [550, 'lua/shared/feed/save.lua', 17],
-    [572, 'lua/shared/feed/save.lua', 50],
-    [577, 'lua/feed/remove.lua', 102],
+    [280, 'lua/shared/feed/remove.lua', 24],
+    [287, 'lua/shared/feed/remove.lua', 32],
+    [292, 'lua/feed/remove.lua', 88],
+    [294, 'lua/shared/feed/unpark.lua', 1],
+    [302, 'lua/feed/remove.lua', 90],
+    [305, 'lua/shared/exact.lua', 1],
+    [315, 'lua/shared/feed/remove.lua', 38],
+    [333, 'lua/shared/feed/remove.lua', 5],
+    [351, 'lua/shared/feed/remove.lua', 56],
+    [367, 'lua/feed/remove.lua', 93],
+    [369, 'lua/shared/feed/compact.lua', 1],
+    [374, 'lua/shared/budget.lua', 1],
+    [377, 'lua/shared/budget.lua', 5],
+    [397, 'lua/shared/feed/keep-alive.lua', 5],
+    [404, 'lua/shared/feed/compact.lua', 10],
+    [463, 'lua/shared/feed/save.lua', 45],
+    [470, 'lua/shared/feed/compact.lua', 69],
+    [480, 'lua/feed/remove.lua', 96],
+    [482, 'lua/shared/feed/may-rest.lua', 1],
+    [486, 'lua/feed/remove.lua', 98],
+    [487, 'lua/shared/feed/keep-alive.lua', 5],
+    [494, 'lua/shared/feed/rest.lua', 6],
+    [528, 'lua/feed/remove.lua', 100],
+    [530, 'lua/shared/calls.lua', 43],
+    [532, 'lua/shared/calls.lua', 8],
+    [536, 'lua/shared/calls.lua', 45],
+    [537, 'lua/shared/calls.lua', 27],
+    [545, 'lua/shared/drop-over.lua', 1],
+    [570, 'lua/shared/calls.lua', 36],
+    [576, 'lua/shared/calls.lua', 46],
+    [579, 'lua/feed/remove.lua', 102],
+    [580, 'lua/shared/feed/save.lua', 53],
+    [582, 'lua/shared/feed/save.lua', 22],
+    [604, 'lua/shared/feed/save.lua', 55],
+    [609, 'lua/feed/remove.lua', 103],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -9366,7 +9649,7 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: 'a33332eec684de42eaa84d5489e853dc2b44c269',
+    sha1: '06b276002b948efc2d1154c94c0e541bd5b5857d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9456,6 +9739,10 @@ local lives_read, plain_extras = {}, {}
 -- few a call: they go from the front of \`log\` to the end of \`early\`, another stream, which ends at \`moved\`, and nobody sees a
 -- difference. When the log has been emptied so, \`early\` takes its place. To be asked for where \`feed.look\` or \`feed.moved\` is set,
 -- behind what frees memory.
+
+-- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
+-- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
+-- subscribers. A message that comes meanwhile finds it as it was.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
@@ -9564,6 +9851,14 @@ if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
 -- Gives at most \`most\` due messages their positions. Answers how many became visible.
 local function show_due(feed, keys, now_us, most)
   local shown, budget = 0, budget_of(most)
+-- The commands that follow when a message has become visible, each once on nothing.
+local function try_showing(keys)
+  redis.call('HDEL', keys.parked, '')
+  redis.call('ZREM', keys.delayed, '')
+  redis.call('ZADD', keys.expiry, 'XX', '0', '')
+  redis.call('ZRANGE', keys.delayed, '0', '0')
+end
+  try_showing(keys)
   feed.last = math.max(feed.last, now_us - 1)
   local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
 local function note_expiry(feed, expires_at_ms)
@@ -9674,8 +9969,11 @@ end
 local function places_held(claimed, token)
   return redis.call('ZRANGEBYSCORE', claimed, token, token)
 end
--- Makes messages free again, in their old places.
-local function give_back(claimed, returned, places)
+-- Makes messages free again, in their old places: all of them, or none where a right is missing. It frees first, also of a server out of
+-- memory.
+local function give_back(claimed, returned, work, places)
+  redis.call('HDEL', work, '')
+  redis.call('ZADD', returned, 'XX', '0', '')
   redis.call('ZREM', claimed, unpack(places))
   local scored = {}
   for _, place in ipairs(places) do
@@ -9684,19 +9982,20 @@ local function give_back(claimed, returned, places)
   end
   redis.call('ZADD', returned, unpack(scored))
 end
+-- The lease goes last: it leads to what is left of the claim.
 local function forget_lease(leases, work, token)
-  redis.call('ZREM', leases, token)
   redis.call('HDEL', work, lease_field(token))
+  redis.call('ZREM', leases, token)
 end
   for _, token in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now_ms, 'LIMIT', '0', '100')) do
     local places = places_held(claimed, token)
     if freed > 0 and freed + #places > budget then
       break
     end
-    forget_lease(leases, work, token)
     if #places > 0 then
-      give_back(claimed, returned, places)
+      give_back(claimed, returned, work, places)
     end
+    forget_lease(leases, work, token)
     freed = freed + #places
   end
   return freed
@@ -9707,8 +10006,11 @@ local function at_once(budget)
   return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
 end
 if feed.due_at ~= 0 and feed.due_at <= now_ms then
--- Removes at most 2 x \`most\` expired messages. \`added_bytes\`: what the call has added.
-local function reap_expired(feed, keys, now_ms, most, added_bytes)
+-- Removes at most 2 x \`most\` expired messages, of as many bytes as one call adds.
+local function reap_expired(feed, keys, now_ms, most)
+  -- The commands that follow when some have gone, each once on nothing.
+  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+  redis.call('ZRANGE', keys.expiry, '0', '0')
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
@@ -9789,10 +10091,18 @@ local function delete_entries(feed, keys, places)
     redis.call('XDEL', keys.log, unpack(late))
   end
 end
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
 local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
   end
+  local has_work = try_removal(keys)
   local places, moved, large = {}, {}, {}
   for at, entry in ipairs(entries) do
     places[at] = entry.place
@@ -9810,7 +10120,7 @@ local function remove_entries(feed, keys, entries)
   -- About once for each thousand messages; see shared/feed/compact.
   feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
-  if redis.call('EXISTS', keys.work) == 1 then
+  if has_work then
     redis.call('ZREM', keys.claimed, unpack(places))
     redis.call('ZREM', keys.returned, unpack(places))
     redis.call('HDEL', keys.work, unpack(places))
@@ -9839,7 +10149,7 @@ local function sweep_lane(feed, keys, now_ms, budget)
     remove_entries(feed, keys, expired)
   end
 end
-  sweep_lane(feed, keys, now_ms, budget_of(most, added_bytes))
+  sweep_lane(feed, keys, now_ms, budget_of(most))
 -- Removes entries whose time in the index has come.
 local function sweep_index(feed, keys, now_ms, budget)
 local function entry_at(feed, keys, place)
@@ -9867,7 +10177,7 @@ end
     remove_entries(feed, keys, expired)
   until #places < most or not is_left(budget)
 end
-  sweep_index(feed, keys, now_ms, budget_of(most, added_bytes))
+  sweep_index(feed, keys, now_ms, budget_of(most))
 -- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
 local function next_due(feed, keys)
   local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
@@ -9896,8 +10206,9 @@ local function compact(feed, keys, now_ms, done)
   if feed.moved == 0 then
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
 local function is_sparse(feed, log)
-  local length = redis.call('XLEN', log)
-  if length == 0 then
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
     return false
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
@@ -9916,6 +10227,15 @@ end
     end
     -- Who cleared the feed may not have known of it.
     redis.call('UNLINK', keys.early)
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
+    if not may_rename(keys) then
+      return
+    end
     stand_apart(keys.meta, feed)
   end
 -- Moves the oldest messages of the log; answers whether that has emptied it.
@@ -9959,24 +10279,29 @@ end
 if may_rest(feed) then
 -- To be asked for where the feed \`may_rest\`.
 local function rest_when_empty(feed, keys, now_ms)
--- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
--- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
--- subscribers. A message that comes meanwhile finds it as it was.
--- How many messages are visible.
-local function log_length(feed, keys)
-  local length = redis.call('XLEN', keys.log)
-  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+-- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
+local function is_empty(feed, keys)
+  local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
+  if feed.moved ~= 0 then
+    held[3] = redis.pcall('XLEN', keys.early)
+  end
+  for _, count in ipairs(held) do
+    if count ~= 0 then
+      return false
+    end
+  end
+  return true
 end
-  if log_length(feed, keys) > 0 or redis.call('EXISTS', keys.subscribers) == 1 then
+  if not is_empty(feed, keys) then
     return
   end
-  redis.call('UNLINK', keys.log)
+  redis.pcall('UNLINK', keys.log)
   if feed.moved ~= 0 then
-    redis.call('UNLINK', keys.early)
+    redis.pcall('UNLINK', keys.early)
     feed.moved = 0
   end
   -- A claim may be live though its messages were removed.
-  local last_lease = redis.call('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
+  local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
   feed.lives_until = tonumber(last_lease or 0)
   feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
   keep_with_feed(feed, keys.meta, now_ms)
@@ -10061,78 +10386,84 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
     [81, 'lua/shared/feed/lapse.lua', 1],
     [83, 'lua/shared/feed/compact.lua', 1],
     [88, 'lua/shared/feed/compact.lua', 9],
-    [89, 'lua/shared/feed/meta.lua', 25],
-    [132, 'lua/feed/settle.lua', 57],
-    [136, 'lua/shared/clock.lua', 1],
-    [142, 'lua/feed/settle.lua', 61],
-    [145, 'lua/shared/exact.lua', 1],
-    [155, 'lua/shared/feed/save.lua', 40],
-    [162, 'lua/shared/budget.lua', 6],
-    [166, 'lua/shared/budget.lua', 11],
-    [170, 'lua/shared/budget.lua', 16],
-    [174, 'lua/shared/feed/body.lua', 16],
-    [178, 'lua/feed/settle.lua', 42],
-    [192, 'lua/feed/settle.lua', 64],
-    [193, 'lua/shared/feed/show-due.lua', 9],
-    [198, 'lua/shared/feed/expiry.lua', 6],
-    [206, 'lua/shared/feed/body.lua', 7],
-    [209, 'lua/shared/feed/expired.lua', 1],
-    [212, 'lua/shared/feed/parked.lua', 6],
-    [227, 'lua/shared/feed/unpark.lua', 1],
-    [235, 'lua/shared/feed/add-message.lua', 1],
-    [236, 'lua/shared/feed/add-entry.lua', 1],
-    [244, 'lua/shared/feed/add-message.lua', 6],
-    [250, 'lua/shared/feed/store-late.lua', 3],
-    [278, 'lua/shared/feed/show-due.lua', 14],
-    [295, 'lua/feed/settle.lua', 65],
-    [297, 'lua/shared/feed/lapse.lua', 19],
-    [300, 'lua/shared/feed/leases.lua', 5],
-    [303, 'lua/shared/feed/leases.lua', 14],
-    [306, 'lua/shared/feed/lapse.lua', 3],
-    [316, 'lua/shared/feed/lapse.lua', 14],
-    [320, 'lua/shared/feed/lapse.lua', 22],
-    [333, 'lua/feed/settle.lua', 67],
-    [334, 'lua/shared/budget.lua', 21],
-    [338, 'lua/feed/settle.lua', 68],
-    [339, 'lua/shared/feed/reap.lua', 56],
-    [341, 'lua/shared/feed/entry.lua', 13],
-    [369, 'lua/shared/feed/entry.lua', 42],
-    [383, 'lua/shared/feed/entry.lua', 57],
-    [396, 'lua/shared/feed/entry.lua', 71],
-    [403, 'lua/shared/feed/remove.lua', 5],
-    [421, 'lua/shared/feed/remove.lua', 24],
-    [454, 'lua/shared/feed/reap.lua', 7],
-    [471, 'lua/shared/feed/reap.lua', 58],
-    [472, 'lua/shared/feed/reap.lua', 25],
-    [474, 'lua/shared/feed/entry.lua', 79],
-    [483, 'lua/shared/feed/reap.lua', 27],
-    [499, 'lua/shared/feed/reap.lua', 59],
-    [500, 'lua/shared/feed/reap.lua', 44],
-    [511, 'lua/shared/feed/reap.lua', 60],
-    [513, 'lua/feed/settle.lua', 69],
-    [515, 'lua/shared/feed/keep-alive.lua', 5],
-    [521, 'lua/feed/settle.lua', 71],
-    [522, 'lua/shared/feed/compact.lua', 49],
-    [526, 'lua/shared/feed/compact.lua', 10],
-    [543, 'lua/shared/feed/compact.lua', 53],
-    [550, 'lua/shared/feed/compact.lua', 28],
-    [570, 'lua/shared/feed/compact.lua', 60],
-    [578, 'lua/feed/settle.lua', 72],
-    [584, 'lua/shared/feed/may-rest.lua', 1],
-    [588, 'lua/feed/settle.lua', 78],
-    [589, 'lua/shared/feed/rest.lua', 7],
-    [591, 'lua/shared/feed/rest.lua', 1],
-    [594, 'lua/shared/feed/log-length.lua', 1],
-    [599, 'lua/shared/feed/rest.lua', 9],
-    [617, 'lua/feed/settle.lua', 79],
-    [619, 'lua/shared/feed/save.lua', 48],
-    [621, 'lua/shared/feed/save.lua', 17],
-    [643, 'lua/shared/feed/save.lua', 50],
-    [648, 'lua/feed/settle.lua', 81],
-    [650, 'lua/shared/wake.lua', 1],
-    [663, 'lua/feed/settle.lua', 83],
-    [665, 'lua/shared/feed/due.lua', 1],
-    [672, 'lua/feed/settle.lua', 85],
+    [89, 'lua/shared/feed/rest.lua', 1],
+    [92, 'lua/shared/feed/rest.lua', 5],
+    [93, 'lua/shared/feed/meta.lua', 25],
+    [136, 'lua/feed/settle.lua', 57],
+    [140, 'lua/shared/clock.lua', 1],
+    [146, 'lua/feed/settle.lua', 61],
+    [149, 'lua/shared/exact.lua', 1],
+    [159, 'lua/shared/feed/save.lua', 45],
+    [166, 'lua/shared/budget.lua', 6],
+    [170, 'lua/shared/budget.lua', 11],
+    [174, 'lua/shared/budget.lua', 16],
+    [178, 'lua/shared/feed/body.lua', 16],
+    [182, 'lua/feed/settle.lua', 42],
+    [196, 'lua/feed/settle.lua', 64],
+    [197, 'lua/shared/feed/show-due.lua', 17],
+    [200, 'lua/shared/feed/show-due.lua', 9],
+    [207, 'lua/shared/feed/show-due.lua', 20],
+    [210, 'lua/shared/feed/expiry.lua', 6],
+    [218, 'lua/shared/feed/body.lua', 7],
+    [221, 'lua/shared/feed/expired.lua', 1],
+    [224, 'lua/shared/feed/parked.lua', 6],
+    [239, 'lua/shared/feed/unpark.lua', 1],
+    [247, 'lua/shared/feed/add-message.lua', 1],
+    [248, 'lua/shared/feed/add-entry.lua', 1],
+    [256, 'lua/shared/feed/add-message.lua', 6],
+    [262, 'lua/shared/feed/store-late.lua', 3],
+    [290, 'lua/shared/feed/show-due.lua', 23],
+    [307, 'lua/feed/settle.lua', 65],
+    [309, 'lua/shared/feed/lapse.lua', 23],
+    [312, 'lua/shared/feed/leases.lua', 5],
+    [315, 'lua/shared/feed/leases.lua', 14],
+    [318, 'lua/shared/feed/lapse.lua', 3],
+    [331, 'lua/shared/feed/lapse.lua', 17],
+    [336, 'lua/shared/feed/lapse.lua', 26],
+    [349, 'lua/feed/settle.lua', 67],
+    [350, 'lua/shared/budget.lua', 21],
+    [354, 'lua/feed/settle.lua', 68],
+    [355, 'lua/shared/feed/reap.lua', 56],
+    [360, 'lua/shared/feed/entry.lua', 13],
+    [388, 'lua/shared/feed/entry.lua', 42],
+    [402, 'lua/shared/feed/entry.lua', 57],
+    [415, 'lua/shared/feed/entry.lua', 71],
+    [422, 'lua/shared/feed/remove.lua', 5],
+    [440, 'lua/shared/feed/remove.lua', 24],
+    [447, 'lua/shared/feed/remove.lua', 38],
+    [481, 'lua/shared/feed/reap.lua', 7],
+    [498, 'lua/shared/feed/reap.lua', 61],
+    [499, 'lua/shared/feed/reap.lua', 25],
+    [501, 'lua/shared/feed/entry.lua', 79],
+    [510, 'lua/shared/feed/reap.lua', 27],
+    [526, 'lua/shared/feed/reap.lua', 62],
+    [527, 'lua/shared/feed/reap.lua', 44],
+    [538, 'lua/shared/feed/reap.lua', 63],
+    [540, 'lua/feed/settle.lua', 69],
+    [542, 'lua/shared/feed/keep-alive.lua', 5],
+    [548, 'lua/feed/settle.lua', 71],
+    [549, 'lua/shared/feed/compact.lua', 57],
+    [553, 'lua/shared/feed/compact.lua', 10],
+    [571, 'lua/shared/feed/compact.lua', 61],
+    [576, 'lua/shared/feed/compact.lua', 50],
+    [582, 'lua/shared/feed/compact.lua', 66],
+    [587, 'lua/shared/feed/compact.lua', 29],
+    [607, 'lua/shared/feed/compact.lua', 71],
+    [615, 'lua/feed/settle.lua', 72],
+    [621, 'lua/shared/feed/may-rest.lua', 1],
+    [625, 'lua/feed/settle.lua', 78],
+    [626, 'lua/shared/feed/rest.lua', 20],
+    [628, 'lua/shared/feed/rest.lua', 6],
+    [641, 'lua/shared/feed/rest.lua', 22],
+    [659, 'lua/feed/settle.lua', 79],
+    [661, 'lua/shared/feed/save.lua', 53],
+    [663, 'lua/shared/feed/save.lua', 22],
+    [685, 'lua/shared/feed/save.lua', 55],
+    [690, 'lua/feed/settle.lua', 81],
+    [692, 'lua/shared/wake.lua', 1],
+    [705, 'lua/feed/settle.lua', 83],
+    [707, 'lua/shared/feed/due.lua', 1],
+    [714, 'lua/feed/settle.lua', 85],
   ],
   encode(args) {
     return withoutDefaults([
@@ -10509,9 +10840,9 @@ return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }
     [247, 'lua/shared/feed/keep-alive.lua', 5],
     [253, 'lua/shared/feed/keep-alive.lua', 29],
     [261, 'lua/feed/subscribe.lua', 86],
-    [263, 'lua/shared/feed/save.lua', 48],
-    [265, 'lua/shared/feed/save.lua', 17],
-    [287, 'lua/shared/feed/save.lua', 50],
+    [263, 'lua/shared/feed/save.lua', 53],
+    [265, 'lua/shared/feed/save.lua', 22],
+    [287, 'lua/shared/feed/save.lua', 55],
     [292, 'lua/feed/subscribe.lua', 88],
     [293, 'lua/shared/feed/marker.lua', 4],
     [296, 'lua/feed/subscribe.lua', 89],

@@ -63,7 +63,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '7c7f74812262472f923ce6ed8e35fb00cfaff5f7',
+    sha1: '683f43b2c2cfb6622ed40af87fac402046992885',
     reads: false,
     bytes: true,
     source: `--[[
@@ -387,7 +387,7 @@ local count, token, ends_ms, names, payloads = #taken, 0, 0, {}, {}
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
+-- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -1222,7 +1222,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -1245,7 +1246,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -1366,10 +1367,10 @@ return {
     [1148, 'lua/shared/calls.lua', 8],
     [1152, 'lua/shared/queue/save-call.lua', 6],
     [1154, 'lua/shared/calls.lua', 27],
-    [1161, 'lua/shared/drop-over.lua', 1],
-    [1186, 'lua/shared/calls.lua', 35],
-    [1192, 'lua/shared/queue/save-call.lua', 8],
-    [1194, 'lua/queue/ack-and-claim-plain.lua', 120],
+    [1162, 'lua/shared/drop-over.lua', 1],
+    [1187, 'lua/shared/calls.lua', 36],
+    [1193, 'lua/shared/queue/save-call.lua', 8],
+    [1195, 'lua/queue/ack-and-claim-plain.lua', 120],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
@@ -1477,7 +1478,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'c64bd0722442285b9e34efd85e21499ce8127de5',
+    sha1: 'eaebec1746b780e1e7121c2dc66ff5cbff079782',
     reads: false,
     bytes: true,
     source: `--[[
@@ -2511,7 +2512,7 @@ end
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
+-- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -3551,7 +3552,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -3574,7 +3576,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -4975,102 +4977,102 @@ return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, re
     [2064, 'lua/queue/ack-and-claim.lua', 179],
     [2065, 'lua/shared/calls.lua', 8],
     [2069, 'lua/shared/calls.lua', 27],
-    [2076, 'lua/shared/drop-over.lua', 1],
-    [2101, 'lua/shared/calls.lua', 35],
-    [2107, 'lua/shared/tell.lua', 7],
-    [2110, 'lua/shared/tell.lua', 15],
-    [2128, 'lua/shared/tell.lua', 34],
-    [2143, 'lua/shared/tell.lua', 50],
-    [2151, 'lua/shared/queue/leave-notes.lua', 15],
-    [2159, 'lua/shared/queue/fold.lua', 1],
-    [2160, 'lua/shared/queue/statistics.lua', 1],
-    [2167, 'lua/shared/queue/statistics.lua', 9],
-    [2172, 'lua/shared/queue/statistics.lua', 16],
-    [2390, 'lua/shared/queue/fold.lua', 3],
-    [2401, 'lua/shared/queue/leave-notes.lua', 24],
-    [2408, 'lua/shared/queue/save.lua', 15],
-    [2443, 'lua/shared/queue/save.lua', 51],
-    [2449, 'lua/shared/queue/save-awaited.lua', 5],
-    [2460, 'lua/shared/queue/save.lua', 58],
-    [2467, 'lua/shared/queue/save.lua', 66],
-    [2474, 'lua/shared/queue/save-call.lua', 1],
-    [2483, 'lua/shared/queue/ready.lua', 40],
-    [2489, 'lua/shared/queue/tell-others.lua', 1],
-    [2491, 'lua/shared/queue/packed-notes.lua', 1],
-    [2492, 'lua/shared/queue/packed-notes.lua', 3],
-    [2500, 'lua/shared/queue/tell-others.lua', 5],
-    [2502, 'lua/shared/queue/result.lua', 1],
-    [2516, 'lua/shared/queue/tell-ends.lua', 1],
-    [2518, 'lua/shared/queue/tell-ends.lua', 6],
-    [2582, 'lua/shared/queue/tell-others.lua', 9],
-    [2585, 'lua/shared/queue/tell-others.lua', 13],
-    [2588, 'lua/shared/queue/publish.lua', 1],
-    [2589, 'lua/shared/queue/message.lua', 1],
-    [2599, 'lua/shared/queue/spelled.lua', 1],
-    [2607, 'lua/shared/queue/send.lua', 1],
-    [2623, 'lua/shared/queue/message.lua', 13],
-    [2646, 'lua/shared/queue/publish.lua', 3],
-    [2652, 'lua/shared/queue/tell-others.lua', 17],
-    [2655, 'lua/shared/queue/told.lua', 3],
-    [2658, 'lua/shared/queue/told.lua', 24],
-    [2662, 'lua/shared/queue/idle.lua', 27],
-    [2674, 'lua/shared/queue/idle.lua', 40],
-    [2677, 'lua/shared/queue/idle.lua', 44],
-    [2680, 'lua/shared/queue/idle.lua', 48],
-    [2685, 'lua/shared/queue/idle.lua', 54],
-    [2696, 'lua/shared/queue/idle.lua', 66],
-    [2698, 'lua/shared/listening.lua', 1],
-    [2717, 'lua/shared/queue/idle.lua', 69],
-    [2732, 'lua/shared/queue/idle.lua', 85],
-    [2745, 'lua/shared/queue/idle.lua', 99],
-    [2765, 'lua/shared/queue/idle.lua', 120],
-    [2779, 'lua/shared/queue/idle.lua', 135],
-    [2785, 'lua/shared/queue/idle.lua', 142],
-    [2802, 'lua/shared/queue/idle.lua', 171],
-    [2805, 'lua/shared/queue/idle.lua', 175],
-    [2811, 'lua/shared/queue/idle.lua', 182],
-    [2816, 'lua/shared/queue/idle.lua', 188],
-    [2821, 'lua/queue/ack-and-claim.lua', 178],
-    [2822, 'lua/queue/ack-and-claim.lua', 180],
-    [2823, 'lua/shared/queue/judge.lua', 61],
-    [2827, 'lua/queue/ack-and-claim.lua', 181],
-    [2832, 'lua/shared/queue/watch.lua', 1],
-    [2844, 'lua/queue/ack-and-claim.lua', 187],
-    [2851, 'lua/shared/queue/groups.lua', 152],
-    [2856, 'lua/queue/ack-and-claim.lua', 194],
-    [2858, 'lua/shared/queue/judge.lua', 37],
-    [2869, 'lua/shared/queue/rate.lua', 43],
-    [2875, 'lua/shared/queue/judge.lua', 48],
-    [2879, 'lua/queue/ack-and-claim.lua', 196],
-    [2882, 'lua/shared/queue/body.lua', 1],
-    [2885, 'lua/shared/queue/body.lua', 7],
-    [2886, 'lua/shared/queue/body.lua', 23],
-    [2897, 'lua/queue/ack-and-claim.lua', 200],
-    [2898, 'lua/shared/queue/rate.lua', 50],
-    [2905, 'lua/queue/ack-and-claim.lua', 201],
-    [2906, 'lua/shared/queue/take.lua', 7],
-    [3037, 'lua/shared/budget.lua', 1],
-    [3040, 'lua/shared/budget.lua', 5],
-    [3056, 'lua/shared/queue/take.lua', 139],
-    [3072, 'lua/shared/queue/bring-returned.lua', 1],
-    [3105, 'lua/shared/queue/take.lua', 156],
-    [3113, 'lua/queue/ack-and-claim.lua', 203],
-    [3117, 'lua/shared/queue/lease.lua', 1],
-    [3118, 'lua/shared/queue/tell-options.lua', 1],
-    [3130, 'lua/shared/queue/lease.lua', 3],
-    [3182, 'lua/shared/queue/wide.lua', 8],
-    [3190, 'lua/shared/queue/lease.lua', 55],
-    [3196, 'lua/shared/next-token.lua', 1],
-    [3201, 'lua/queue/ack-and-claim.lua', 208],
-    [3215, 'lua/shared/queue/judge.lua', 53],
-    [3222, 'lua/queue/ack-and-claim.lua', 222],
-    [3226, 'lua/shared/queue/next-due.lua', 42],
-    [3240, 'lua/queue/ack-and-claim.lua', 226],
-    [3244, 'lua/shared/queue/wait-idle.lua', 1],
-    [3283, 'lua/shared/queue/note-time.lua', 1],
-    [3288, 'lua/shared/queue/look-again.lua', 4],
-    [3291, 'lua/shared/queue/wait.lua', 3],
-    [3307, 'lua/queue/ack-and-claim.lua', 232],
+    [2077, 'lua/shared/drop-over.lua', 1],
+    [2102, 'lua/shared/calls.lua', 36],
+    [2108, 'lua/shared/tell.lua', 7],
+    [2111, 'lua/shared/tell.lua', 15],
+    [2129, 'lua/shared/tell.lua', 34],
+    [2144, 'lua/shared/tell.lua', 50],
+    [2152, 'lua/shared/queue/leave-notes.lua', 15],
+    [2160, 'lua/shared/queue/fold.lua', 1],
+    [2161, 'lua/shared/queue/statistics.lua', 1],
+    [2168, 'lua/shared/queue/statistics.lua', 9],
+    [2173, 'lua/shared/queue/statistics.lua', 16],
+    [2391, 'lua/shared/queue/fold.lua', 3],
+    [2402, 'lua/shared/queue/leave-notes.lua', 24],
+    [2409, 'lua/shared/queue/save.lua', 15],
+    [2444, 'lua/shared/queue/save.lua', 51],
+    [2450, 'lua/shared/queue/save-awaited.lua', 5],
+    [2461, 'lua/shared/queue/save.lua', 58],
+    [2468, 'lua/shared/queue/save.lua', 66],
+    [2475, 'lua/shared/queue/save-call.lua', 1],
+    [2484, 'lua/shared/queue/ready.lua', 40],
+    [2490, 'lua/shared/queue/tell-others.lua', 1],
+    [2492, 'lua/shared/queue/packed-notes.lua', 1],
+    [2493, 'lua/shared/queue/packed-notes.lua', 3],
+    [2501, 'lua/shared/queue/tell-others.lua', 5],
+    [2503, 'lua/shared/queue/result.lua', 1],
+    [2517, 'lua/shared/queue/tell-ends.lua', 1],
+    [2519, 'lua/shared/queue/tell-ends.lua', 6],
+    [2583, 'lua/shared/queue/tell-others.lua', 9],
+    [2586, 'lua/shared/queue/tell-others.lua', 13],
+    [2589, 'lua/shared/queue/publish.lua', 1],
+    [2590, 'lua/shared/queue/message.lua', 1],
+    [2600, 'lua/shared/queue/spelled.lua', 1],
+    [2608, 'lua/shared/queue/send.lua', 1],
+    [2624, 'lua/shared/queue/message.lua', 13],
+    [2647, 'lua/shared/queue/publish.lua', 3],
+    [2653, 'lua/shared/queue/tell-others.lua', 17],
+    [2656, 'lua/shared/queue/told.lua', 3],
+    [2659, 'lua/shared/queue/told.lua', 24],
+    [2663, 'lua/shared/queue/idle.lua', 27],
+    [2675, 'lua/shared/queue/idle.lua', 40],
+    [2678, 'lua/shared/queue/idle.lua', 44],
+    [2681, 'lua/shared/queue/idle.lua', 48],
+    [2686, 'lua/shared/queue/idle.lua', 54],
+    [2697, 'lua/shared/queue/idle.lua', 66],
+    [2699, 'lua/shared/listening.lua', 1],
+    [2718, 'lua/shared/queue/idle.lua', 69],
+    [2733, 'lua/shared/queue/idle.lua', 85],
+    [2746, 'lua/shared/queue/idle.lua', 99],
+    [2766, 'lua/shared/queue/idle.lua', 120],
+    [2780, 'lua/shared/queue/idle.lua', 135],
+    [2786, 'lua/shared/queue/idle.lua', 142],
+    [2803, 'lua/shared/queue/idle.lua', 171],
+    [2806, 'lua/shared/queue/idle.lua', 175],
+    [2812, 'lua/shared/queue/idle.lua', 182],
+    [2817, 'lua/shared/queue/idle.lua', 188],
+    [2822, 'lua/queue/ack-and-claim.lua', 178],
+    [2823, 'lua/queue/ack-and-claim.lua', 180],
+    [2824, 'lua/shared/queue/judge.lua', 61],
+    [2828, 'lua/queue/ack-and-claim.lua', 181],
+    [2833, 'lua/shared/queue/watch.lua', 1],
+    [2845, 'lua/queue/ack-and-claim.lua', 187],
+    [2852, 'lua/shared/queue/groups.lua', 152],
+    [2857, 'lua/queue/ack-and-claim.lua', 194],
+    [2859, 'lua/shared/queue/judge.lua', 37],
+    [2870, 'lua/shared/queue/rate.lua', 43],
+    [2876, 'lua/shared/queue/judge.lua', 48],
+    [2880, 'lua/queue/ack-and-claim.lua', 196],
+    [2883, 'lua/shared/queue/body.lua', 1],
+    [2886, 'lua/shared/queue/body.lua', 7],
+    [2887, 'lua/shared/queue/body.lua', 23],
+    [2898, 'lua/queue/ack-and-claim.lua', 200],
+    [2899, 'lua/shared/queue/rate.lua', 50],
+    [2906, 'lua/queue/ack-and-claim.lua', 201],
+    [2907, 'lua/shared/queue/take.lua', 7],
+    [3038, 'lua/shared/budget.lua', 1],
+    [3041, 'lua/shared/budget.lua', 5],
+    [3057, 'lua/shared/queue/take.lua', 139],
+    [3073, 'lua/shared/queue/bring-returned.lua', 1],
+    [3106, 'lua/shared/queue/take.lua', 156],
+    [3114, 'lua/queue/ack-and-claim.lua', 203],
+    [3118, 'lua/shared/queue/lease.lua', 1],
+    [3119, 'lua/shared/queue/tell-options.lua', 1],
+    [3131, 'lua/shared/queue/lease.lua', 3],
+    [3183, 'lua/shared/queue/wide.lua', 8],
+    [3191, 'lua/shared/queue/lease.lua', 55],
+    [3197, 'lua/shared/next-token.lua', 1],
+    [3202, 'lua/queue/ack-and-claim.lua', 208],
+    [3216, 'lua/shared/queue/judge.lua', 53],
+    [3223, 'lua/queue/ack-and-claim.lua', 222],
+    [3227, 'lua/shared/queue/next-due.lua', 42],
+    [3241, 'lua/queue/ack-and-claim.lua', 226],
+    [3245, 'lua/shared/queue/wait-idle.lua', 1],
+    [3284, 'lua/shared/queue/note-time.lua', 1],
+    [3289, 'lua/shared/queue/look-again.lua', 4],
+    [3292, 'lua/shared/queue/wait.lua', 3],
+    [3308, 'lua/queue/ack-and-claim.lua', 232],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -5160,7 +5162,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: '3520ce35cb8a9f2059d2e2b3506e2f38f1a7529b',
+    sha1: 'c3860671282404d5e4938cc0f1bcd8c70ff5738e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6974,7 +6976,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -7668,7 +7670,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -7691,7 +7694,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -7935,10 +7938,10 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [2497, 'lua/shared/calls.lua', 8],
     [2501, 'lua/shared/queue/save-call.lua', 6],
     [2503, 'lua/shared/calls.lua', 27],
-    [2510, 'lua/shared/drop-over.lua', 1],
-    [2535, 'lua/shared/calls.lua', 35],
-    [2541, 'lua/shared/queue/save-call.lua', 8],
-    [2543, 'lua/queue/advance.lua', 174],
+    [2511, 'lua/shared/drop-over.lua', 1],
+    [2536, 'lua/shared/calls.lua', 36],
+    [2542, 'lua/shared/queue/save-call.lua', 8],
+    [2544, 'lua/queue/advance.lua', 174],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -8153,7 +8156,7 @@ function readParentsOfAskAsked(part: Reply | undefined): ({ readonly queue: stri
 export const ask: Operation<AskArguments, AskAnswer> = {
   script: {
     name: 'queue/ask',
-    sha1: 'b29a8186d4d40f2042042af455d4bfb3a26b6420',
+    sha1: '51d0a47a66cda9a33897ced15bbb1403618b1ccc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8397,7 +8400,7 @@ local function call_record(call, now_ms, answer)
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
+-- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -8415,7 +8418,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -8438,7 +8442,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -8486,10 +8490,10 @@ return { 'asked', asked, queue.last }
     [253, 'lua/shared/calls.lua', 10],
     [255, 'lua/shared/queue/save-call.lua', 6],
     [257, 'lua/shared/calls.lua', 27],
-    [264, 'lua/shared/drop-over.lua', 1],
-    [289, 'lua/shared/calls.lua', 35],
-    [295, 'lua/shared/queue/save-call.lua', 8],
-    [297, 'lua/queue/ask.lua', 58],
+    [265, 'lua/shared/drop-over.lua', 1],
+    [290, 'lua/shared/calls.lua', 36],
+    [296, 'lua/shared/queue/save-call.lua', 8],
+    [298, 'lua/queue/ask.lua', 58],
   ],
   encode(args) {
     return [
@@ -9043,7 +9047,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '5c62d280fabc9262dd20035989e6933cc0b8c5e4',
+    sha1: '64235e157d1e54bdf32e983864d40181d65b0bd0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10823,7 +10827,7 @@ local function call_record(call, now_ms, answer)
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
+-- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -10841,7 +10845,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -10864,7 +10869,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -11055,11 +11060,11 @@ return { 'buried', queue.chores, refused }
     [1789, 'lua/shared/calls.lua', 10],
     [1791, 'lua/shared/queue/save-call.lua', 6],
     [1793, 'lua/shared/calls.lua', 27],
-    [1800, 'lua/shared/drop-over.lua', 1],
-    [1825, 'lua/shared/calls.lua', 35],
-    [1831, 'lua/shared/queue/save-call.lua', 8],
-    [1833, 'lua/shared/queue/told.lua', 3],
-    [1836, 'lua/queue/bury.lua', 151],
+    [1801, 'lua/shared/drop-over.lua', 1],
+    [1826, 'lua/shared/calls.lua', 36],
+    [1832, 'lua/shared/queue/save-call.lua', 8],
+    [1834, 'lua/shared/queue/told.lua', 3],
+    [1837, 'lua/queue/bury.lua', 151],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -17460,7 +17465,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: 'a82e33bd844ff5d9e90823020551fde27ce4201b',
+    sha1: '455a7984a57199fec40dbbe0093a7fbf98c00076',
     reads: false,
     bytes: false,
     source: `--[[
@@ -18623,7 +18628,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -18646,7 +18652,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -18740,10 +18746,10 @@ return { 'enqueued', first }
     [1152, 'lua/shared/calls.lua', 8],
     [1156, 'lua/shared/queue/save-call.lua', 6],
     [1158, 'lua/shared/calls.lua', 27],
-    [1165, 'lua/shared/drop-over.lua', 1],
-    [1190, 'lua/shared/calls.lua', 35],
-    [1196, 'lua/shared/queue/save-call.lua', 8],
-    [1198, 'lua/queue/enqueue-alike.lua', 148],
+    [1166, 'lua/shared/drop-over.lua', 1],
+    [1191, 'lua/shared/calls.lua', 36],
+    [1197, 'lua/shared/queue/save-call.lua', 8],
+    [1199, 'lua/queue/enqueue-alike.lua', 148],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.payloads.length)
@@ -18820,7 +18826,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: 'e3b57f2eabf0bdfc10f88135ef20173f522b6c95',
+    sha1: '49898dd2bc88ad87299f50284337c9deba39f8c1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -20431,7 +20437,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -21110,7 +21116,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -21133,7 +21140,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -21369,11 +21376,11 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [2279, 'lua/shared/calls.lua', 8],
     [2283, 'lua/shared/queue/save-call.lua', 6],
     [2285, 'lua/shared/calls.lua', 27],
-    [2292, 'lua/shared/drop-over.lua', 1],
-    [2317, 'lua/shared/calls.lua', 35],
-    [2323, 'lua/shared/queue/save-call.lua', 8],
-    [2325, 'lua/shared/queue/replace.lua', 3],
-    [2333, 'lua/queue/enqueue.lua', 154],
+    [2293, 'lua/shared/drop-over.lua', 1],
+    [2318, 'lua/shared/calls.lua', 36],
+    [2324, 'lua/shared/queue/save-call.lua', 8],
+    [2326, 'lua/shared/queue/replace.lua', 3],
+    [2334, 'lua/queue/enqueue.lua', 154],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
@@ -24228,7 +24235,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'queue/note',
-    sha1: 'd7ba1e9af593799600d5235f909dae287beb09b1',
+    sha1: 'b57b816951d4e49d9f391e5685acd01eb2f1ecfa',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24681,7 +24688,7 @@ local function call_record(call, now_ms, answer)
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
+-- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -24698,7 +24705,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -24721,7 +24729,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -24785,18 +24793,18 @@ return { 'noted', refused }
     [412, 'lua/shared/queue/message.lua', 13],
     [435, 'lua/shared/queue/publish.lua', 3],
     [441, 'lua/queue/note.lua', 74],
-    [444, 'lua/shared/calls.lua', 42],
+    [444, 'lua/shared/calls.lua', 43],
     [446, 'lua/shared/calls.lua', 8],
     [448, 'lua/shared/calls.lua', 1],
     [452, 'lua/shared/exact.lua', 1],
     [462, 'lua/shared/calls.lua', 10],
-    [464, 'lua/shared/calls.lua', 44],
+    [464, 'lua/shared/calls.lua', 45],
     [465, 'lua/shared/calls.lua', 27],
-    [472, 'lua/shared/drop-over.lua', 1],
-    [497, 'lua/shared/calls.lua', 35],
-    [503, 'lua/shared/calls.lua', 45],
-    [506, 'lua/shared/queue/told.lua', 3],
-    [509, 'lua/queue/note.lua', 77],
+    [473, 'lua/shared/drop-over.lua', 1],
+    [498, 'lua/shared/calls.lua', 36],
+    [504, 'lua/shared/calls.lua', 46],
+    [507, 'lua/shared/queue/told.lua', 3],
+    [510, 'lua/queue/note.lua', 77],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -25541,7 +25549,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '5be3fc8431a013596759a40c837393cf1dd44994',
+    sha1: '3a7a5faf5519aa33bd78f8ce56a48aa5dd767c9b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -27252,7 +27260,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -30273,7 +30281,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '92e83358a9d84c4a3f8fe79298d8129edd536348',
+    sha1: '7b1a96ae1654048b622a74bf8b24bfc2b6c193cb',
     reads: false,
     bytes: false,
     source: `--[[
@@ -32033,7 +32041,7 @@ local function call_record(call, now_ms, answer)
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
+-- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -32051,7 +32059,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -32074,7 +32083,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -32255,11 +32264,11 @@ return { 'released', queue.chores, refused }
     [1769, 'lua/shared/calls.lua', 10],
     [1771, 'lua/shared/queue/save-call.lua', 6],
     [1773, 'lua/shared/calls.lua', 27],
-    [1780, 'lua/shared/drop-over.lua', 1],
-    [1805, 'lua/shared/calls.lua', 35],
-    [1811, 'lua/shared/queue/save-call.lua', 8],
-    [1813, 'lua/shared/queue/told.lua', 3],
-    [1816, 'lua/queue/release.lua', 150],
+    [1781, 'lua/shared/drop-over.lua', 1],
+    [1806, 'lua/shared/calls.lua', 36],
+    [1812, 'lua/shared/queue/save-call.lua', 8],
+    [1814, 'lua/shared/queue/told.lua', 3],
+    [1817, 'lua/queue/release.lua', 150],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -36222,7 +36231,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '884e3503bb0d9deebf31c415bf299a9a745a53ba',
+    sha1: '91849de9db8ae4509fb21b87913aaf14ce8879d0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -38050,7 +38059,7 @@ local function call_record(call, now_ms, answer)
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers.
+-- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -38068,7 +38077,8 @@ end
 -- \`added\`: how many fields came with the record of this call. Where one comes, others go, for a caller may live for one call;
 -- few are no burden. Callers that stay drop by and by what was left.
 local function forget_old_calls(calls, call, added, now_ms)
-  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16
+  local held = added > 0 and redis.pcall('HLEN', calls)
+  local is_one_more = type(held) == 'number' and held > 16
   if not is_one_more and call % 16 ~= 0 then
     return
   end
@@ -38091,7 +38101,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -38281,11 +38291,11 @@ return { 'retried', queue.chores, refused, buried }
     [1837, 'lua/shared/calls.lua', 10],
     [1839, 'lua/shared/queue/save-call.lua', 6],
     [1841, 'lua/shared/calls.lua', 27],
-    [1848, 'lua/shared/drop-over.lua', 1],
-    [1873, 'lua/shared/calls.lua', 35],
-    [1879, 'lua/shared/queue/save-call.lua', 8],
-    [1881, 'lua/shared/queue/told.lua', 3],
-    [1884, 'lua/queue/retry.lua', 175],
+    [1849, 'lua/shared/drop-over.lua', 1],
+    [1874, 'lua/shared/calls.lua', 36],
+    [1880, 'lua/shared/queue/save-call.lua', 8],
+    [1882, 'lua/shared/queue/told.lua', 3],
+    [1885, 'lua/queue/retry.lua', 175],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)

@@ -29,7 +29,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'rate-limit/abandon',
-    sha1: 'e92d21e80c00991820c83581104c01364867fd98',
+    sha1: 'e5783bde6b87834bf625db6271cea0a9eb6a39f8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -382,7 +382,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -1414,7 +1414,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
 export const refund: Operation<RefundArguments, RefundAnswer> = {
   script: {
     name: 'rate-limit/refund',
-    sha1: '22c40075a29cd3c57ceea6afb9c7245b3304c295',
+    sha1: 'efc2ae6b46868cac89f2f16dce14c2c70bda68b8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1792,7 +1792,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -2021,7 +2021,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'rate-limit/release',
-    sha1: 'ef4154739368d10bb6b99fa8c87e049e2102632b',
+    sha1: '61ef00fd995f281b068716359dc72672521c4af3',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2383,7 +2383,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -2532,7 +2532,7 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
   script: {
     name: 'rate-limit/take-each',
-    sha1: '24fb84a874eed481a7b11e74e8dd2373b877c1f9',
+    sha1: 'eb182c73daac38d483df63e99afd16a31e75354e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2613,7 +2613,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)
@@ -2888,7 +2888,7 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
 export const take: Operation<TakeArguments, TakeAnswer> = {
   script: {
     name: 'rate-limit/take',
-    sha1: '1e716bf7b6008a16ccaa38dd7efc4537ba055dec',
+    sha1: '9251ea217edaf50c6da81293bd404b6cf007d71b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3350,7 +3350,7 @@ local function drop_over(hash, looked_at, is_over)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', hash, unpack(over))
+    redis.pcall('HDEL', hash, unpack(over))
     left = left - math.abs(count)
     -- A count below 0 lets fields come twice, which costs a third less.
     count = -math.min(left, 3000)

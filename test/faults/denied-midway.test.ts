@@ -1,45 +1,12 @@
 // A command that a script meets in its middle is denied for a moment: the call fails, and what is stored is as before, or whole once it is
 // called again.
 
-import { randomUUID } from 'node:crypto'
-import { Redis } from 'ioredis'
-import { type Autocomplete, type Perilune, perilune, type RateLimit } from 'perilune'
-import { ioredis } from 'perilune/ioredis'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import Database from 'libsql'
+import type { Autocomplete, RateLimit } from 'perilune'
+import { sqlite } from 'perilune/sqlite'
+import { describe, expect, test } from 'vitest'
 import type { Kind } from '../../src/collection/forms.ts'
-import { startRedis } from '../servers/redis.ts'
-
-interface Scene {
-  readonly redis: Perilune
-  readonly name: string
-  /** Whether the call was refused without the right to this command. */
-  without(command: string, call: () => Promise<unknown>): Promise<boolean>
-}
-
-async function setup(): Promise<Scene> {
-  const server = await startRedis()
-  const admin = new Redis(server.port)
-  await admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', '~*', '&*', '+@all')
-  const client = new Redis({ port: server.port, username: 'app', password: 'secret' })
-  const redis = perilune(ioredis(client))
-  onTestFinished(async () => {
-    await redis.close()
-    client.disconnect()
-    admin.disconnect()
-    await server.stop()
-  })
-  const without: Scene['without'] = async (command, call) => {
-    await admin.call('ACL', 'SETUSER', 'app', `-${command}`)
-    const failure = await call().then(
-      () => null,
-      (error: unknown) => error,
-    )
-    await admin.call('ACL', 'SETUSER', 'app', `+${command}`)
-    if (failure !== null) expect(failure).toMatchObject({ code: 'forbidden' })
-    return failure !== null
-  }
-  return { redis, name: randomUUID(), without }
-}
+import { setup } from '../denied-fixture.ts'
 
 const SEARCHES = ['zrangebylex', 'zrevrangebylex', 'zlexcount', 'zrangebyscore', 'zcount']
 
@@ -85,6 +52,24 @@ describe.each<Kind>(['list', 'set', 'hash', 'sortedSet'])('a %s', (kind) => {
     }
   })
 })
+
+test.each(['hincrby', 'hlen', 'hmget', 'hset', 'persist', 'zrem'])(
+  'without %s nothing is counted',
+  async (command) => {
+    const { redis, name, without } = await setup()
+    const database = new Database(':memory:')
+    database.exec('CREATE TABLE items (id INTEGER PRIMARY KEY, votes INTEGER NOT NULL DEFAULT 0)')
+    const sink = sqlite(database, { table: 'items', value: 'votes' })
+    const counters = redis.counters(name, { sink, settleFor: '0s' })
+    await counters.get(1)
+
+    if (await without(command, () => counters.increment(1, 5))) await counters.increment(1, 5)
+
+    expect(await counters.get(1)).toBe(5)
+    await counters.flush()
+    expect(database.prepare('SELECT votes FROM items').get()).toMatchObject({ votes: 5 })
+  },
+)
 
 test('a result that is over is not replayed, though it could not be removed', async () => {
   const { redis, name, without } = await setup()

@@ -5,8 +5,8 @@
 -- The entries of one claim, oldest first.
 local function claimed_entries(feed, keys, token)
   local entries = {}
-  for at, place in ipairs(places_held(keys.claimed, token)) do
-    entries[at] = entry_at(feed, keys, place)
+  for _, place in ipairs(places_held(keys.claimed, token)) do
+    entries[#entries + 1] = entry_at(feed, keys, place)
   end
   complete_entries(keys.work, entries)
   return entries

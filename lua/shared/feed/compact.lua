@@ -9,8 +9,9 @@
 
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
 local function is_sparse(feed, log)
-  local length = redis.call('XLEN', log)
-  if length == 0 then
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
     return false
   end
   -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
@@ -46,6 +47,13 @@ local function move_oldest(feed, keys, budget)
   return false
 end
 
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
+
 -- Moves some messages where that has begun or is worthwhile. `done`: how many this call has added and removed; it moves twice
 -- as many, so that the end is reached whoever appends meanwhile.
 local function compact(feed, keys, now_ms, done)
@@ -55,6 +63,9 @@ local function compact(feed, keys, now_ms, done)
     end
     -- Who cleared the feed may not have known of it.
     redis.call('UNLINK', keys.early)
+    if not may_rename(keys) then
+      return
+    end
     stand_apart(keys.meta, feed)
   end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then

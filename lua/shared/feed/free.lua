@@ -30,9 +30,9 @@ local function find_returned(found, feed, keys, limit, max_claims, now_ms)
   local from = 0
   while is_looking(found, limit) do
     local chunk = math.min(limit - #found.free, at_once(found.budget))
-    local entries = {}
-    for at, place in ipairs(redis.call('ZRANGE', keys.returned, from, from + chunk - 1)) do
-      entries[at] = entry_at(feed, keys, place)
+    local places, entries = redis.call('ZRANGE', keys.returned, from, from + chunk - 1), {}
+    for _, place in ipairs(places) do
+      entries[#entries + 1] = entry_at(feed, keys, place)
     end
     complete_entries(keys.work, entries)
     for _, entry in ipairs(entries) do
@@ -41,8 +41,8 @@ local function find_returned(found, feed, keys, limit, max_claims, now_ms)
       end
       sort_out(found, entry, max_claims, now_ms)
     end
-    from = from + #entries
-    if #entries < chunk then
+    from = from + #places
+    if #places < chunk then
       return
     end
   end

@@ -10,6 +10,8 @@ local function open_claim(leases, claimed, returned, work, token, ends_at_ms, le
     known[#known + 1] = format_work(entry)
   end
   redis.call('ZADD', claimed, unpack(scored))
+  -- On nothing, before there is a lease.
+  redis.call('ZREM', returned, '')
   redis.call('HSET', work, unpack(known))
   redis.call('ZADD', leases, ends_at_ms, token)
   redis.call('ZREM', returned, unpack(places))

@@ -53,9 +53,12 @@ local function next_due(feed, keys)
   return due_at
 end
 
--- Removes at most 2 x `most` expired messages. `added_bytes`: what the call has added.
-local function reap_expired(feed, keys, now_ms, most, added_bytes)
-  sweep_lane(feed, keys, now_ms, budget_of(most, added_bytes))
-  sweep_index(feed, keys, now_ms, budget_of(most, added_bytes))
+-- Removes at most 2 x `most` expired messages, of as many bytes as one call adds.
+local function reap_expired(feed, keys, now_ms, most)
+  -- The commands that follow when some have gone, each once on nothing.
+  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+  redis.call('ZRANGE', keys.expiry, '0', '0')
+  sweep_lane(feed, keys, now_ms, budget_of(most))
+  sweep_index(feed, keys, now_ms, budget_of(most))
   feed.due_at = next_due(feed, keys)
 end

@@ -21,10 +21,25 @@ local function delete_entries(feed, keys, places)
   end
 end
 
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
+
+-- For calls that write before they remove.
+local function try_whole_removal(keys)
+  try_removal(keys)
+  redis.call('XDEL', keys.log, '0-1')
+end
+
 local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
   end
+  local has_work = try_removal(keys)
   local places, moved, large = {}, {}, {}
   for at, entry in ipairs(entries) do
     places[at] = entry.place
@@ -42,7 +57,7 @@ local function remove_entries(feed, keys, entries)
   -- About once for each thousand messages; see shared/feed/compact.
   feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places
   redis.call('ZREM', keys.expiry, unpack(places))
-  if redis.call('EXISTS', keys.work) == 1 then
+  if has_work then
     redis.call('ZREM', keys.claimed, unpack(places))
     redis.call('ZREM', keys.returned, unpack(places))
     redis.call('HDEL', keys.work, unpack(places))

@@ -14,6 +14,11 @@ local function begin_feed(meta, feed, now_us)
   return true
 end
 
+-- A server out of memory refuses this, before anything has changed. Behind what frees it would take all that grows.
+local function refuse_when_full(meta, feed)
+  redis.call('HSET', meta, 'codec', feed.codec)
+end
+
 local function packed_state(feed)
   local packed = struct.pack(
     '>ddddddddddddd',
