@@ -18,7 +18,7 @@ interface Case {
 const passes = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const SHORT = { limit: 2, lease: '10ms' } as const
 const appendAll = (feed: Feed<string>, words: string): Promise<unknown> =>
-  feed.appendMany([...words].map((body) => ({ body })))
+  feed.appendMany(words.split('').map((body) => ({ body })))
 
 async function delay(feed: Feed<string>, words: string): Promise<void> {
   for (const word of words) await feed.append(word, { delay: '1ms' })
