@@ -91,6 +91,14 @@ describe('stays', () => {
     ]
     expect(sunk(...text)).toEqual(text)
   })
+
+  test.each(['ARGV[1] = 2', 'local list = ARGV', 'table.sort(ARGV)'])(
+    'a table of inputs beside %s',
+    (change) => {
+      const text = ['local list = { ARGV[1] }', change, 'if ARGV[2] then', '  return list[1]', 'end']
+      expect(sunk(...text)).toEqual(text)
+    },
+  )
 })
 
 test('where a function had no room for more locals, everything stays', () => {

@@ -49,6 +49,7 @@ class Sinking {
   readonly #names: Names
   readonly #tree: BlockTree
   readonly #uses: readonly Use[]
+  readonly #readAlone: ReadonlySet<Node>
   /** The lines that hold a comment and nothing else. */
   readonly #comments: ReadonlySet<number>
   readonly #captured = new Map<FunctionDeclaration, Set<Binding>>()
@@ -61,6 +62,7 @@ class Sinking {
     this.#names = resolve(chunk)
     this.#tree = new BlockTree(chunk)
     this.#uses = usesOf(this.#names)
+    this.#readAlone = new Set(listsReadByItem(this.#names))
     const comments = (chunk.comments ?? []).filter(({ loc }) => loc?.start.line === loc?.end.line)
     this.#comments = new Set(
       comments.filter(({ loc }) => loc?.start.column === 0).map(({ loc }) => (loc?.start.line ?? 0) - 1),
@@ -116,9 +118,11 @@ class Sinking {
     }
   }
 
-  #isInput({ base, index }: IndexExpression): boolean {
-    if (base.type !== 'Identifier' || this.#names.bindingOf(base) !== null) return false
-    return ['KEYS', 'ARGV'].includes(base.name) && index.type === 'NumericLiteral'
+  /** Whether it is an item of KEYS or ARGV, and nothing else is done with that list: whoever knows it could change it. */
+  #isInput(item: IndexExpression): boolean {
+    const { base } = item
+    if (!isItem(item) || base.type !== 'Identifier' || !['KEYS', 'ARGV'].includes(base.name)) return false
+    return this.#names.globalReads.every((read) => read.name !== base.name || this.#readAlone.has(read))
   }
 
   #startsLine({ loc }: Statement): boolean {
@@ -237,6 +241,20 @@ class Sinking {
     }
     return order
   }
+}
+
+/** The lists of which one item is read by its number, and not set. */
+function listsReadByItem({ nodes }: Names): Node[] {
+  const set = new Set<Node>(
+    nodes.flatMap((node) => (node.type === 'AssignmentStatement' ? node.variables : [])),
+  )
+  return nodes.flatMap((node) =>
+    node.type === 'IndexExpression' && isItem(node) && !set.has(node) ? [node.base] : [],
+  )
+}
+
+function isItem({ index }: IndexExpression): boolean {
+  return index.type === 'NumericLiteral'
 }
 
 function usesOf({ bindings, globalReads, globalWrites }: Names): Use[] {
