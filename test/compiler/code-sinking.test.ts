@@ -60,6 +60,20 @@ describe('stays', () => {
       'outer(3)',
     ],
     'what a function uses that is handed on': ['local function outer()', '  inner()', 'end', 'pcall(outer)'],
+    'what a function uses that a loop calls before each round': [
+      'local function outer()',
+      '  return inner()',
+      'end',
+      'while outer() do',
+      'end',
+    ],
+    'what a function uses that a loop calls behind each round': [
+      'local function outer()',
+      '  return inner()',
+      'end',
+      'repeat',
+      'until outer()',
+    ],
     'what two branches use': ['if ARGV[1] then', '  inner()', 'else', '  inner()', 'end'],
   }
   test.each(Object.entries(cases))('%s', (_, uses) => {

@@ -121,8 +121,8 @@ class Sinking {
     return ['KEYS', 'ARGV'].includes(base.name) && index.type === 'NumericLiteral'
   }
 
-  #startsLine({ loc }: Statement): boolean {
-    return this.#text[lineOf({ loc } as Node) - 1]?.slice(0, loc?.start.column).trim() === ''
+  #startsLine(node: Node): boolean {
+    return this.#text[lineOf(node) - 1]?.slice(0, node.loc?.start.column).trim() === ''
   }
 
   #commentsAbove(line: number): number {
