@@ -80,6 +80,12 @@ describe('stays', () => {
     expect(sunk(...inner, ...uses)).toEqual([...inner, ...uses])
   })
 
+  test('what stands behind a comment above a function', () => {
+    const text = ['if ARGV[1] then', '  inner()', 'end']
+    const above = '--[[ how many ]] local count = 1'
+    expect(sunk(above, ...inner, ...text)).toEqual([above, text[0], ...inner, ...text.slice(1)])
+  })
+
   test('what would read another local of the same name', () => {
     const text = [
       'local name = 1',

@@ -61,10 +61,12 @@ class Sinking {
     this.#names = resolve(chunk)
     this.#tree = new BlockTree(chunk)
     this.#uses = usesOf(this.#names)
-    const comments = (chunk.comments ?? []).filter(({ loc }) => loc?.start.line === loc?.end.line)
-    this.#comments = new Set(
-      comments.filter(({ loc }) => loc?.start.column === 0).map(({ loc }) => (loc?.start.line ?? 0) - 1),
-    )
+    const comments = (chunk.comments ?? []).flatMap(({ loc }) => {
+      const [line, end] = [(loc?.start.line ?? 0) - 1, loc?.end.column]
+      const isAlone = loc?.start.column === 0 && text[line]?.slice(end).trim() === ''
+      return isAlone && loc.end.line === loc.start.line ? [line] : []
+    })
+    this.#comments = new Set(comments)
   }
 
   lines(): number[] {
