@@ -113,6 +113,17 @@ describe('stays', () => {
   })
 })
 
+test('forty functions go into each other', () => {
+  const text = Array.from({ length: 40 }, (_, at) => [
+    `local function f${at}()`,
+    `  return ${at === 0 ? '1' : `f${at - 1}()`}`,
+    'end',
+  ])
+  const names = text.map(([name]) => name)
+
+  expect(sunk(...text.flat(), 'return f39()').slice(0, 40)).toEqual(names.toReversed())
+})
+
 test('where a function had no room for more locals, everything stays', () => {
   const many = Array.from({ length: 198 }, (_, at) => `  local a${at} = value`).join('\n')
   const inner =

@@ -52,6 +52,7 @@ class Sinking {
   /** The lines that hold a comment and nothing else. */
   readonly #comments: ReadonlySet<number>
   readonly #captured = new Map<FunctionDeclaration, Set<Binding>>()
+  readonly #runningOnce = new Map<FunctionDeclaration, boolean>()
   /** What goes before a line, in the order of the text. */
   readonly #before = new Map<number, Movable[]>()
 
@@ -171,7 +172,14 @@ class Sinking {
     return captured.size <= MOST_CAPTURED
   }
 
+  /** Nothing that moves changes it. */
   #runsOnce(fn: FunctionDeclaration): boolean {
+    const known = this.#runningOnce.get(fn) ?? this.#isCalledOnce(fn)
+    this.#runningOnce.set(fn, known)
+    return known
+  }
+
+  #isCalledOnce(fn: FunctionDeclaration): boolean {
     const binding = this.#names.ownerOf(fn)
     const [call, another] = binding?.reads ?? []
     if (binding?.writes.length !== 0 || call === undefined || another !== undefined) return false
