@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import { Redis } from 'ioredis'
 
 const redis = new Redis(Number(process.argv[2]))
-const server = createServer((_, response) => {
-  redis.get('small').then((value) => response.end(JSON.stringify({ value })))
+const server = createServer(async (_, response) => {
+  response.end(JSON.stringify({ value: await redis.get('small') }))
 })
 server.listen(0, '127.0.0.1', () => process.send?.(server.address().port))
 process.on('disconnect', () => process.exit())

@@ -60,10 +60,30 @@ describe('stays', () => {
       'outer(3)',
     ],
     'what a function uses that is handed on': ['local function outer()', '  inner()', 'end', 'pcall(outer)'],
+    'what a function uses that a loop calls before each round': [
+      'local function outer()',
+      '  return inner()',
+      'end',
+      'while outer() do',
+      'end',
+    ],
+    'what a function uses that a loop calls behind each round': [
+      'local function outer()',
+      '  return inner()',
+      'end',
+      'repeat',
+      'until outer()',
+    ],
     'what two branches use': ['if ARGV[1] then', '  inner()', 'else', '  inner()', 'end'],
   }
   test.each(Object.entries(cases))('%s', (_, uses) => {
     expect(sunk(...inner, ...uses)).toEqual([...inner, ...uses])
+  })
+
+  test('what stands behind a comment above a function', () => {
+    const text = ['if ARGV[1] then', '  inner()', 'end']
+    const above = '--[[ how many ]] local count = 1'
+    expect(sunk(above, ...inner, ...text)).toEqual([above, text[0], ...inner, ...text.slice(1)])
   })
 
   test('what would read another local of the same name', () => {
@@ -99,6 +119,17 @@ describe('stays', () => {
       expect(sunk(...text)).toEqual(text)
     },
   )
+})
+
+test('forty functions go into each other', () => {
+  const text = Array.from({ length: 40 }, (_, at) => [
+    `local function f${at}()`,
+    `  return ${at === 0 ? '1' : `f${at - 1}()`}`,
+    'end',
+  ])
+  const names = text.map(([name]) => name)
+
+  expect(sunk(...text.flat(), 'return f39()').slice(0, 40)).toEqual(names.toReversed())
 })
 
 test('where a function had no room for more locals, everything stays', () => {

@@ -35,12 +35,29 @@ test('a number keeps its distance from the dots behind it', () => {
   )
 })
 
+test('what would join the sign before it, or takes more than a line, stays a local', () => {
+  const lines = [
+    'local HALF = .5',
+    'local FIELD = [[field]]',
+    'local DAY_MS = 24 *',
+    '  60 * 60000',
+    'local record = { [FIELD] = value..HALF }',
+    'value = record[FIELD] .. DAY_MS',
+  ]
+
+  expect(sent(`${lines.join('\n')}\n${ANSWER}`)).toEqual(
+    [...lines, ...ANSWERED].map((text, at) => [10 + at, text]),
+  )
+})
+
 test('what changes, is called or is indexed stays a local', () => {
   const lines = [
     'local count = 1',
     'count = count + 1',
     "local text = 'abc'",
     'value = text:rep(count)',
+    "local word = 'abc'",
+    'value = word --[[ twice ]]:rep(2)',
     'local odd = 1',
     'local function grow()',
     '  odd = odd + 1',

@@ -36,7 +36,7 @@ class Writer {
 
   #statement(scope: Map<string, Kind>, level: number): string[] {
     const margin = '  '.repeat(level)
-    switch (this.#roll(level < MOST_LEVELS ? 11 : 7)) {
+    switch (this.#roll(level < MOST_LEVELS ? 12 : 7)) {
       case 0:
         return this.#declare(scope, 'number', (name) => `local ${name} = ${this.#roll(9)}`)
       case 1:
@@ -65,9 +65,24 @@ class Writer {
         const inside = this.block(new Map([...scope, [name, 'number']]), level + 1, 3)
         return [`for ${name} = 1, 2 do`, ...inside, `${margin}end`]
       }
+      case 9:
+        return this.#loop(scope, level)
       default:
         return this.#function(scope, level)
     }
+  }
+
+  /** One that asks a function each time, which counts. */
+  #loop(scope: Map<string, Kind>, level: number): string[] {
+    const [comment = '', head = '', ...body] = this.#function(scope, level)
+    const name = comment.slice('-- '.length)
+    const margin = '  '.repeat(level)
+    const counted = [`${margin}  asked[1] = asked[1] + 1`, `${margin}  story[#story + 1] = asked[1]`]
+    const asked = [`${margin}local asked = { 0 }`, comment, head, ...counted, ...body]
+    const inside = [`${margin}  steps = steps + 50`, ...this.block(scope, level + 1, 2)]
+    return this.#roll(2) === 0
+      ? [...asked, `while steps < 200 and ${name}(1) do`, ...inside, `${margin}end`]
+      : [...asked, 'repeat do', ...inside, `${margin}end until steps > 200 or not ${name}(1)`]
   }
 
   #function(scope: Map<string, Kind>, level: number): string[] {

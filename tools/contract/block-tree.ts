@@ -3,12 +3,12 @@
 import type { Chunk, FunctionDeclaration, Node, Statement } from 'luaparse'
 
 export interface Block {
-  /** The statement of the block around it that it is in; null for the script itself. */
-  readonly owner: Statement | null
+  /** What of the block around it it is in; null for the script itself. */
+  readonly owner: Node | null
   readonly kind: 'branch' | 'loop' | 'function'
   /** Whose body it is. */
   readonly fn: FunctionDeclaration | null
-  readonly body: readonly Statement[]
+  readonly body: readonly Node[]
   /** The names of its locals, each with the statement that makes it; -1: parameters, and variables of loops. */
   readonly locals: readonly { readonly name: string; readonly at: number }[]
 }
@@ -43,7 +43,7 @@ export class BlockTree {
     this.#places.set(statement, before)
   }
 
-  #enter(body: readonly Statement[], block: Omit<Block, 'body'>): void {
+  #enter(body: readonly Node[], block: Omit<Block, 'body'>): void {
     const locals = [
       ...block.locals,
       ...body.flatMap((statement, at) => localsOf(statement).map((name) => ({ name, at }))),
@@ -57,7 +57,10 @@ export class BlockTree {
     const owner = place.block.body[place.at] ?? null
     for (const [part, value] of Object.entries(node) as [string, unknown][]) {
       const nodes = Array.isArray(value) ? value.filter(isNode) : [value].filter(isNode)
-      if (part === 'body') this.#enter(nodes as Statement[], { owner, ...headOf(node) })
+      const head = headOf(node)
+      // What a loop asks before or behind each round runs as often as its body does.
+      const isBlock = part === 'body' || (part === 'condition' && head.kind === 'loop')
+      if (isBlock) this.#enter(nodes, { owner, ...head })
       else for (const each of nodes) this.#visit(each, place)
     }
   }
@@ -83,7 +86,7 @@ function beforeAll(variables: readonly Node[]): Block['locals'] {
   return variables.flatMap((each) => (each.type === 'Identifier' ? [{ name: each.name, at: -1 }] : []))
 }
 
-function localsOf(statement: Statement): string[] {
+function localsOf(statement: Node): string[] {
   if (statement.type === 'LocalStatement') return statement.variables.map(({ name }) => name)
   if (statement.type !== 'FunctionDeclaration' || !statement.isLocal) return []
   return statement.identifier?.type === 'Identifier' ? [statement.identifier.name] : []

@@ -1,10 +1,10 @@
 // What Redis would refuse to compile, though it is Lua.
 
 import { parse } from 'luaparse'
+import type { SentText } from './contract.ts'
 import { locate } from './include.ts'
 import type { Problem } from './problem.ts'
 import { roomTaken, type Taken } from './room.ts'
-import type { SentText } from './sent-text.ts'
 
 interface Limit {
   readonly most: number

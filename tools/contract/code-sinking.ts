@@ -53,6 +53,7 @@ class Sinking {
   /** The lines that hold a comment and nothing else. */
   readonly #comments: ReadonlySet<number>
   readonly #captured = new Map<FunctionDeclaration, Set<Binding>>()
+  readonly #runningOnce = new Map<FunctionDeclaration, boolean>()
   /** What goes before a line, in the order of the text. */
   readonly #before = new Map<number, Movable[]>()
 
@@ -63,10 +64,12 @@ class Sinking {
     this.#tree = new BlockTree(chunk)
     this.#uses = usesOf(this.#names)
     this.#readAlone = new Set(listsReadByItem(this.#names))
-    const comments = (chunk.comments ?? []).filter(({ loc }) => loc?.start.line === loc?.end.line)
-    this.#comments = new Set(
-      comments.filter(({ loc }) => loc?.start.column === 0).map(({ loc }) => (loc?.start.line ?? 0) - 1),
-    )
+    const comments = (chunk.comments ?? []).flatMap(({ loc }) => {
+      const [line, end] = [(loc?.start.line ?? 0) - 1, loc?.end.column]
+      const isAlone = loc?.start.column === 0 && text[line]?.slice(end).trim() === ''
+      return isAlone && loc.end.line === loc.start.line ? [line] : []
+    })
+    this.#comments = new Set(comments)
   }
 
   lines(): number[] {
@@ -121,12 +124,13 @@ class Sinking {
   /** Whether it is an item of KEYS or ARGV, and nothing else is done with that list: whoever knows it could change it. */
   #isInput(item: IndexExpression): boolean {
     const { base } = item
-    if (!isItem(item) || base.type !== 'Identifier' || !['KEYS', 'ARGV'].includes(base.name)) return false
+    if (base.type !== 'Identifier' || !['KEYS', 'ARGV'].includes(base.name)) return false
+    if (!isItem(item) || this.#names.bindingOf(base) !== null) return false
     return this.#names.globalReads.every((read) => read.name !== base.name || this.#readAlone.has(read))
   }
 
-  #startsLine({ loc }: Statement): boolean {
-    return this.#text[lineOf({ loc } as Node) - 1]?.slice(0, loc?.start.column).trim() === ''
+  #startsLine(node: Node): boolean {
+    return this.#text[lineOf(node) - 1]?.slice(0, node.loc?.start.column).trim() === ''
   }
 
   #commentsAbove(line: number): number {
@@ -173,7 +177,14 @@ class Sinking {
     return captured.size <= MOST_CAPTURED
   }
 
+  /** Nothing that moves changes it. */
   #runsOnce(fn: FunctionDeclaration): boolean {
+    const known = this.#runningOnce.get(fn) ?? this.#isCalledOnce(fn)
+    this.#runningOnce.set(fn, known)
+    return known
+  }
+
+  #isCalledOnce(fn: FunctionDeclaration): boolean {
     const binding = this.#names.ownerOf(fn)
     const [call, another] = binding?.reads ?? []
     if (binding?.writes.length !== 0 || call === undefined || another !== undefined) return false

@@ -18,6 +18,7 @@ import type {
   Contract,
   KeyDeclaration,
   OperationContract,
+  SentText,
   StructureContract,
 } from './contract.ts'
 import { linesOf, splice } from './include.ts'
@@ -25,7 +26,7 @@ import { ContractError, inOrder, type Problem } from './problem.ts'
 import { type RedisCall, redisCalls } from './redis-calls.ts'
 import { literal } from './scope.ts'
 import { readScript, refuseInto, type Script } from './script.ts'
-import { type SentText, sentText } from './sent-text.ts'
+import { sentText } from './sent-text.ts'
 import { readTree, type Tree } from './tree.ts'
 
 const CHECKS = [checkGlobals, checkCalls, checkKeys, checkAnswers, checkDeclarations, checkSpelling]

@@ -1,6 +1,6 @@
 // Constants are written where they are read: Lua then needs no local for them, and no function has to capture them.
 
-import type { Expression } from 'luaparse'
+import type { Expression, Node } from 'luaparse'
 import type { Edit } from './edit.ts'
 import { type Binding, type Span, spanOf } from './scope.ts'
 import type { Script } from './script.ts'
@@ -17,8 +17,9 @@ export function constantsOf(script: Script): Constants {
   const { source } = script.built
   const statements: Span[] = []
   const values: Edit[] = []
+  const bases = new Set(script.names.nodes.flatMap((node) => ('base' in node ? [node.base] : [])))
   for (const binding of script.names.bindings) {
-    const value = constantValue(binding, source)
+    const value = constantValue(binding, source, bases)
     if (value === null || binding.statement === null || !mayGo(script, binding.statement)) continue
     statements.push(spanOf(binding.statement))
     for (const read of binding.reads) {
@@ -30,18 +31,21 @@ export function constantsOf(script: Script): Constants {
   return { statements, values }
 }
 
-/** What follows a value that is called or indexed: a literal there needs parentheses, and those may begin another statement. */
-const CALLED_OR_INDEXED = /^\s*(?:[:[({'"]|\.(?!\.))/
-
-function constantValue({ kind, init, reads, writes }: Binding, source: string): string | null {
+/** One that is called or indexed would need parentheses, and those may begin another statement. */
+function constantValue(
+  { kind, init, reads, writes }: Binding,
+  source: string,
+  bases: ReadonlySet<Node>,
+): string | null {
   if (kind !== 'local' || init === null || writes.length > 0) return null
-  if (reads.some((read) => CALLED_OR_INDEXED.test(source.slice(spanOf(read).to)))) return null
-  return literalText(init, source)
+  if (reads.some((read) => bases.has(read))) return null
+  const text = literalText(init, source)
+  // A dot or a bracket could join what is before it, and each line has to stay one.
+  return text === null || /^[.[]|\n/.test(text) ? null : text
 }
 
 function literalText(node: Expression, source: string): string | null {
-  if (node.type === 'BooleanLiteral') return node.raw
-  if (node.type === 'StringLiteral') return node.raw.includes('\n') ? null : node.raw
+  if (node.type === 'BooleanLiteral' || node.type === 'StringLiteral') return node.raw
   if (!isFolded(node)) return null
   const { from, to } = spanOf(node)
   return node.type === 'NumericLiteral' ? node.raw : `(${source.slice(from, to)})`

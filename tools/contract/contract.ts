@@ -3,6 +3,12 @@
 /** Where a run of built lines comes from: its first built line, the source file, the first line there. */
 export type LineRun = readonly [built: number, file: string, line: number]
 
+/** The text of a script, and where its lines come from. */
+export interface SentText {
+  readonly source: string
+  readonly lines: readonly LineRun[]
+}
+
 export type ScalarType = 'integer' | 'number' | 'big' | 'text' | 'bytes' | 'flag'
 
 export interface ScalarField {

@@ -3,7 +3,7 @@
 import { hasRoom } from './check-room.ts'
 import { sunkLines } from './code-sinking.ts'
 import { constantsOf } from './constants.ts'
-import type { LineRun } from './contract.ts'
+import type { LineRun, SentText } from './contract.ts'
 import { type Edit, withEdits } from './edit.ts'
 import { locate } from './include.ts'
 import { keysInTables } from './keys-in-tables.ts'
@@ -11,11 +11,6 @@ import type { Span } from './scope.ts'
 import type { Script } from './script.ts'
 import { goingWith, outermost } from './statement-removal.ts'
 import { unusedFunctions } from './without-unused.ts'
-
-export interface SentText {
-  readonly source: string
-  readonly lines: readonly LineRun[]
-}
 
 export function sentText(script: Script): SentText {
   const { source, lines } = script.built
