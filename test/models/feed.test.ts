@@ -33,7 +33,9 @@ afterAll(async () => {
  */
 function eager({ operations, ...others }: Contract): Contract {
   const replaced: [string, string][] = [
-    ['local INLINE_BYTES = 16384', 'local INLINE_BYTES = 2'],
+    ['bytes > 16384', 'bytes > 2'],
+    ['#bodies[at] > 16384', '#bodies[at] > 2'],
+    ['budget.bytes / 16384', 'budget.bytes / 2'],
     ['feed.look = feed.look or tonumber(string.sub(places[1], -3)) < #places', 'feed.look = true'],
     ['return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)', 'return nodes > 0 and bytes > 0'],
     ['budget_of(4 + 2 * done)', 'budget_of(1)'],
