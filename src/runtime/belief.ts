@@ -57,6 +57,11 @@ export class Belief {
     return this.#underWay === NONE ? leftMs : Math.max(0, this.endsAt - performance.now())
   }
 
+  /** A question is neither answered nor given up. */
+  get isAsked(): boolean {
+    return this.#underWay !== NONE
+  }
+
   ask(leaseMs: number): Question {
     const askedAt = askingAt()
     const question = { askedAt, leaseMs, end: new End(askedAt + leaseMs - ROUNDING_MS) }

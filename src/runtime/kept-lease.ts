@@ -230,8 +230,14 @@ export class KeptLease implements TaskLease, Kept {
       return
     }
     this.#belief.answered(question, extension)
-    if (this.#state === 'doubted' && this.#belief.leftMs > 0) this.#state = 'held'
+    if (this.#state === 'doubted') this.#resolveDoubt()
     this.replan()
+  }
+
+  /** The server has said of a question that the lease is held: it may be one of before the doubt, or carried out along with one. */
+  #resolveDoubt(): void {
+    if (this.#belief.leftMs > 0) this.#state = 'held'
+    else if (!this.#belief.isAsked) this.#doubt()
   }
 
   /** For the keeper: the server refused, or did not answer. */

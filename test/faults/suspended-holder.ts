@@ -14,7 +14,7 @@ export type Order =
   | { does: 'take'; kind: Taken; name: string; lease: '1h' | '30s'; maxHold?: '0s' }
   | { does: 'suspend'; ms: number }
   /** The wall clock goes forward while an extension is under way. */
-  | { does: 'suspend while it is extended'; ms: number }
+  | { does: 'suspend while it is extended'; ms: number; looks: boolean }
   | { does: 'look' }
   | { does: 'settle' }
 
@@ -47,14 +47,16 @@ process.send?.('ready')
 async function follow(order: Order): Promise<Seen> {
   if (order.does === 'take') held = await take(order)
   if (order.does === 'suspend') globalThis.suspendedMs += order.ms
-  if (order.does === 'suspend while it is extended') await suspendWhileExtended(order.ms)
+  if (order.does === 'suspend while it is extended') await suspendWhileExtended(order.ms, order.looks)
   if (order.does === 'settle') await settled()
   return look()
 }
 
-async function suspendWhileExtended(ms: number): Promise<void> {
+/** `looks`: the server is asked while the extension is under way, and carries out both in the same millisecond. */
+async function suspendWhileExtended(ms: number, looks: boolean): Promise<void> {
   const extending = held?.extend('1h')
   globalThis.suspendedMs += ms
+  if (looks) look()
   await extending
 }
 

@@ -7,6 +7,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { randomUUID } from 'node:crypto'
 import { forkProgram } from '../programs/fork.ts'
 import { startProxy } from '../servers/proxy.ts'
+import { startRedis } from '../servers/redis.ts'
 import type { Order, Seen, Taken } from './suspended-holder.ts'
 import { heard } from './worker-process.ts'
 
@@ -104,9 +105,26 @@ describe.each(KEPT)('the signal of a %s', (kind) => {
     const { tell } = await holder()
     await tell({ does: 'take', kind, name, lease: '1h' })
 
-    const seen = await tell({ does: 'suspend while it is extended', ms: 2 * HOUR_MS })
+    const seen = await tell({ does: 'suspend while it is extended', ms: 2 * HOUR_MS, looks: false })
 
     expect(seen).toMatchObject({ held: false, aborted: false })
+    expect(await tell({ does: 'settle' })).toMatchObject({ held: true, aborted: false })
+  })
+
+  test('is asked for again where an extension of before and the question after it are carried out at once', async () => {
+    const server = await startRedis()
+    const admin = new Redis(server.port)
+    onTestFinished(async () => {
+      admin.disconnect()
+      await server.stop()
+    })
+    const name = randomUUID()
+    const { tell } = await holder(server.port)
+    await tell({ does: 'take', kind, name, lease: '1h' })
+    await admin.call('CLIENT', 'PAUSE', '200', 'ALL')
+
+    await tell({ does: 'suspend while it is extended', ms: 2 * HOUR_MS, looks: true })
+
     expect(await tell({ does: 'settle' })).toMatchObject({ held: true, aborted: false })
   })
 
