@@ -109,14 +109,16 @@ end
 
 local created = begin_feed(meta, feed, now_us) and 1 or 0
 local is_kept, late = keep_count + keep_ms + keep_bytes > 0, 0
-if is_kept or feed.due_at ~= 0 or feed.visible_at_us ~= 0 then
+local shows = feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us
+local reaps = feed.due_at ~= 0 and feed.due_at <= now_ms
+if is_kept or shows or reaps then
   refuse_when_full(meta, feed)
 end
-if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
+if shows then
   -- @include shared/feed/show-due
   late = show_due(feed, keys, now_us, 100 + count)
 end
-if feed.due_at ~= 0 and feed.due_at <= now_ms then
+if reaps then
   -- @include shared/feed/reap
   reap_expired(feed, keys, now_ms, 50 + count)
 end
