@@ -12,7 +12,7 @@ type Row = [topology: string, client: ClientName, fault: string, structures: rea
 /** By topology, so that each is started once. */
 const ROWS: readonly Row[] = [
   ['single', 'ioredis', 'cut', ['lock', 'once', 'counters', 'feed']],
-  ['single', 'node-redis', 'late-copies', ['queue', 'collection', 'rate-limit']],
+  ['single', 'node-redis', 'late-copies', ['queue-options', 'collection', 'rate-limit']],
   ['single', 'node-redis', 'kill', ['queue', 'feed-partitioned', 'counters-partitioned']],
   ['single', 'ioredis', 'clock', ['lock', 'election', 'semaphore', 'rate-limit']],
   ['single', 'node-redis', 'rights', ['cache', 'autocomplete', 'feed-claims']],

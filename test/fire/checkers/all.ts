@@ -10,6 +10,7 @@ import { feed } from './feed.ts'
 import { lock } from './lock.ts'
 import { once } from './once.ts'
 import { queue } from './queue.ts'
+import { queueOptions } from './queue-options.ts'
 import { rateLimit } from './rate-limit.ts'
 import { semaphore } from './semaphore.ts'
 import { sharedLock } from './shared-lock.ts'
@@ -26,6 +27,8 @@ export const CHECKERS: Readonly<Record<string, Checker>> = {
   once,
   queue,
   'queue-partitioned': queue,
+  'queue-options': queueOptions,
+  'queue-options-partitioned': queueOptions,
   cache,
   collection,
   counters,

@@ -102,6 +102,49 @@ export const PLANTED: readonly [structure: string, fault: string, plant: Plant, 
     'though its enqueue failed',
   ],
   ['queue', 'what nobody gets', { sights: [sight('left', '', { drained: false, dead: 0 })] }, 'nobody gets'],
+  [
+    'queue-options',
+    'a job before its delay is over',
+    {
+      calls: [
+        call('enqueue', 'early', 50, { given: { group: null, priority: 0, delayMs: 100 } }),
+        call('claim', '', 60, { got: { jobs: [{ id: 'early', token: 4, attempt: 1 }] } }),
+        call('ack', 'early', 70),
+      ],
+    },
+    'before its delay was over',
+  ],
+  [
+    'queue-options',
+    'a key that is forgotten',
+    { calls: [call('enqueue again', 'k', 50, { got: { duplicate: false } })] },
+    'a second time',
+  ],
+  ['queue-options', 'two jobs of a group at once', { sights: [held('k', 2, 8, 10, 1)] }, '2 at once'],
+  [
+    'queue-options',
+    'a job before a greater priority',
+    {
+      calls: [
+        call('enqueue', 'first', 1, { given: { group: 'single', priority: 2, delayMs: 0 } }),
+        call('claim', '', 50, { got: { jobs: [{ id: 'first', token: 4, attempt: 1 }] } }),
+        call('ack', 'first', 60),
+      ],
+    },
+    'first: was given behind',
+  ],
+  [
+    'queue-options',
+    'a job before an older one',
+    {
+      calls: [
+        call('enqueue', 'first', -2, { given: { group: 'single', priority: 0, delayMs: 0 } }),
+        call('claim', '', 50, { got: { jobs: [{ id: 'first', token: 4, attempt: 1 }] } }),
+        call('ack', 'first', 60),
+      ],
+    },
+    'first: was given behind',
+  ],
   ['feed', 'a lost message', { calls: [call('append', 'lost', 9)] }, 'is not there'],
   ['feed', 'a doubled message', { sights: [sight('there', 'm', { id: 'm', partition: 0 })] }, '2 times'],
   [

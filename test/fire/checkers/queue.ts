@@ -5,7 +5,7 @@ import { isExcused, meets, type Terms } from '../terms.ts'
 import { byKey, callsOf, type Checker, numberOf } from './checker.ts'
 import { keysHeld, tooManyAtOnce } from './leases.ts'
 
-interface Start {
+export interface Start {
   readonly id: string
   readonly token: number
   readonly attempt: number
@@ -35,7 +35,7 @@ export const queue: Checker = (history, terms) => {
   ]
 }
 
-function startsOf(history: History): Start[] {
+export function startsOf(history: History): Start[] {
   const claimed = callsOf(history, 'claim', 'ok').flatMap(({ got, beganAt, settledAt }) =>
     (got['jobs'] as { id: string; token: number; attempt: number }[]).map((job) => ({
       ...job,

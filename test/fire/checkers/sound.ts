@@ -65,6 +65,26 @@ export const SOUND: Readonly<Record<string, Sound>> = {
     ],
     sights: [held('j', 1, 3, 11), sight('left', '', { drained: true, dead: 0 })],
   },
+  'queue-options': {
+    calls: [
+      call('enqueue', 'j', 0, { given: { group: 'single', priority: 0, delayMs: 0 } }),
+      call('enqueue', 'k', 2, { given: { group: 'single', priority: 0, delayMs: 0 } }),
+      call('enqueue', 'late', 4, { given: { group: null, priority: 0, delayMs: 20 } }),
+      call('claim', '', 6, { got: { jobs: [{ id: 'j', token: 1, attempt: 1 }] } }),
+      call('ack', 'j', 12, { given: { token: 1 } }),
+      call('enqueue again', 'j', 14, { got: { duplicate: true } }),
+      call('claim', '', 16, { got: { jobs: [{ id: 'k', token: 2, attempt: 1 }] } }),
+      call('ack', 'k', 22, { given: { token: 2 } }),
+      call('claim', '', 30, { got: { jobs: [{ id: 'late', token: 3, attempt: 1 }] } }),
+      call('ack', 'late', 42, { given: { token: 3 } }),
+    ],
+    sights: [
+      held('j', 1, 7, 11),
+      held('k', 2, 17, 21),
+      held('late', 3, 31, 41),
+      sight('left', '', { drained: true, dead: 0 }),
+    ],
+  },
   feed: {
     calls: [call('append', 'm', 0), call('append', 'n', 5)],
     sights: [

@@ -10,6 +10,7 @@ import { feedClaims } from './feed-claims.ts'
 import { lock } from './lock.ts'
 import { once } from './once.ts'
 import { queue, queuePartitioned } from './queue.ts'
+import { queueOptions, queueOptionsPartitioned } from './queue-options.ts'
 import { rateLimit } from './rate-limit.ts'
 import { semaphore } from './semaphore.ts'
 import { sharedLock } from './shared-lock.ts'
@@ -27,6 +28,8 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
   once,
   queue,
   'queue-partitioned': queuePartitioned,
+  'queue-options': queueOptions,
+  'queue-options-partitioned': queueOptionsPartitioned,
   cache,
   collection,
   counters,

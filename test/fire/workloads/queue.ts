@@ -3,47 +3,71 @@ import { between } from '../cell.ts'
 import { hold } from './holding.ts'
 import { eventually, LEASE, repeat, type Site, WAIT_MS, type Workload } from './workload.ts'
 
-type Jobs = { step: { n: number } }
-type AnyQueue = Queue<Jobs> | PartitionedQueue<Jobs>
-type Open = (site: Site) => AnyQueue
+export type Job = { n: number }
+export type Jobs = { step: Job }
+export type AnyQueue = Queue<Jobs> | PartitionedQueue<Jobs>
+
+/** What is special about the jobs of a workload. */
+export interface Kind {
+  open(site: Site): AnyQueue
+  /** Before anything else. */
+  prepare?(queue: AnyQueue): Promise<void>
+  enqueue(site: Site, queue: AnyQueue, id: string, n: number): Promise<unknown>
+  /** Of so many attempts one fails; null: none. */
+  readonly attemptsToAFailure: number | null
+}
+
+const RETRY_DELAY = '100ms'
 
 /** A job of which this process believes that nobody else has it. */
-async function attempt({ recorder }: Site, job: ClaimedJob<Jobs['step']>, ms: number): Promise<void> {
+async function attempt({ recorder }: Site, job: ClaimedJob<Job>, ms: number, fails: boolean): Promise<void> {
   const { id, token } = job
   const assertHeld = (): void => {
     if (job.remainingMs === 0) throw new Error('lost')
   }
   const isHeld = await hold(recorder, id, { token, assertHeld }, ms)
-  if (isHeld) await recorder.call({ what: 'ack', key: id, given: { token } }, () => job.ack())
+  if (!isHeld) return
+  const given = { token }
+  if (fails) await recorder.call({ what: 'retry', key: id, given }, () => job.retry({ delay: RETRY_DELAY }))
+  else await recorder.call({ what: 'ack', key: id, given }, () => job.ack())
 }
 
-async function claim(site: Site, queue: AnyQueue, waitMs: number, mostMs: number): Promise<void> {
+function mayFail({ luck }: Site, { attemptsToAFailure: count }: Kind): boolean {
+  return count !== null && between(luck, 1, count) === 1
+}
+
+async function claim(
+  site: Site,
+  queue: AnyQueue,
+  waitMs: number,
+  mostMs: number,
+  fails: () => boolean,
+): Promise<void> {
   const got = await site.recorder.call(
     { what: 'claim', waitMs },
     () => queue.claim({ limit: 5, lease: LEASE, wait: `${waitMs}ms` }),
     (jobs) => ({ jobs: jobs.map(({ id, token, attempt: count }) => ({ id, token, attempt: count })) }),
   )
-  for (const job of got?.value ?? []) await attempt(site, job, between(site.luck, 0, mostMs))
+  for (const job of got?.value ?? []) await attempt(site, job, between(site.luck, 0, mostMs), fails())
 }
 
-function producing(site: Site, queue: AnyQueue): () => Promise<unknown> {
+function producing(site: Site, kind: Kind, queue: AnyQueue): () => Promise<unknown> {
   let made = 0
   return () => {
     const n = ++made
-    const id = `job-${site.process}-${n}`
-    return site.recorder.call({ what: 'enqueue', key: id }, () =>
-      queue.enqueue('step', { n }, { id, maxAttempts: 1000 }),
-    )
+    return kind.enqueue(site, queue, `job-${site.process}-${n}`, n)
   }
 }
 
 /** The last of the processes works by handlers, the others by hand. */
-async function consume(site: Site, queue: AnyQueue): Promise<void> {
-  if (site.process < site.processes - 1) return repeat(site, 10, () => claim(site, queue, WAIT_MS, 25))
+async function consume(site: Site, kind: Kind, queue: AnyQueue): Promise<void> {
+  const fails = (): boolean => mayFail(site, kind)
+  if (site.process < site.processes - 1) return repeat(site, 10, () => claim(site, queue, WAIT_MS, 25, fails))
   const { recorder, luck, over } = site
-  const step = async ({ id, token, attempt: count, signal }: ClaimedJob<Jobs['step']>): Promise<void> => {
+  const step = async ({ id, token, attempt: count, signal }: ClaimedJob<Job>): Promise<void> => {
     recorder.metAgain('started', id, { token, attempt: count })
     await hold(recorder, id, { token, signal }, between(luck, 2, 30))
+    if (fails()) throw new Error('this attempt fails')
   }
   const worker = queue.work(
     { step },
@@ -65,16 +89,17 @@ async function isEmpty(queue: AnyQueue): Promise<boolean> {
   return ready + claimed + scheduled === 0
 }
 
-function workload(open: Open): Workload {
+export function workload(kind: Kind): Workload {
   return {
     async work(site) {
-      const queue = open(site)
-      await Promise.all([repeat(site, 90, producing(site, queue)), consume(site, queue)])
+      const queue = kind.open(site)
+      await kind.prepare?.(queue)
+      await Promise.all([repeat(site, 90, producing(site, kind, queue)), consume(site, kind, queue)])
     },
     async look(site) {
-      const queue = open(site)
+      const queue = kind.open(site)
       const drained = await eventually(async () => {
-        await claim(site, queue, 50, 0)
+        await claim(site, queue, 50, 0, () => false)
         return isEmpty(queue)
       })
       const { dead } = await queue.inspect()
@@ -83,7 +108,18 @@ function workload(open: Open): Workload {
   }
 }
 
-export const queue: Workload = workload(({ redis }) => redis.queue<Jobs>('jobs'))
-export const queuePartitioned: Workload = workload(({ redis }) =>
-  redis.queue<Jobs>('spread', { partitions: 3 }),
+function plain(open: Kind['open']): Kind {
+  return {
+    open,
+    enqueue: ({ recorder }, jobs, id, n) =>
+      recorder.call({ what: 'enqueue', key: id }, () =>
+        jobs.enqueue('step', { n }, { id, maxAttempts: 1000 }),
+      ),
+    attemptsToAFailure: null,
+  }
+}
+
+export const queue: Workload = workload(plain(({ redis }) => redis.queue<Jobs>('jobs')))
+export const queuePartitioned: Workload = workload(
+  plain(({ redis }) => redis.queue<Jobs>('spread', { partitions: 3 })),
 )
