@@ -228,9 +228,13 @@ class AllLeases implements SetLease, TaskLease {
     this.#aborts.part()
   }
 
+  /** Nobody is there to do it again. */
   async end(): Promise<void> {
-    await settleAll(this.#leases.map((lease) => lease.end()))
-    this.#aborts.part()
+    try {
+      await settleAll(this.#leases.map((lease) => lease.end()))
+    } finally {
+      this.#aborts.part()
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {
