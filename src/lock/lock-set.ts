@@ -19,9 +19,9 @@ const MOST_NAMES = 100
 
 /** Leases on all names of a set. */
 export interface SetLease extends Lease {
-  /** The greatest of the tokens. */
+  /** The greatest of the tokens. It may be greater than the next one of a name, for the clocks of two nodes differ: hand on those of `tokens`. */
   readonly token: number
-  /** The token of each name. */
+  /** The token of each name: greater than every earlier one of that name. */
   readonly tokens: ReadonlyMap<string, number>
 }
 
