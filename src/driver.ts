@@ -133,7 +133,7 @@ function has(value: object, mark: symbol): boolean {
   }
 }
 
-/** The server answered with an error; `message` is its text and begins with the code word. */
+/** The server answered with an error; `message` is its text and begins with the code word, as of Redis 7. */
 export class ServerReplyError extends Error {
   static {
     brand(this, 'ServerReplyError')
@@ -144,9 +144,21 @@ export class ServerReplyError extends Error {
   readonly word: string
 
   constructor(message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.word = /^-?([A-Z][A-Z0-9_]*)\b/.exec(message)?.[1] ?? 'ERR'
+    super(asOfRedis7(message), options)
+    this.word = /^-?([A-Z][A-Z0-9_]*)\b/.exec(this.message)?.[1] ?? 'ERR'
   }
+}
+
+const IN_SCRIPT_OF_6_2 =
+  /^(?:ERR Error running script \(call to f_(\w+)\): )?@user_script: ?(\d+): (?:@user_script: ?\d+: )?-?(.*\S)/s
+
+/** What Redis 6.2 says of a script hides its code word behind the place: `ERR Error running script (…): @user_script:4: @user_script: 4: -OOM …`. */
+function asOfRedis7(message: string): string {
+  const [, sha1, line, said] = IN_SCRIPT_OF_6_2.exec(message) ?? []
+  if (said === undefined) return message
+  const withWord = /^[A-Z][A-Z0-9]+ /.test(said) ? said : `ERR ${said}`
+  // What a script has caught it tells without a place.
+  return sha1 === undefined ? withWord : `${withWord} script: ${sha1}, on @user_script:${line}.`
 }
 
 /** No answer will come. `sent` is false only when it is certain that the server never got the call. */

@@ -100,6 +100,20 @@ test('a task that throws is reported, and the process stands again', async () =>
   expect(errors[0]).toMatchObject({ message: 'the first term failed' })
 })
 
+test('the process stands again also where its task met an instance that is closed', async () => {
+  const { redis, name } = instance()
+  const other = instance().redis
+  await other.close()
+  let terms = 0
+  const campaign = redis.election(name).campaign(async () => {
+    terms += 1
+    await other.lock(name).inspect()
+  })
+
+  await expect.poll(() => terms, { timeout: 5000 }).toBeGreaterThanOrEqual(2)
+  await campaign.close()
+})
+
 test('what a task threw is told also where its office cannot be given up', async () => {
   const { redis, driver, name } = instance()
   const run = driver.run.bind(driver)

@@ -12,7 +12,7 @@
 
 import { Joined, onAbort } from '../runtime/aborts.ts'
 import { checkFunction, checkOptions } from '../runtime/arguments.ts'
-import { LeaseLostError, PeriluneError } from '../runtime/errors.ts'
+import { LeaseLostError } from '../runtime/errors.ts'
 import { pause } from '../runtime/in-time.ts'
 import type { KeptLease } from '../runtime/kept-lease.ts'
 import { notifying } from '../runtime/notifying.ts'
@@ -163,7 +163,6 @@ export class Campaign implements AsyncDisposable {
       } catch (error) {
         if (signal.aborted) continue
         this.#onError(error)
-        if (error instanceof PeriluneError && error.code === 'closed') return
         await pause(this.#retries.after(error), signal).catch(() => undefined)
       }
     }

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { LeaseLostError, WaitTimeoutError } from 'perilune'
 import { expect, test } from 'vitest'
 import { instance } from '../../test/instance.ts'
@@ -166,6 +167,21 @@ test('who has aborted does not wait until a slow server has taken back what a se
   const soon = new Promise((resolve) => setTimeout(resolve, 1000, 'later'))
   expect(await Promise.race([waiting.catch((error: Error) => error.message), soon])).toBe('gone')
   await expect.poll(async () => (await redis.lock(a).inspect()).mode).toBe('free')
+})
+
+test('a set that cannot be given back leaves nothing on the signal of its caller', async () => {
+  const { redis, driver, name } = instance()
+  const run = driver.run.bind(driver)
+  driver.run = async (call) => {
+    if (call.script.name === 'lock/release') throw new ServerReplyError('NOPERM no')
+    return run(call)
+  }
+  const { signal } = new AbortController()
+
+  const running = redis.locks([`${name}-a`, `${name}-b`]).run(() => undefined, { signal })
+
+  await expect(running).rejects.toMatchObject({ code: 'forbidden' })
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0)
 })
 
 test('who is told that a set failed does not wait until what it has taken is given back', async () => {

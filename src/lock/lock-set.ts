@@ -19,9 +19,9 @@ const MOST_NAMES = 100
 
 /** Leases on all names of a set. */
 export interface SetLease extends Lease {
-  /** The greatest of the tokens. */
+  /** The greatest of the tokens. It may be greater than the next one of a name, for the clocks of two nodes differ: hand on those of `tokens`. */
   readonly token: number
-  /** The token of each name. */
+  /** The token of each name: greater than every earlier one of that name. */
   readonly tokens: ReadonlyMap<string, number>
 }
 
@@ -228,9 +228,13 @@ class AllLeases implements SetLease, TaskLease {
     this.#aborts.part()
   }
 
+  /** Nobody is there to do it again. */
   async end(): Promise<void> {
-    await settleAll(this.#leases.map((lease) => lease.end()))
-    this.#aborts.part()
+    try {
+      await settleAll(this.#leases.map((lease) => lease.end()))
+    } finally {
+      this.#aborts.part()
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -4,6 +4,7 @@ import { AmbiguousError, DriverError, InvalidArgumentError } from './errors.ts'
 import type { Operation } from './operation.ts'
 import { unexpected } from './reply.ts'
 import { Runner } from './runner.ts'
+import { toRefusals } from './script-errors.ts'
 
 const silence = Symbol('silence')
 type Outcome = Reply | Error | typeof silence
@@ -73,6 +74,46 @@ test.each([
 
   expect(await runner.run(write, ['k'], {})).toBe(7)
   expect(sent).toHaveLength(3)
+})
+
+/** What Redis 6.2 says of a command in a script; later servers say it as outside of one. */
+const of62 = (said: string): string =>
+  `ERR Error running script (call to f_3a97): @user_script:12: @user_script: 12: ${said}   `
+
+test.each([
+  "-READONLY You can't write against a read only replica.",
+  '-NOREPLICAS Not enough good replicas to write.',
+  'Script attempted to execute a write command while the cluster is down and readonly',
+])(
+  'a call that Redis 6.2 refuses for a moment in the middle of its script is sent again: %s',
+  async (said) => {
+    const { runner, sent } = setup([reply(of62(said)), 7])
+
+    expect(await runner.run(write, ['k'], {})).toBe(7)
+    expect(sent).toHaveLength(2)
+  },
+)
+
+test.each([
+  ["-OOM command not allowed when used memory > 'maxmemory'.", 'store-full'],
+  ['-MISCONF Redis is configured to save RDB snapshots.', 'store-read-only'],
+  ["The user executing the script can't run this command or subcommand", 'forbidden'],
+  ['WRONGTYPE Operation against a key holding the wrong kind of value', 'script-failed'],
+  ['user_script:12: attempt to index a nil value', 'script-failed'],
+])('what Redis 6.2 says in the middle of a script is understood: %s is %s', async (said, code) => {
+  const { runner } = setup([reply(of62(said))])
+
+  const error = await runner.run(write, ['k'], {}).catch((reason: unknown) => reason)
+
+  expect(error).toMatchObject({ name: 'DriverError', code })
+  if (code === 'script-failed')
+    expect(error).toHaveProperty('message', expect.stringContaining('lua/shared/clock.lua:5'))
+})
+
+test('what a script of Redis 6.2 has caught, and tells, is understood', () => {
+  const why = "@user_script: 12: The user executing the script can't access at least one of the keys"
+
+  expect(toRefusals([{ at: 0, why }], write).get(0)).toMatchObject({ code: 'forbidden' })
 })
 
 test('a call whose answer is lost is sent again', async () => {
