@@ -51,6 +51,7 @@ local messages, messages_at = ARGV, 12 -- repeated (body:bytes expire_ms:integer
 -- @include shared/feed/park
 -- @include shared/idempotency
 -- @include shared/feed/keep-alive
+-- @include shared/feed/has-come
 
 local keys = {
   meta = meta,
@@ -109,8 +110,7 @@ end
 
 local created = begin_feed(meta, feed, now_us) and 1 or 0
 local is_kept, late = keep_count + keep_ms + keep_bytes > 0, 0
-local shows = feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us
-local reaps = feed.due_at ~= 0 and feed.due_at <= now_ms
+local shows, reaps = has_come(feed.visible_at_us, now_us), has_come(feed.due_at, now_ms)
 if is_kept or shows or reaps then
   refuse_when_full(meta, feed)
 end
@@ -159,7 +159,6 @@ for at = messages_at, #messages, 5 do
   end
 end
 feed.last, feed.bytes = id, feed.bytes + bytes
-
 index_expiry(expiry, indexed)
 if is_kept then
   -- @include shared/feed/retention

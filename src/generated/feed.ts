@@ -1548,7 +1548,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: '9332336ff646660a14c52e86c258db1253114cf5',
+    sha1: '8fb5fc3e87901464194bc72e7937e65248a01217',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1759,8 +1759,11 @@ local function begin_feed(meta, feed, now_us)
 end
 local created = begin_feed(meta, feed, now_us) and 1 or 0
 local is_kept, late = keep_count + keep_ms + keep_bytes > 0, 0
-local shows = feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us
-local reaps = feed.due_at ~= 0 and feed.due_at <= now_ms
+-- Whether it is time for what the state of a feed plans; 0: nothing is planned.
+local function has_come(moment, now)
+  return moment ~= 0 and moment <= now
+end
+local shows, reaps = has_come(feed.visible_at_us, now_us), has_come(feed.due_at, now_ms)
 if is_kept or shows or reaps then
 -- A server out of memory refuses this, before anything has changed. Behind what frees it would take all that grows.
 local function refuse_when_full(meta, feed)
@@ -2297,7 +2300,6 @@ for at = messages_at, #messages, 5 do
   end
 end
 feed.last, feed.bytes = id, feed.bytes + bytes
-
 local function index_expiry(expiry, indexed)
   if #indexed > 0 then
     redis.call('ZADD', expiry, unpack(indexed))
@@ -2888,112 +2890,114 @@ return { 'appended', feed.epoch, first, created, duplicates }
     [71, 'lua/shared/feed/park.lua', 4],
     [72, 'lua/shared/idempotency.lua', 1],
     [75, 'lua/shared/feed/meta.lua', 25],
-    [118, 'lua/feed/append.lua', 71],
+    [118, 'lua/feed/append.lua', 72],
     [130, 'lua/shared/take-up.lua', 1],
-    [145, 'lua/feed/append.lua', 84],
+    [145, 'lua/feed/append.lua', 85],
     [149, 'lua/shared/clock.lua', 1],
-    [155, 'lua/feed/append.lua', 88],
+    [155, 'lua/feed/append.lua', 89],
     [158, 'lua/shared/calls.lua', 13],
-    [171, 'lua/feed/append.lua', 93],
+    [171, 'lua/feed/append.lua', 94],
     [175, 'lua/shared/idempotency.lua', 4],
-    [180, 'lua/feed/append.lua', 91],
-    [181, 'lua/feed/append.lua', 97],
+    [180, 'lua/feed/append.lua', 92],
+    [181, 'lua/feed/append.lua', 98],
     [194, 'lua/shared/feed/save.lua', 3],
-    [207, 'lua/feed/append.lua', 110],
-    [212, 'lua/shared/feed/save.lua', 17],
-    [216, 'lua/feed/append.lua', 115],
-    [218, 'lua/shared/exact.lua', 1],
-    [228, 'lua/shared/feed/save.lua', 45],
-    [235, 'lua/shared/feed/add-message.lua', 1],
-    [236, 'lua/shared/feed/add-entry.lua', 1],
-    [244, 'lua/shared/feed/body.lua', 7],
-    [247, 'lua/shared/feed/body.lua', 16],
-    [251, 'lua/shared/feed/add-message.lua', 6],
-    [257, 'lua/shared/feed/expiry.lua', 6],
-    [265, 'lua/feed/append.lua', 55],
-    [280, 'lua/feed/append.lua', 117],
-    [281, 'lua/shared/feed/show-due.lua', 1],
-    [282, 'lua/shared/budget.lua', 1],
-    [285, 'lua/shared/budget.lua', 5],
-    [301, 'lua/shared/feed/expired.lua', 1],
-    [304, 'lua/shared/feed/parked.lua', 1],
-    [324, 'lua/shared/feed/unpark.lua', 1],
-    [332, 'lua/shared/feed/store-late.lua', 3],
-    [360, 'lua/shared/feed/show-due.lua', 8],
-    [392, 'lua/feed/append.lua', 119],
-    [395, 'lua/shared/feed/reap.lua', 1],
-    [396, 'lua/shared/budget.lua', 1],
-    [399, 'lua/shared/budget.lua', 5],
-    [419, 'lua/shared/feed/entry.lua', 1],
-    [425, 'lua/shared/feed/entry.lua', 8],
-    [506, 'lua/shared/feed/remove.lua', 1],
-    [507, 'lua/shared/feed/remove.lua', 4],
-    [535, 'lua/shared/feed/remove.lua', 38],
-    [569, 'lua/shared/feed/reap.lua', 6],
-    [628, 'lua/feed/append.lua', 123],
-    [631, 'lua/shared/feed/remove.lua', 1],
-    [632, 'lua/shared/feed/remove.lua', 4],
-    [633, 'lua/shared/feed/remove.lua', 24],
-    [647, 'lua/shared/feed/try-retention.lua', 3],
-    [654, 'lua/feed/append.lua', 127],
-    [658, 'lua/shared/exact-range.lua', 1],
-    [661, 'lua/shared/exact-range.lua', 5],
-    [668, 'lua/feed/append.lua', 131],
-    [670, 'lua/shared/feed/add-message.lua', 13],
-    [679, 'lua/shared/feed/expiry.lua', 15],
-    [694, 'lua/shared/feed/park.lua', 5],
-    [704, 'lua/shared/feed/park.lua', 16],
-    [715, 'lua/shared/idempotency.lua', 10],
-    [718, 'lua/feed/append.lua', 133],
-    [748, 'lua/shared/feed/expiry.lua', 31],
-    [753, 'lua/feed/append.lua', 163],
-    [755, 'lua/shared/feed/retention.lua', 1],
-    [757, 'lua/shared/budget.lua', 1],
-    [760, 'lua/shared/budget.lua', 5],
-    [780, 'lua/shared/feed/entry.lua', 1],
-    [786, 'lua/shared/feed/entry.lua', 8],
-    [857, 'lua/shared/feed/expired.lua', 1],
-    [860, 'lua/shared/feed/log-length.lua', 1],
-    [865, 'lua/shared/feed/work.lua', 1],
-    [880, 'lua/shared/feed/work.lua', 20],
-    [898, 'lua/shared/feed/remove.lua', 1],
-    [899, 'lua/shared/feed/remove.lua', 4],
-    [927, 'lua/shared/feed/remove.lua', 38],
-    [961, 'lua/shared/feed/retention.lua', 10],
-    [1022, 'lua/feed/append.lua', 166],
-    [1025, 'lua/shared/feed/keep-alive.lua', 5],
-    [1031, 'lua/feed/append.lua', 169],
-    [1032, 'lua/shared/feed/compact.lua', 1],
-    [1037, 'lua/shared/budget.lua', 1],
-    [1040, 'lua/shared/budget.lua', 5],
-    [1060, 'lua/shared/feed/compact.lua', 9],
-    [1130, 'lua/feed/append.lua', 171],
-    [1133, 'lua/shared/idempotency.lua', 14],
-    [1135, 'lua/shared/drop-over.lua', 1],
-    [1160, 'lua/shared/idempotency.lua', 17],
-    [1164, 'lua/feed/append.lua', 174],
-    [1165, 'lua/shared/idempotency.lua', 22],
-    [1171, 'lua/feed/append.lua', 175],
-    [1176, 'lua/shared/feed/keep-alive.lua', 12],
-    [1190, 'lua/feed/append.lua', 180],
-    [1191, 'lua/shared/feed/move-all.lua', 2],
-    [1209, 'lua/shared/feed/keep-alive.lua', 27],
-    [1219, 'lua/shared/feed/move-all.lua', 20],
-    [1221, 'lua/feed/append.lua', 182],
-    [1229, 'lua/shared/feed/save-call.lua', 1],
-    [1231, 'lua/shared/feed/save.lua', 22],
-    [1253, 'lua/shared/feed/save-call.lua', 3],
-    [1254, 'lua/shared/feed/save.lua', 53],
-    [1261, 'lua/shared/feed/save-call.lua', 4],
-    [1263, 'lua/shared/calls.lua', 8],
-    [1267, 'lua/shared/feed/save-call.lua', 6],
-    [1269, 'lua/shared/calls.lua', 27],
-    [1277, 'lua/shared/drop-over.lua', 1],
-    [1302, 'lua/shared/calls.lua', 36],
-    [1308, 'lua/shared/feed/save-call.lua', 8],
-    [1310, 'lua/feed/append.lua', 190],
-    [1311, 'lua/shared/wake.lua', 1],
-    [1324, 'lua/feed/append.lua', 191],
+    [207, 'lua/feed/append.lua', 111],
+    [209, 'lua/shared/feed/has-come.lua', 1],
+    [213, 'lua/feed/append.lua', 113],
+    [215, 'lua/shared/feed/save.lua', 17],
+    [219, 'lua/feed/append.lua', 115],
+    [221, 'lua/shared/exact.lua', 1],
+    [231, 'lua/shared/feed/save.lua', 45],
+    [238, 'lua/shared/feed/add-message.lua', 1],
+    [239, 'lua/shared/feed/add-entry.lua', 1],
+    [247, 'lua/shared/feed/body.lua', 7],
+    [250, 'lua/shared/feed/body.lua', 16],
+    [254, 'lua/shared/feed/add-message.lua', 6],
+    [260, 'lua/shared/feed/expiry.lua', 6],
+    [268, 'lua/feed/append.lua', 56],
+    [283, 'lua/feed/append.lua', 117],
+    [284, 'lua/shared/feed/show-due.lua', 1],
+    [285, 'lua/shared/budget.lua', 1],
+    [288, 'lua/shared/budget.lua', 5],
+    [304, 'lua/shared/feed/expired.lua', 1],
+    [307, 'lua/shared/feed/parked.lua', 1],
+    [327, 'lua/shared/feed/unpark.lua', 1],
+    [335, 'lua/shared/feed/store-late.lua', 3],
+    [363, 'lua/shared/feed/show-due.lua', 8],
+    [395, 'lua/feed/append.lua', 119],
+    [398, 'lua/shared/feed/reap.lua', 1],
+    [399, 'lua/shared/budget.lua', 1],
+    [402, 'lua/shared/budget.lua', 5],
+    [422, 'lua/shared/feed/entry.lua', 1],
+    [428, 'lua/shared/feed/entry.lua', 8],
+    [509, 'lua/shared/feed/remove.lua', 1],
+    [510, 'lua/shared/feed/remove.lua', 4],
+    [538, 'lua/shared/feed/remove.lua', 38],
+    [572, 'lua/shared/feed/reap.lua', 6],
+    [631, 'lua/feed/append.lua', 123],
+    [634, 'lua/shared/feed/remove.lua', 1],
+    [635, 'lua/shared/feed/remove.lua', 4],
+    [636, 'lua/shared/feed/remove.lua', 24],
+    [650, 'lua/shared/feed/try-retention.lua', 3],
+    [657, 'lua/feed/append.lua', 127],
+    [661, 'lua/shared/exact-range.lua', 1],
+    [664, 'lua/shared/exact-range.lua', 5],
+    [671, 'lua/feed/append.lua', 131],
+    [673, 'lua/shared/feed/add-message.lua', 13],
+    [682, 'lua/shared/feed/expiry.lua', 15],
+    [697, 'lua/shared/feed/park.lua', 5],
+    [707, 'lua/shared/feed/park.lua', 16],
+    [718, 'lua/shared/idempotency.lua', 10],
+    [721, 'lua/feed/append.lua', 133],
+    [750, 'lua/shared/feed/expiry.lua', 31],
+    [755, 'lua/feed/append.lua', 162],
+    [757, 'lua/shared/feed/retention.lua', 1],
+    [759, 'lua/shared/budget.lua', 1],
+    [762, 'lua/shared/budget.lua', 5],
+    [782, 'lua/shared/feed/entry.lua', 1],
+    [788, 'lua/shared/feed/entry.lua', 8],
+    [859, 'lua/shared/feed/expired.lua', 1],
+    [862, 'lua/shared/feed/log-length.lua', 1],
+    [867, 'lua/shared/feed/work.lua', 1],
+    [882, 'lua/shared/feed/work.lua', 20],
+    [900, 'lua/shared/feed/remove.lua', 1],
+    [901, 'lua/shared/feed/remove.lua', 4],
+    [929, 'lua/shared/feed/remove.lua', 38],
+    [963, 'lua/shared/feed/retention.lua', 10],
+    [1024, 'lua/feed/append.lua', 165],
+    [1027, 'lua/shared/feed/keep-alive.lua', 5],
+    [1033, 'lua/feed/append.lua', 168],
+    [1034, 'lua/shared/feed/compact.lua', 1],
+    [1039, 'lua/shared/budget.lua', 1],
+    [1042, 'lua/shared/budget.lua', 5],
+    [1062, 'lua/shared/feed/compact.lua', 9],
+    [1132, 'lua/feed/append.lua', 170],
+    [1135, 'lua/shared/idempotency.lua', 14],
+    [1137, 'lua/shared/drop-over.lua', 1],
+    [1162, 'lua/shared/idempotency.lua', 17],
+    [1166, 'lua/feed/append.lua', 173],
+    [1167, 'lua/shared/idempotency.lua', 22],
+    [1173, 'lua/feed/append.lua', 174],
+    [1178, 'lua/shared/feed/keep-alive.lua', 12],
+    [1192, 'lua/feed/append.lua', 179],
+    [1193, 'lua/shared/feed/move-all.lua', 2],
+    [1211, 'lua/shared/feed/keep-alive.lua', 27],
+    [1221, 'lua/shared/feed/move-all.lua', 20],
+    [1223, 'lua/feed/append.lua', 181],
+    [1231, 'lua/shared/feed/save-call.lua', 1],
+    [1233, 'lua/shared/feed/save.lua', 22],
+    [1255, 'lua/shared/feed/save-call.lua', 3],
+    [1256, 'lua/shared/feed/save.lua', 53],
+    [1263, 'lua/shared/feed/save-call.lua', 4],
+    [1265, 'lua/shared/calls.lua', 8],
+    [1269, 'lua/shared/feed/save-call.lua', 6],
+    [1271, 'lua/shared/calls.lua', 27],
+    [1279, 'lua/shared/drop-over.lua', 1],
+    [1304, 'lua/shared/calls.lua', 36],
+    [1310, 'lua/shared/feed/save-call.lua', 8],
+    [1312, 'lua/feed/append.lua', 189],
+    [1313, 'lua/shared/wake.lua', 1],
+    [1326, 'lua/feed/append.lua', 190],
   ],
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
@@ -3069,7 +3073,7 @@ export type BuryAnswer =
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'feed/bury',
-    sha1: '65cbb98857711f99f1bbe0a582b99e5656f28fdf',
+    sha1: 'e4d019f73389c8f5afaa52cfdc81b9e703918960',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3678,7 +3682,11 @@ end
   end
 end
   store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
-  if dead.due_at ~= 0 and dead.due_at <= now_ms then
+-- Whether it is time for what the state of a feed plans; 0: nothing is planned.
+local function has_come(moment, now)
+  return moment ~= 0 and moment <= now
+end
+  if has_come(dead.due_at, now_ms) then
 -- Removes at most 2 x \`most\` expired messages, of as many bytes as one call adds.
 local function reap_expired(feed, keys, now_ms, most)
   -- The commands that follow when some have gone, each once on nothing.
@@ -3996,10 +4004,10 @@ return { 'buried', #entries }
     [472, 'lua/shared/feed/compact.lua', 29],
     [492, 'lua/shared/feed/compact.lua', 50],
     [498, 'lua/shared/feed/compact.lua', 57],
-    [520, 'lua/shared/feed/bury.lua', 20],
+    [520, 'lua/shared/feed/bury.lua', 21],
     [523, 'lua/shared/feed/save.lua', 3],
-    [536, 'lua/shared/feed/bury.lua', 23],
-    [537, 'lua/shared/feed/bury.lua', 8],
+    [536, 'lua/shared/feed/bury.lua', 24],
+    [537, 'lua/shared/feed/bury.lua', 9],
     [540, 'lua/shared/feed/add-message.lua', 1],
     [541, 'lua/shared/feed/add-entry.lua', 1],
     [549, 'lua/shared/feed/body.lua', 7],
@@ -4007,42 +4015,44 @@ return { 'buried', #entries }
     [556, 'lua/shared/feed/add-message.lua', 6],
     [562, 'lua/shared/feed/expiry.lua', 6],
     [570, 'lua/shared/feed/store-late.lua', 3],
-    [598, 'lua/shared/feed/bury.lua', 11],
-    [606, 'lua/shared/feed/bury.lua', 24],
-    [608, 'lua/shared/feed/reap.lua', 56],
-    [613, 'lua/shared/feed/entry.lua', 57],
-    [626, 'lua/shared/feed/entry.lua', 71],
-    [633, 'lua/shared/feed/body.lua', 16],
-    [637, 'lua/shared/feed/reap.lua', 7],
-    [654, 'lua/shared/feed/reap.lua', 61],
-    [655, 'lua/shared/feed/reap.lua', 25],
-    [673, 'lua/shared/feed/reap.lua', 62],
-    [674, 'lua/shared/feed/reap.lua', 44],
-    [685, 'lua/shared/feed/reap.lua', 63],
-    [687, 'lua/shared/feed/bury.lua', 26],
-    [692, 'lua/shared/feed/keep-alive.lua', 12],
-    [706, 'lua/shared/feed/bury.lua', 31],
-    [719, 'lua/shared/feed/keep-alive.lua', 27],
-    [729, 'lua/shared/feed/bury.lua', 44],
-    [733, 'lua/feed/bury.lua', 67],
-    [745, 'lua/feed/bury.lua', 118],
-    [746, 'lua/shared/wake.lua', 1],
-    [759, 'lua/feed/bury.lua', 119],
-    [762, 'lua/shared/feed/leases.lua', 5],
-    [765, 'lua/feed/bury.lua', 122],
-    [771, 'lua/shared/feed/may-rest.lua', 1],
-    [775, 'lua/feed/bury.lua', 128],
-    [776, 'lua/shared/feed/rest.lua', 1],
-    [779, 'lua/shared/feed/rest.lua', 5],
-    [814, 'lua/feed/bury.lua', 130],
-    [816, 'lua/shared/calls.lua', 43],
-    [818, 'lua/shared/calls.lua', 8],
-    [822, 'lua/shared/calls.lua', 45],
-    [823, 'lua/shared/calls.lua', 27],
-    [831, 'lua/shared/drop-over.lua', 1],
-    [856, 'lua/shared/calls.lua', 36],
-    [862, 'lua/shared/calls.lua', 46],
-    [865, 'lua/feed/bury.lua', 132],
+    [598, 'lua/shared/feed/bury.lua', 12],
+    [606, 'lua/shared/feed/bury.lua', 25],
+    [607, 'lua/shared/feed/has-come.lua', 1],
+    [611, 'lua/shared/feed/bury.lua', 26],
+    [612, 'lua/shared/feed/reap.lua', 56],
+    [617, 'lua/shared/feed/entry.lua', 57],
+    [630, 'lua/shared/feed/entry.lua', 71],
+    [637, 'lua/shared/feed/body.lua', 16],
+    [641, 'lua/shared/feed/reap.lua', 7],
+    [658, 'lua/shared/feed/reap.lua', 61],
+    [659, 'lua/shared/feed/reap.lua', 25],
+    [677, 'lua/shared/feed/reap.lua', 62],
+    [678, 'lua/shared/feed/reap.lua', 44],
+    [689, 'lua/shared/feed/reap.lua', 63],
+    [691, 'lua/shared/feed/bury.lua', 27],
+    [696, 'lua/shared/feed/keep-alive.lua', 12],
+    [710, 'lua/shared/feed/bury.lua', 32],
+    [723, 'lua/shared/feed/keep-alive.lua', 27],
+    [733, 'lua/shared/feed/bury.lua', 45],
+    [737, 'lua/feed/bury.lua', 67],
+    [749, 'lua/feed/bury.lua', 118],
+    [750, 'lua/shared/wake.lua', 1],
+    [763, 'lua/feed/bury.lua', 119],
+    [766, 'lua/shared/feed/leases.lua', 5],
+    [769, 'lua/feed/bury.lua', 122],
+    [775, 'lua/shared/feed/may-rest.lua', 1],
+    [779, 'lua/feed/bury.lua', 128],
+    [780, 'lua/shared/feed/rest.lua', 1],
+    [783, 'lua/shared/feed/rest.lua', 5],
+    [818, 'lua/feed/bury.lua', 130],
+    [820, 'lua/shared/calls.lua', 43],
+    [822, 'lua/shared/calls.lua', 8],
+    [826, 'lua/shared/calls.lua', 45],
+    [827, 'lua/shared/calls.lua', 27],
+    [835, 'lua/shared/drop-over.lua', 1],
+    [860, 'lua/shared/calls.lua', 36],
+    [866, 'lua/shared/calls.lua', 46],
+    [869, 'lua/feed/bury.lua', 132],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.ids.length)
@@ -4121,7 +4131,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: 'e8af94c8baa989940c50bc453277ba69ac1aa606',
+    sha1: '69297d044eb6834f126e8e18d241126435d946d5',
     reads: false,
     bytes: true,
     source: `--[[
@@ -5078,6 +5088,10 @@ local function compact(feed, keys, now_ms, done)
     keep_with_feed(feed, keys.early, now_ms)
   end
 end
+-- Whether it is time for what the state of a feed plans; 0: nothing is planned.
+local function has_come(moment, now)
+  return moment ~= 0 and moment <= now
+end
 
 -- Stores messages that had their last chance in the dead-letter feed, under their old ids. \`bodies\`: where theirs are.
 local function store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
@@ -5109,7 +5123,7 @@ local function begin_feed(meta, feed, now_us)
 end
   begin_feed(dead_keys.meta, dead, now_us)
   store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
-  if dead.due_at ~= 0 and dead.due_at <= now_ms then
+  if has_come(dead.due_at, now_ms) then
     reap_expired(dead, dead_keys, now_ms, 50 + #entries)
   end
   if dead.look or dead.moved ~= 0 then
@@ -5580,40 +5594,41 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
     [821, 'lua/shared/feed/reap.lua', 6],
     [880, 'lua/shared/feed/compact.lua', 1],
     [885, 'lua/shared/feed/compact.lua', 9],
-    [955, 'lua/shared/feed/bury.lua', 7],
-    [971, 'lua/shared/feed/save.lua', 3],
-    [984, 'lua/shared/feed/bury.lua', 23],
-    [1009, 'lua/feed/claim.lua', 131],
-    [1028, 'lua/shared/feed/remove.lua', 1],
-    [1029, 'lua/shared/feed/remove.lua', 4],
-    [1057, 'lua/shared/feed/remove.lua', 38],
-    [1091, 'lua/feed/claim.lua', 151],
-    [1094, 'lua/shared/feed/compact.lua', 1],
-    [1099, 'lua/shared/feed/compact.lua', 9],
-    [1169, 'lua/feed/claim.lua', 155],
-    [1171, 'lua/shared/feed/may-rest.lua', 1],
-    [1175, 'lua/feed/claim.lua', 157],
-    [1176, 'lua/shared/feed/rest.lua', 1],
-    [1179, 'lua/shared/feed/rest.lua', 5],
-    [1214, 'lua/feed/claim.lua', 159],
-    [1221, 'lua/shared/feed/prolong.lua', 1],
-    [1241, 'lua/feed/claim.lua', 166],
-    [1242, 'lua/shared/feed/open-claim.lua', 1],
-    [1245, 'lua/shared/feed/work.lua', 16],
-    [1248, 'lua/shared/feed/open-claim.lua', 4],
-    [1263, 'lua/feed/claim.lua', 167],
-    [1266, 'lua/shared/calls.lua', 43],
-    [1268, 'lua/shared/calls.lua', 8],
-    [1272, 'lua/shared/calls.lua', 45],
-    [1273, 'lua/shared/calls.lua', 27],
-    [1281, 'lua/shared/drop-over.lua', 1],
-    [1306, 'lua/shared/calls.lua', 36],
-    [1312, 'lua/shared/calls.lua', 46],
-    [1315, 'lua/feed/claim.lua', 170],
-    [1324, 'lua/shared/feed/move-all.lua', 2],
-    [1344, 'lua/feed/claim.lua', 180],
-    [1354, 'lua/shared/feed/recheck.lua', 1],
-    [1364, 'lua/feed/claim.lua', 190],
+    [955, 'lua/shared/feed/has-come.lua', 1],
+    [959, 'lua/shared/feed/bury.lua', 8],
+    [975, 'lua/shared/feed/save.lua', 3],
+    [988, 'lua/shared/feed/bury.lua', 24],
+    [1013, 'lua/feed/claim.lua', 131],
+    [1032, 'lua/shared/feed/remove.lua', 1],
+    [1033, 'lua/shared/feed/remove.lua', 4],
+    [1061, 'lua/shared/feed/remove.lua', 38],
+    [1095, 'lua/feed/claim.lua', 151],
+    [1098, 'lua/shared/feed/compact.lua', 1],
+    [1103, 'lua/shared/feed/compact.lua', 9],
+    [1173, 'lua/feed/claim.lua', 155],
+    [1175, 'lua/shared/feed/may-rest.lua', 1],
+    [1179, 'lua/feed/claim.lua', 157],
+    [1180, 'lua/shared/feed/rest.lua', 1],
+    [1183, 'lua/shared/feed/rest.lua', 5],
+    [1218, 'lua/feed/claim.lua', 159],
+    [1225, 'lua/shared/feed/prolong.lua', 1],
+    [1245, 'lua/feed/claim.lua', 166],
+    [1246, 'lua/shared/feed/open-claim.lua', 1],
+    [1249, 'lua/shared/feed/work.lua', 16],
+    [1252, 'lua/shared/feed/open-claim.lua', 4],
+    [1267, 'lua/feed/claim.lua', 167],
+    [1270, 'lua/shared/calls.lua', 43],
+    [1272, 'lua/shared/calls.lua', 8],
+    [1276, 'lua/shared/calls.lua', 45],
+    [1277, 'lua/shared/calls.lua', 27],
+    [1285, 'lua/shared/drop-over.lua', 1],
+    [1310, 'lua/shared/calls.lua', 36],
+    [1316, 'lua/shared/calls.lua', 46],
+    [1319, 'lua/feed/claim.lua', 170],
+    [1328, 'lua/shared/feed/move-all.lua', 2],
+    [1348, 'lua/feed/claim.lua', 180],
+    [1358, 'lua/shared/feed/recheck.lua', 1],
+    [1368, 'lua/feed/claim.lua', 190],
   ],
   encode(args) {
     return withoutDefaults([
@@ -7309,7 +7324,7 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'feed/inspect',
-    sha1: '9fc70cbd64025c9299413a14361210e404f6988d',
+    sha1: 'e91f8b6ded70934aac5c94d58269ab90766598d7',
     reads: true,
     bytes: true,
     source: `--[[
@@ -7572,11 +7587,15 @@ local keys = {
   early = early,
 }
 local visible, waiting = log_length(feed, keys), redis.call('ZCARD', delayed)
+-- Whether it is time for what the state of a feed plans; 0: nothing is planned.
+local function has_come(moment, now)
+  return moment ~= 0 and moment <= now
+end
 -- Whether time has made something due that no call has done yet.
 local function is_due(feed, leases, now_us)
   local now_ms = math.floor(now_us / 1000)
-  return feed.due_at ~= 0 and feed.due_at <= now_ms
-    or feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us
+  return has_come(feed.due_at, now_ms)
+    or has_come(feed.visible_at_us, now_us)
     or redis.call('ZCOUNT', leases, '-inf', now_ms) > 0
 end
 local is_any_due = is_due(feed, leases, now_us) or is_due(dead, dead_leases, now_us)
@@ -7629,10 +7648,11 @@ return {
     [251, 'lua/shared/feed/log-length.lua', 1],
     [256, 'lua/feed/inspect.lua', 36],
     [260, 'lua/feed/inspect.lua', 78],
-    [261, 'lua/shared/feed/due.lua', 1],
-    [268, 'lua/feed/inspect.lua', 79],
-    [269, 'lua/feed/inspect.lua', 40],
-    [270, 'lua/feed/inspect.lua', 80],
+    [261, 'lua/shared/feed/has-come.lua', 1],
+    [265, 'lua/shared/feed/due.lua', 3],
+    [272, 'lua/feed/inspect.lua', 79],
+    [273, 'lua/feed/inspect.lua', 40],
+    [274, 'lua/feed/inspect.lua', 80],
   ],
   encode(args) {
     return [
@@ -9651,7 +9671,7 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: '06b276002b948efc2d1154c94c0e541bd5b5857d',
+    sha1: 'da089691f1236230b47db82b8bc3bfd14170f043',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10363,8 +10383,12 @@ end
 -- Whether time has made something due that no call has done yet.
 local function is_due(feed, leases, now_us)
   local now_ms = math.floor(now_us / 1000)
-  return feed.due_at ~= 0 and feed.due_at <= now_ms
-    or feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us
+-- Whether it is time for what the state of a feed plans; 0: nothing is planned.
+local function has_come(moment, now)
+  return moment ~= 0 and moment <= now
+end
+  return has_come(feed.due_at, now_ms)
+    or has_come(feed.visible_at_us, now_us)
     or redis.call('ZCOUNT', leases, '-inf', now_ms) > 0
 end
 return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
@@ -10464,8 +10488,10 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
     [690, 'lua/feed/settle.lua', 81],
     [692, 'lua/shared/wake.lua', 1],
     [705, 'lua/feed/settle.lua', 83],
-    [707, 'lua/shared/feed/due.lua', 1],
-    [714, 'lua/feed/settle.lua', 85],
+    [707, 'lua/shared/feed/due.lua', 3],
+    [710, 'lua/shared/feed/has-come.lua', 1],
+    [714, 'lua/shared/feed/due.lua', 6],
+    [718, 'lua/feed/settle.lua', 85],
   ],
   encode(args) {
     return withoutDefaults([

@@ -4,6 +4,7 @@
 -- @include shared/feed/compact
 -- @include shared/feed/save
 -- @include shared/feed/keep-alive
+-- @include shared/feed/has-come
 
 -- Stores messages that had their last chance in the dead-letter feed, under their old ids. `bodies`: where theirs are.
 local function store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
@@ -22,7 +23,7 @@ local function bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
   local now_ms = math.floor(now_us / 1000)
   begin_feed(dead_keys.meta, dead, now_us)
   store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
-  if dead.due_at ~= 0 and dead.due_at <= now_ms then
+  if has_come(dead.due_at, now_ms) then
     reap_expired(dead, dead_keys, now_ms, 50 + #entries)
   end
   if dead.look or dead.moved ~= 0 then
