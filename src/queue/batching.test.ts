@@ -37,6 +37,21 @@ describe('a batch', () => {
     expect(calls).toEqual([3])
   })
 
+  test('has jobs of one name, though another name has the same handler', async () => {
+    const { queue } = await setup({ clock: 'real' })
+    const calls: string[] = []
+    const image = { name: 'image', payload: { url: 'a' } } as const
+    await queue.enqueueMany([...mails(1), image, ...mails(1), image])
+    const handler = batch<unknown>({ size: 2, within: '1h' }, (jobs) => {
+      calls.push(jobs.map(({ name }) => name).join())
+    })
+    await using _worker = queue.work({ mail: handler, image: handler })
+
+    await until(async () => (await queue.settings.inspect()).acked === 4)
+
+    expect(calls.sort()).toEqual(['image,image', 'mail,mail'])
+  })
+
   test('begins when its worker may have no more jobs', async () => {
     const { queue } = await setup({ clock: 'real' })
     const calls: number[] = []
