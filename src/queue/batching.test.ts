@@ -91,6 +91,20 @@ describe('a batch', () => {
     expect(errors).toEqual([[expect.any(RangeError), ids[1]]])
   })
 
+  test('tries again a job whose result is the promise of an error', async () => {
+    const { queue } = await setup({ clock: 'real' })
+    await queue.enqueueMany(mails(2, later))
+    await using _worker = queue.work({
+      mail: batch({ size: 2 }, (jobs) =>
+        jobs.map(async ({ payload }) => (payload.to === '1' ? new RangeError('no') : null)),
+      ),
+    })
+
+    await until(async () => (await queue.settings.inspect()).scheduled === 1)
+
+    expect(await queue.settings.inspect()).toMatchObject({ acked: 1, scheduled: 1 })
+  })
+
   test('that throws is tried again but for the jobs that it has settled itself', async () => {
     const { queue } = await setup({ clock: 'real' })
     const enqueued = await queue.enqueueMany(mails(4, later))

@@ -140,7 +140,8 @@ export class Batch {
     await this.#complete
     const place = this.#places.get(job)
     if (place === undefined) return undefined
-    const result = (await this.#results)?.[place]
+    // One of them may be a promise.
+    const result = await (await this.#results)?.[place]
     if (isError(result)) throw result
     return result
   }
