@@ -3,7 +3,7 @@ import { checkOptions } from '../runtime/arguments.ts'
 import type { CallId } from '../runtime/call-ids.ts'
 import { Countdown } from '../runtime/countdown.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
-import { LeaseLostError } from '../runtime/errors.ts'
+import { AmbiguousError, LeaseLostError } from '../runtime/errors.ts'
 import { askingAt, End, endOf, endsAtOf } from '../runtime/grant.ts'
 import { nowOrInTheEnd } from '../runtime/in-the-end.ts'
 import type { Extended } from '../runtime/lease-by-token.ts'
@@ -50,6 +50,8 @@ export class Claim<Body> implements AsyncDisposable {
   #expiresAtMs: number
   #leaseMs: number
   #state: 'held' | 'acked' | 'released' | 'lost' = 'held'
+  /** Of an ack of these nobody has said whether it was carried out. */
+  readonly #doubted = new Set<string>()
 
   /** `askedAt`: `performance.now()` before the claim was asked for; from then on its lease is counted. */
   constructor(source: Source<Body>, claim: ClaimState<Body>, askedAt: number) {
@@ -96,11 +98,12 @@ export class Claim<Body> implements AsyncDisposable {
 
   /**
    * Removes messages that are done, all of the claim by default. Resolves to those that the claim did
-   * not hold. Throws LeaseLostError when the claim has ended. A second ack of all does nothing.
+   * not hold. Throws LeaseLostError when the claim has ended. A second ack of all does nothing, and one whose answer was lost may be
+   * told again.
    */
   async ack(ids: readonly string[] | 'all' = 'all'): Promise<Refused[]> {
     if (ids === 'all' && this.#state === 'acked') return []
-    const refused = await this.#whileHeld(ackClaim(this.#source, this.token, this.#toAck(ids)))
+    const refused = await this.#whileHeld(this.#ackOrDoubt(ids))
     if (ids !== 'all') return refused
     this.#state = 'acked'
     return this.#keepsUndecodable ? [] : refused
@@ -134,9 +137,29 @@ export class Claim<Body> implements AsyncDisposable {
     })
   }
 
+  /** As long as the lease lasts nobody else ends it: what is not there any more was acked by the call before. */
+  async #ackOrDoubt(ids: readonly string[] | 'all'): Promise<Refused[]> {
+    try {
+      const refused = await ackClaim(this.#source, this.token, this.#toAck(ids))
+      return refused.filter(({ id, reason }) => reason !== 'absent' || !this.#doubted.has(id))
+    } catch (error) {
+      if (error instanceof AmbiguousError) for (const id of this.#named(ids)) this.#doubted.add(id)
+      if (error instanceof LeaseLostError && this.remainingMs > 0 && this.#areDoubted(ids)) return []
+      throw error
+    }
+  }
+
+  #areDoubted(ids: readonly string[] | 'all'): boolean {
+    return this.#named(ids).every((id) => this.#doubted.has(id))
+  }
+
+  #named(ids: readonly string[] | 'all'): readonly string[] {
+    return ids === 'all' ? this.messages.map(({ id }) => id) : ids
+  }
+
   /** What could not be read is not done. */
   #toAck(ids: readonly string[] | 'all'): readonly string[] | 'all' {
-    return ids === 'all' && this.#keepsUndecodable ? this.messages.map(({ id }) => id) : ids
+    return this.#keepsUndecodable ? this.#named(ids) : ids
   }
 
   async #whileHeld<Value>(call: Promise<Value>): Promise<Value> {

@@ -1,6 +1,6 @@
 // Taking claims from partitions in turn: each is asked until one has something, or waiting for it.
 
-import { InTurn } from '../runtime/in-turn.ts'
+import { InTurn, SILENT_RECHECK_MS } from '../runtime/in-turn.ts'
 import { type Attempt, toWaitMs, waitFor } from '../runtime/wait.ts'
 import {
   type ClaimOptions,
@@ -29,39 +29,40 @@ export class PartitionClaims<Body> {
   /** Claims free messages of one partition; null when there are none in any within `wait`. */
   claim(options: ClaimOptions): Promise<PartitionClaim<Body> | null> {
     const terms = toClaimTerms(options, this.#dead)
-    return waitFor(() => this.#claimInTurn(terms), {
+    const waitMs = toWaitMs(options)
+    return waitFor(() => this.#claimInTurn(terms, waitMs > 0), {
       runtime: this.#partitions.runtime,
       channel: this.#partitions.channels,
-      waitMs: toWaitMs(options),
+      waitMs,
       signal: options.signal,
       giveBack: (late) => late.giveBack(),
     })
   }
 
   // One after the other: asked at once, several would give, and hold from others what they give back.
-  async #claimInTurn(terms: ClaimTerms): Promise<Attempt<PartitionClaim<Body>>> {
+  async #claimInTurn(terms: ClaimTerms, waits: boolean): Promise<Attempt<PartitionClaim<Body>>> {
     const rechecks: number[] = []
-    const failures: unknown[] = []
     let claimed: PartitionClaim<Body> | null = null
     const claim = async ({ number, source }: Partition<Body>): Promise<Attempt<PartitionClaim<Body>>> => {
       const { value, recheckMs } = await claimOnce(source, terms)
       return { value: value && new PartitionClaim(value, number, this.#partitions.count), recheckMs }
     }
     const giveBack = async ({ value }: Attempt<PartitionClaim<Body>>): Promise<void> => value?.giveBack()
-    await this.#inTurn.askAll(this.#inTurn.next(), {
+    const { failures, isWhole } = await this.#inTurn.askAll(this.#inTurn.next(), {
       ask: (partition) => (claimed === null ? claim(partition) : null),
       take: async (attempt) => {
         rechecks.push(attempt.recheckMs)
         if (claimed !== null) await giveBack(attempt)
         else claimed = attempt.value
       },
-      fail: (error) => failures.push(error),
       giveBack,
       hasEnough: () => claimed !== null,
+      comesAgain: waits,
     })
     if (claimed !== null) return { value: claimed, recheckMs: 0 }
     if (failures.length > 0) throw failures[0]
     await this.#partitions.agreement.checkNowAndThen()
+    if (!isWhole) rechecks.push(SILENT_RECHECK_MS)
     return { value: null, recheckMs: soonest(rechecks) }
   }
 }

@@ -36,6 +36,26 @@ test('beside a silent partition messages of the others are claimed, and its own 
   await until(async () => (await open.claim())?.messages[0]?.body === 2)
 })
 
+test('beside a silent partition messages of the others are waited for', async () => {
+  const { redis, silence, name } = await prepare()
+  const feed = redis.partitionedFeed<string>(name, { partitions: 2 })
+  const [key = ''] = keysFor(2)
+  await feed.append('first', { key })
+  await (await feed.claim())?.ack()
+  let asked = 0
+  silence.of = ({ keys, script }) => {
+    if (script.name === 'feed/claim' && keys[0]?.startsWith(`silent:{feed:${name}:0}`)) asked += 1
+    return keys[0]?.startsWith(`silent:{feed:${name}:1}`) === true
+  }
+
+  const claiming = feed.claim({ wait: '1m' })
+  await until(() => asked === 2)
+  await feed.append('now', { key })
+
+  expect((await claiming)?.messages.map(({ body }) => body)).toEqual(['now'])
+  silence.end()
+})
+
 test('what is claimed for a caller who has gone is given back, and no dead letter', async () => {
   const { redis, silence, name } = await prepare()
   const feed = redis.feed<number>(name, { maxClaims: 1 })

@@ -37,6 +37,21 @@ describe('a batch', () => {
     expect(calls).toEqual([3])
   })
 
+  test('has jobs of one name, though another name has the same handler', async () => {
+    const { queue } = await setup({ clock: 'real' })
+    const calls: string[] = []
+    const image = { name: 'image', payload: { url: 'a' } } as const
+    await queue.enqueueMany([...mails(1), image, ...mails(1), image])
+    const handler = batch<unknown>({ size: 2, within: '1h' }, (jobs) => {
+      calls.push(jobs.map(({ name }) => name).join())
+    })
+    await using _worker = queue.work({ mail: handler, image: handler })
+
+    await until(async () => (await queue.settings.inspect()).acked === 4)
+
+    expect(calls.sort()).toEqual(['image,image', 'mail,mail'])
+  })
+
   test('begins when its worker may have no more jobs', async () => {
     const { queue } = await setup({ clock: 'real' })
     const calls: number[] = []
@@ -74,6 +89,20 @@ describe('a batch', () => {
     expect([first?.result, third?.result]).toEqual([{ to: '0' }, { to: '2' }])
     expect(second).toMatchObject({ state: 'scheduled', failure: { kind: 'RangeError' } })
     expect(errors).toEqual([[expect.any(RangeError), ids[1]]])
+  })
+
+  test('tries again a job whose result is the promise of an error', async () => {
+    const { queue } = await setup({ clock: 'real' })
+    await queue.enqueueMany(mails(2, later))
+    await using _worker = queue.work({
+      mail: batch({ size: 2 }, (jobs) =>
+        jobs.map(async ({ payload }) => (payload.to === '1' ? new RangeError('no') : null)),
+      ),
+    })
+
+    await until(async () => (await queue.settings.inspect()).scheduled === 1)
+
+    expect(await queue.settings.inspect()).toMatchObject({ acked: 1, scheduled: 1 })
   })
 
   test('that throws is tried again but for the jobs that it has settled itself', async () => {

@@ -56,48 +56,50 @@ export function batch<Payload>(
 }
 
 interface Gathering {
+  readonly handler: BatchHandler<never>
   readonly jobs: ClaimedJob[]
   readonly timer: Timer
 }
 
-/** The jobs of a worker that wait for their batches to begin. */
+/** The jobs of a worker that wait for their batches to begin: by name, for one handler may be that of several. */
 export class Gatherings {
   readonly #begin: (handler: BatchHandler<never>, jobs: readonly ClaimedJob[]) => void
-  readonly #gatherings = new Map<BatchHandler<never>, Gathering>()
+  readonly #gatherings = new Map<string, Gathering>()
 
   constructor(begin: (handler: BatchHandler<never>, jobs: readonly ClaimedJob[]) => void) {
     this.#begin = begin
   }
 
   add(handler: BatchHandler<never>, job: ClaimedJob): void {
-    let gathering = this.#gatherings.get(handler)
+    const { name } = job
+    let gathering = this.#gatherings.get(name)
     if (gathering === undefined) {
-      gathering = { jobs: [], timer: startTimer(() => this.#beginOne(handler), handler.withinMs) }
-      this.#gatherings.set(handler, gathering)
+      gathering = { handler, jobs: [], timer: startTimer(() => this.#beginOne(name), handler.withinMs) }
+      this.#gatherings.set(name, gathering)
     }
     gathering.jobs.push(job)
-    if (gathering.jobs.length >= handler.size) this.#beginOne(handler)
+    if (gathering.jobs.length >= handler.size) this.#beginOne(name)
   }
 
   beginAll(): void {
-    for (const handler of this.#gatherings.keys()) this.#beginOne(handler)
+    for (const name of this.#gatherings.keys()) this.#beginOne(name)
   }
 
   /** What has not begun. */
   takeAll(): ClaimedJob[] {
-    return [...this.#gatherings.keys()].flatMap((handler) => this.#take(handler))
+    return [...this.#gatherings.keys()].flatMap((name) => this.#take(name)?.jobs ?? [])
   }
 
-  #beginOne(handler: BatchHandler<never>): void {
-    this.#begin(handler, this.#take(handler))
+  #beginOne(name: string): void {
+    const gathering = this.#take(name)
+    if (gathering !== undefined) this.#begin(gathering.handler, gathering.jobs)
   }
 
-  #take(handler: BatchHandler<never>): ClaimedJob[] {
-    const gathering = this.#gatherings.get(handler)
-    if (gathering === undefined) return []
-    gathering.timer.cancel()
-    this.#gatherings.delete(handler)
-    return gathering.jobs
+  #take(name: string): Gathering | undefined {
+    const gathering = this.#gatherings.get(name)
+    gathering?.timer.cancel()
+    this.#gatherings.delete(name)
+    return gathering
   }
 }
 
@@ -138,7 +140,8 @@ export class Batch {
     await this.#complete
     const place = this.#places.get(job)
     if (place === undefined) return undefined
-    const result = (await this.#results)?.[place]
+    // One of them may be a promise.
+    const result = await (await this.#results)?.[place]
     if (isError(result)) throw result
     return result
   }

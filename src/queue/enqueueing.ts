@@ -6,7 +6,7 @@ import type { Batcher, BatchTerms, Send } from '../runtime/batcher.ts'
 import type { Codec } from '../runtime/codec.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
 import { inGroups } from '../runtime/in-groups.ts'
-import { errorOfPart, inParts } from '../runtime/in-parts.ts'
+import { errorOfPart } from '../runtime/in-parts.ts'
 import { within } from '../runtime/in-time.ts'
 import type { RunInSlot } from '../runtime/unit.ts'
 import { untilAnswered } from './asking-after.ts'
@@ -105,18 +105,10 @@ export class Enqueuer {
   }
 
   async #enqueueAll(jobs: readonly Outgoing[]): Promise<Enqueued[]> {
-    const chunks = inGroups(jobs, BATCHES)
-    if (chunks.length === 1 || jobs.every(({ options }) => options.parents === '')) {
-      return inParts(
-        'jobs',
-        jobs.length,
-        chunks.map((chunk) => this.#enqueueChunk(chunk)),
-      )
-    }
-    // Parents are there before their children: a call that is sent again must not come behind the next one.
+    // One behind the other: a call that is sent again must not come behind the next one.
     const enqueued: Enqueued[] = []
     try {
-      for (const chunk of chunks) enqueued.push(...(await this.#enqueueChunk(chunk)))
+      for (const chunk of inGroups(jobs, BATCHES)) enqueued.push(...(await this.#enqueueChunk(chunk)))
     } catch (error) {
       throw errorOfPart('jobs', enqueued.length, jobs.length, error)
     }

@@ -1,7 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { setup } from '../../test/queue-fixture.ts'
+import { instance } from '../../test/instance.ts'
+import { type Payloads, setup } from '../../test/queue-fixture.ts'
 import { monitor } from '../../test/servers/monitor.ts'
 import { startRedis } from '../../test/servers/redis.ts'
+import { ConnectionLostError } from '../driver.ts'
 
 test('jobs of one call that are alike are written with two commands, not with two each', async () => {
   const server = await startRedis()
@@ -45,4 +47,34 @@ test('a payload that is told how large it may be may be as large', async () => {
 
   await expect(queue.enqueue('mail', payload(most + 1))).rejects.toThrow(`at most ${most} bytes when encoded`)
   await expect(queue.enqueue('mail', payload(most))).resolves.toMatchObject({ duplicate: false })
+})
+
+test('those of one list stay in order, though the first of its calls is sent again', async () => {
+  const { redis, driver, name } = instance()
+  const queue = redis.queue<Payloads>(name)
+  const { run } = driver
+  let isLost = false
+  driver.run = async (call) => {
+    if (isLost || call.script.name !== 'queue/enqueue-alike') return run(call)
+    isLost = true
+    throw new ConnectionLostError('the connection was reset', false)
+  }
+  const jobs = Array.from({ length: 1100 }, (_, at) => ({ name: 'mail' as const, payload: { to: `${at}` } }))
+
+  const enqueued = await queue.enqueueMany(jobs)
+
+  const numbers = enqueued.map(({ id }) => Number(id))
+  expect([isLost, Math.min(...numbers)]).toEqual([true, numbers[0]])
+  expect((await queue.claim())[0]?.payload).toEqual({ to: '0' })
+})
+
+test('a list may have more jobs than a process lets wait for the server', async () => {
+  const { redis, name } = instance()
+  const queue = redis.queue<Payloads>(name)
+  const job = { name: 'mail', payload: { to: 'ada' } } as const
+
+  const enqueued = await queue.enqueueMany(Array.from({ length: 100_001 }, () => job))
+
+  expect([enqueued.length, (await queue.inspect()).ready]).toEqual([100_001, 100_001])
+  await queue.clear()
 })

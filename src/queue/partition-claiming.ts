@@ -2,7 +2,14 @@
 
 import { Ears, longestSleepMs } from '../runtime/hearing.ts'
 import { type Opening, openWithin, rest, unlessAborted } from '../runtime/in-time.ts'
-import { type Asking, InTurn, isSoon, PATIENCE_MS } from '../runtime/in-turn.ts'
+import {
+  type AskedAll,
+  type Asking,
+  InTurn,
+  isSoon,
+  PATIENCE_MS,
+  SILENT_RECHECK_MS,
+} from '../runtime/in-turn.ts'
 import { lastWord } from '../runtime/last-word.ts'
 import { closed } from '../runtime/runner.ts'
 import { learnTold } from '../runtime/told.ts'
@@ -15,7 +22,7 @@ import { isBehindOthers } from './exchange.ts'
 import { leaveInTheEnd } from './leaving.ts'
 import { type LentJobs, toLentJob } from './lending.ts'
 import { onlyFitting } from './misfits.ts'
-import { anyOf, listenOn, type Listening } from './partition-letters.ts'
+import { anyOf, type Listening, listenOn } from './partition-letters.ts'
 import { Settler, toAck } from './settling.ts'
 import type { Source } from './source.ts'
 
@@ -37,6 +44,8 @@ interface Turn {
   /** Who is to be called; empty: nobody. */
   readonly worker: string
   readonly done: readonly ClaimedJob[]
+  /** It is asked again as long as there is nothing. */
+  readonly waits: boolean
   readonly signal: AbortSignal | undefined
 }
 
@@ -73,7 +82,7 @@ export class PartitionClaims {
     const { signal } = waiting
     signal?.throwIfAborted()
     if (this.#sources[0]?.unit.runtime.runner.closed) throw closed()
-    const asked = await this.#askInTurn(terms, { worker: '', done, signal })
+    const asked = await this.#askInTurn(terms, { worker: '', done, waits: waitMs > 0, signal })
     if (asked.jobs.length > 0 || waitMs === 0) return asked
     const endsAt = performance.now() + waitMs
     const id = this.#sources[0]?.unit.runtime.mailbox.newId() ?? ''
@@ -91,7 +100,7 @@ export class PartitionClaims {
     for (;;) {
       // Before it asks: what is told from here on is heard.
       const posts = opening.now?.posts ?? null
-      const asked = await this.#askInTurn(terms, { worker: id, done: [], signal })
+      const asked = await this.#askInTurn(terms, { worker: id, done: [], waits: true, signal })
       const { jobs, recheckMs } = asked
       const leftMs = Math.ceil(endsAt - performance.now())
       if (jobs.length > 0 || leftMs <= 0) return asked
@@ -107,21 +116,19 @@ export class PartitionClaims {
   }
 
   /**
-   * A partition that does not answer does not keep the others from it; where none gives any, it is told. Acks come first: where
-   * one of them fails, that is told, and what was claimed with them is given back.
+   * A partition that does not answer does not keep the others from it; where none gives any, it is told, but to one who waits for the
+   * others. Acks come first: where one of them fails, that is told, and what was claimed with them is given back.
    */
-  async #askAll(terms: ClaimTerms, { worker, done, signal }: Turn): Promise<Asked> {
+  async #askAll(terms: ClaimTerms, { worker, done, waits, signal }: Turn): Promise<Asked> {
     const round = new Round(terms, worker, signal)
     const parts = this.#inTurn.next()
     const acksFor = (source: Source): ClaimedJob[] => done.filter((job) => job.partition === source.partition)
     const acking = parts.filter((source) => acksFor(source).length > 0)
     if (acking.length > 0) {
-      await this.#inTurn.askAll(acking, round.asking(acksFor))
-      await round.throwFailure()
+      await round.throwFailure(await this.#inTurn.askAll(acking, round.asking(acksFor)))
     }
     const others = parts.filter((source) => !acking.includes(source))
-    await this.#inTurn.askAll(others, round.asking())
-    return round.end()
+    return round.end(await this.#inTurn.askAll(others, { ...round.asking(), comesAgain: waits }))
   }
 
   /** What comes late where listening takes long, and never where it is forbidden. Partitions may share a channel. */
@@ -148,7 +155,6 @@ class Round {
   readonly #jobs: ClaimedJob[] = []
   readonly #rechecks: number[] = []
   readonly #ends: number[] = []
-  readonly #failures: unknown[] = []
   #bytes = 0
 
   constructor(terms: ClaimTerms, worker: string, signal: AbortSignal | undefined) {
@@ -168,23 +174,23 @@ class Round {
         return ask(source, { ...this.#terms, limit }, turn)
       },
       take: (asked) => this.#take(asked),
-      fail: (error) => this.#failures.push(error),
       giveBack: ({ jobs }) => giveBack(jobs),
       hasEnough: () => acksFor === undefined && this.#jobs.length > 0,
     }
   }
 
   /** Throws what went wrong, once all that was claimed is given back. */
-  async throwFailure(): Promise<void> {
-    if (this.#failures.length === 0) return
+  async throwFailure({ failures }: AskedAll): Promise<void> {
+    if (failures.length === 0) return
     await giveBack(this.#jobs)
-    throw this.#failures[0]
+    throw failures[0]
   }
 
-  end(): Asked {
-    if (this.#jobs.length === 0 && this.#failures.length > 0) throw this.#failures[0]
+  end({ failures, isWhole }: AskedAll): Asked {
+    if (this.#jobs.length === 0 && failures.length > 0) throw failures[0]
     const ends = this.#jobs.length === 0 ? this.#ends : this.#jobs.map(({ expiresAtMs }) => expiresAtMs)
-    const recheckMs = this.#rechecks.length === 0 ? 0 : Math.min(...this.#rechecks)
+    const rechecks = isWhole ? this.#rechecks : [...this.#rechecks, SILENT_RECHECK_MS]
+    const recheckMs = rechecks.length === 0 ? 0 : Math.min(...rechecks)
     return { jobs: this.#jobs, endsAtMs: Math.min(...ends), recheckMs, bytes: this.#bytes }
   }
 
@@ -208,7 +214,11 @@ async function giveBack(jobs: readonly ClaimedJob[]): Promise<void> {
 }
 
 /** Asks again as long as all that came does not fit, for as long as a call may take: then the others are asked first. */
-async function ask(source: Source, terms: ClaimTerms, { worker, done, signal }: Turn): Promise<Asked> {
+async function ask(
+  source: Source,
+  terms: ClaimTerms,
+  { worker, done, signal }: Omit<Turn, 'waits'>,
+): Promise<Asked> {
   let acking = done.filter(({ isClaimed }) => isClaimed)
   const looksUntil = performance.now() + source.unit.runtime.runner.deadlineMs
   for (;;) {

@@ -84,12 +84,19 @@ describe('beside a silent partition', () => {
   })
 
   test('jobs of the others are waited for', async () => {
-    const { queue, plain, silenceKeys } = setup()
+    const { queue, plain, silence, silenceKeys } = setup()
     await enqueueEach(queue)
     await plain.claim({ limit: 4, lease: '1h' })
     silenceKeys(':2')
+    const isSilent = silence.of
+    let asked = 0
+    silence.of = (call) => {
+      if (call.script.name.startsWith('queue/ack-and-claim') && call.keys[0]?.includes(':1}')) asked += 1
+      return isSilent(call)
+    }
 
     const claiming = queue.claim({ wait: '1m' })
+    await until(() => asked > 1)
     await plain.enqueue('mail', 'now', { group: groupsFor(4)[1] as string })
 
     expect((await claiming).map(({ payload }) => payload)).toEqual(['now'])

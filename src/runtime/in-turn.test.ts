@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { InTurn } from './in-turn.ts'
+import { DriverError } from './errors.ts'
+import { type AskedAll, InTurn, PATIENCE_MS } from './in-turn.ts'
 
 interface Answer {
   readonly promise: Promise<string>
@@ -21,19 +22,18 @@ function setup(enough: number) {
   const asked: string[] = []
   const taken: string[] = []
   const late: string[] = []
-  const failed: unknown[] = []
-  const ask = (parts = ['a', 'b', 'c']): Promise<void> =>
+  const ask = (parts = ['a', 'b', 'c'], comesAgain = false): Promise<AskedAll> =>
     inTurn.askAll(parts, {
       ask: (part) => {
         asked.push(part)
         return part === 'b' ? silent.promise : Promise.resolve(part)
       },
       take: (told) => void taken.push(told),
-      fail: (error) => failed.push(error),
       giveBack: async (told) => void late.push(told),
       hasEnough: () => taken.length >= enough,
+      comesAgain,
     })
-  return { inTurn, silent, asked, taken, late, failed, ask }
+  return { inTurn, silent, asked, taken, late, ask }
 }
 
 test('each turn begins with another part', () => {
@@ -74,17 +74,55 @@ test('a silent part is waited for where the others have not enough', async () =>
   expect([taken, late]).toEqual([['a', 'c', 'at last'], []])
 })
 
-test('what goes wrong is told, and ends nothing', async () => {
-  const inTurn = new InTurn(['a', 'b'])
-  const failed: unknown[] = []
-  const taken: string[] = []
-  await inTurn.askAll(['a', 'b'], {
-    ask: (part) => (part === 'a' ? Promise.reject(new Error('a')) : Promise.resolve(part)),
-    take: (told) => void taken.push(told),
-    fail: (error) => failed.push(error),
-    giveBack: async () => undefined,
-    hasEnough: () => taken.length > 0,
-  })
+test('a silent part is left alone, and asked no more, by one who comes again where others have answered', async () => {
+  const { inTurn, silent, asked, taken, late, ask } = setup(9)
 
-  expect([failed, taken]).toEqual([[new Error('a')], ['b']])
+  expect(await ask(['a', 'b', 'c'], true)).toEqual({ failures: [], isWhole: false })
+  expect(await ask(inTurn.next(), true)).toEqual({ failures: [], isWhole: false })
+
+  expect([asked.filter((part) => part === 'b'), taken.length]).toEqual([['b'], 4])
+  silent.give('late')
+  await expect.poll(() => late).toEqual(['late'])
+  expect(await ask(inTurn.next(), true)).toEqual({ failures: [], isWhole: true })
+})
+
+/** Asks two parts for all that they have. */
+async function askTwo(ask: (part: string) => Promise<string>, comesAgain: boolean) {
+  const taken: string[] = []
+  const parts = ['a', 'b']
+  const { failures, isWhole } = await new InTurn(parts).askAll(parts, {
+    ask,
+    take: (told) => void taken.push(told),
+    giveBack: async () => undefined,
+    hasEnough: () => false,
+    comesAgain,
+  })
+  return { taken, failures, isWhole }
+}
+
+test('none is silent where all are slow', async () => {
+  const slowly = (part: string): Promise<string> =>
+    new Promise((resolve) => setTimeout(resolve, PATIENCE_MS + 200, part))
+
+  expect(await askTwo(slowly, true)).toEqual({ taken: ['a', 'b'], failures: [], isWhole: true })
+})
+
+const away = new DriverError('unreachable', 'no server answered')
+const odd = new Error('odd')
+
+test.each([
+  ['an outage', away, false, [away]],
+  ['an outage, but to one who comes again,', away, true, []],
+  ['anything else', odd, true, [odd]],
+])('%s is told, and ends nothing', async (_, error, comesAgain, failures) => {
+  const ask = (part: string): Promise<string> =>
+    part === 'a' ? Promise.reject(error) : Promise.resolve(part)
+
+  expect(await askTwo(ask, comesAgain)).toEqual({ taken: ['b'], failures, isWhole: false })
+})
+
+test('one who comes again is told where none has answered', async () => {
+  const { failures } = await askTwo(() => Promise.reject(away), true)
+
+  expect(failures).toEqual([away, away])
 })

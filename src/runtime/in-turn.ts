@@ -2,21 +2,39 @@
 // and the next one is asked: what others have given is held meanwhile by a lease that runs. Until it has answered it comes last.
 
 import { within } from './in-time.ts'
+import { isOutage } from './outage.ts'
 
 /** How long one that does not answer is waited for while others might. */
 export const PATIENCE_MS = 500
 /** Where one is silent, others on its node are, too. */
 const LATER_PATIENCE_MS = 100
+/** When to ask again at the latest where some were silent: nobody tells that they answer again. */
+export const SILENT_RECHECK_MS = 1000
 
 export interface Asking<Part, Told> {
   /** Null: it need not be asked, or not any more. */
   ask(part: Part): Promise<Told> | null
   take(told: Told): void | Promise<void>
-  fail(error: unknown): void
   /** For what is told when nobody waits for it any more. */
   giveBack(late: Told): Promise<unknown>
   /** Whether there is enough to wait for no silent one. */
   hasEnough(): boolean
+  /** Who asks again soon waits for no silent one where another part has answered, whatever that has told, and goes on beside an outage. */
+  readonly comesAgain?: boolean
+}
+
+export interface AskedAll {
+  /** What went wrong. */
+  readonly failures: readonly unknown[]
+  /** False where some were left that were silent, or away. */
+  readonly isWhole: boolean
+}
+
+interface Round {
+  isOver: boolean
+  /** How long it took the slowest of those that have answered; null: none has. */
+  slowestMs: number | null
+  readonly failures: unknown[]
 }
 
 export class InTurn<Part> {
@@ -38,14 +56,18 @@ export class InTurn<Part> {
     return [...all.filter((part) => !isSilent(part)), ...all.filter(isSilent)]
   }
 
-  /** Resolves when all have answered, or there is enough. */
-  async askAll<Told>(parts: readonly Part[], asking: Asking<Part, Told>): Promise<void> {
-    const round = { isOver: false }
+  /** Resolves when all have answered, or there is enough; for one who comes again also when the others are silent. */
+  async askAll<Told>(parts: readonly Part[], asking: Asking<Part, Told>): Promise<AskedAll> {
+    const round: Round = { isOver: false, slowestMs: null, failures: [] }
     const underWay = new Set<Promise<void>>()
+    const isBesideOthers = (): boolean => asking.comesAgain === true && round.slowestMs !== null
+    let isWhole = true
     let patienceMs = PATIENCE_MS
     for (const part of parts) {
       const isSilent = this.#silent.has(part)
-      const answer = isSilent && asking.hasEnough() ? null : asking.ask(part)
+      const isLeft = isSilent && (asking.hasEnough() || isBesideOthers())
+      if (isLeft) isWhole = false
+      const answer = isLeft ? null : asking.ask(part)
       if (answer === null) continue
       const taking = this.#take(part, answer, asking, round)
       underWay.add(taking)
@@ -55,8 +77,15 @@ export class InTurn<Part> {
       this.#silent.add(part)
       patienceMs = LATER_PATIENCE_MS
     }
-    while (underWay.size > 0 && !asking.hasEnough()) await Promise.race(underWay)
+    while (underWay.size > 0 && !asking.hasEnough()) {
+      const next = Promise.race(underWay)
+      if (!isBesideOthers()) await next
+      // Where all are slow none is silent.
+      else if (!(await isSoon(next, PATIENCE_MS + (round.slowestMs ?? 0)))) break
+    }
     round.isOver = true
+    const failures = isBesideOthers() ? round.failures.filter((error) => !isOutage(error)) : round.failures
+    return { failures, isWhole: isWhole && underWay.size + round.failures.length === 0 }
   }
 
   /** Never rejects. */
@@ -64,13 +93,15 @@ export class InTurn<Part> {
     part: Part,
     answer: Promise<Told>,
     asking: Asking<Part, Told>,
-    round: { readonly isOver: boolean },
+    round: Round,
   ): Promise<void> {
+    const askedAt = performance.now()
     try {
       const told = await answer
+      if (!round.isOver) round.slowestMs = Math.max(round.slowestMs ?? 0, performance.now() - askedAt)
       await (round.isOver ? asking.giveBack(told) : asking.take(told))
     } catch (error) {
-      if (!round.isOver) asking.fail(error)
+      if (!round.isOver) round.failures.push(error)
     }
     this.#silent.delete(part)
   }

@@ -1,0 +1,79 @@
+// Acks that are told again because nobody knows whether they were carried out.
+
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import {
+  AmbiguousError,
+  type Feed,
+  LeaseLostError,
+  type PartitionedFeed,
+  type Perilune,
+  perilune,
+} from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+
+/** A process that hears of no ack as long as it is deaf. */
+function scene(): { redis: Perilune; line: { isDeaf: boolean } } {
+  const client = new Redis(inject('redisPort'))
+  const driver = ioredis(client)
+  const line = { isDeaf: true }
+  const run = driver.run.bind(driver)
+  driver.run = async (call) => {
+    const reply = await run(call)
+    if (line.isDeaf && call.script.name === 'feed/ack') await new Promise(() => undefined)
+    return reply
+  }
+  const redis = perilune(driver, { namespace: 'ack-doubts', deadline: '300ms' })
+  onTestFinished(async () => {
+    await redis.close()
+    client.disconnect()
+  })
+  return { redis, line }
+}
+
+type Any = Feed<string> | PartitionedFeed<string>
+
+const kinds: [string, (redis: Perilune) => Any][] = [
+  ['a feed', (redis) => redis.feed(randomUUID())],
+  ['partitions', (redis) => redis.partitionedFeed(randomUUID(), { partitions: 1 })],
+]
+
+describe.each(kinds)('who tells again what was acked of %s', (_, make) => {
+  /** A claim of two messages. */
+  async function claimTwo() {
+    const { redis, line } = scene()
+    const feed = make(redis)
+    await feed.append('first')
+    await feed.append('second')
+    const claim = (await feed.claim()) ?? expect.fail('nothing was claimed')
+    return { feed, claim, line, ids: claim.messages.map(({ id }) => id) }
+  }
+
+  test('is told that all is done', async () => {
+    const { feed, claim, line } = await claimTwo()
+    await expect(claim.ack()).rejects.toThrow(AmbiguousError)
+    line.isDeaf = false
+
+    expect([await claim.ack(), await claim.ack()]).toEqual([[], []])
+
+    expect((await feed.inspect()).total).toBe(0)
+  })
+
+  test('is told that some of it is done, and then the others', async () => {
+    const { claim, line, ids } = await claimTwo()
+    await expect(claim.ack(ids.slice(0, 1))).rejects.toThrow(AmbiguousError)
+    line.isDeaf = false
+
+    expect([await claim.ack(ids.slice(0, 1)), await claim.ack(ids.slice(1))]).toEqual([[], []])
+  })
+
+  test('learns that the claim was lost where others have ended it', async () => {
+    const { feed, claim, line, ids } = await claimTwo()
+    await expect(claim.ack(ids.slice(0, 1))).rejects.toThrow(AmbiguousError)
+    line.isDeaf = false
+    await feed.clear()
+
+    await expect(claim.ack()).rejects.toThrow(LeaseLostError)
+  })
+})
