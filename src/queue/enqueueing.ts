@@ -105,7 +105,7 @@ export class Enqueuer {
   }
 
   async #enqueueAll(jobs: readonly Outgoing[]): Promise<Enqueued[]> {
-    const chunks = inGroups(jobs, BATCHES)
+    const chunks = [...inGroups(jobs, BATCHES)]
     if (chunks.length === 1 || jobs.every(({ options }) => options.parents === '')) {
       return inParts(
         'jobs',
