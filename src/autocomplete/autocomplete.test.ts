@@ -13,7 +13,7 @@ import {
   text as plainText,
 } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { expect, inject, onTestFinished, test, vi } from 'vitest'
 import contract from '../../lua/contract.json' with { type: 'json' }
 import { counting } from '../../test/counting-driver.ts'
 import { type Reply, type ScriptCall, ServerReplyError } from '../driver.ts'
@@ -121,6 +121,29 @@ test('more than one call can carry is added and removed in several', async () =>
   expect((await index.inspect()).hot).toBeGreaterThan(5)
   expect(await index.removeMany(entries.map(({ text }) => text).slice(100))).toBe(850)
   expect(await textsOf(index, 'n')).toEqual([99, 98, 97, 96, 95, 94, 93, 92, 91, 90].map((n) => `name ${n}`))
+})
+
+test('of many entries those of a call are folded just before it, and wrong ones are found before any call', async () => {
+  const { index, driver } = await setup()
+  const texts = Array.from({ length: 300 }, (_, at) => `Name ${at}`)
+  const lower = vi.spyOn(String.prototype, 'toLowerCase')
+  onTestFinished(() => lower.mockRestore())
+  const { run } = driver
+  const folded: number[] = []
+  driver.run = (call) => {
+    const these = lower.mock.contexts.filter((text) => texts.includes(String(text)))
+    folded.push(new Set(these.map(String)).size)
+    return run.call(driver, call)
+  }
+
+  expect(await index.addMany(texts.map((text) => ({ text })))).toEqual({ added: 300, replaced: 0 })
+  expect(folded[0]).toBeLessThan(150)
+  expect(folded.at(-1)).toBe(300)
+
+  const wrong = [...texts.map((text) => ({ text })), { text: ' \u0301' }]
+  const before = folded.length
+  await expect(index.addMany(wrong)).rejects.toThrow('entries[300].text')
+  expect(folded).toHaveLength(before)
 })
 
 test('the first of very many come back with all that was added, as those of few do', async () => {

@@ -7,7 +7,15 @@ import { errorOfPart } from '../runtime/in-parts.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Unit } from '../runtime/unit.ts'
-import { type AddOptions, CALL, checkId, type NewEntry, type Outgoing, toOutgoing } from './entry.ts'
+import {
+  type AddOptions,
+  CALL,
+  checkEntry,
+  checkId,
+  type NewEntry,
+  type Outgoing,
+  outgoingOf,
+} from './entry.ts'
 import { Asking, type SuggestOptions } from './suggesting.ts'
 import type { Suggestion } from './suggestion.ts'
 
@@ -62,7 +70,8 @@ export class Autocomplete<Payload = unknown> {
    */
   async add(text: string, options: AddOptions<Payload> = {}): Promise<{ readonly replaced: boolean }> {
     checkOptions('options', options, ['score', 'payload', 'id', 'expireAfter'])
-    const { replaced } = await this.#add([toOutgoing(this.#codec, { ...options, text })])
+    const checked = checkEntry(this.#codec, { ...options, text })
+    const { replaced } = await this.#add([...outgoingOf([checked])])
     return { replaced: replaced === 1 }
   }
 
@@ -73,9 +82,9 @@ export class Autocomplete<Payload = unknown> {
    */
   async addMany(entries: readonly NewEntry<Payload>[]): Promise<Added> {
     checkList('entries', entries)
-    const outgoing = entries.map((entry, at) => toOutgoing(this.#codec, entry, `entries[${at}]`))
+    const checked = entries.map((entry, at) => checkEntry(this.#codec, entry, `entries[${at}]`))
     const sum = { added: 0, replaced: 0 }
-    await inCalls('additions', outgoing, async (rest) => {
+    await inCalls('additions', outgoingOf(checked), checked.length, async (rest) => {
       const { added, replaced, taken } = await this.#add(rest)
       sum.added += added
       sum.replaced += replaced
@@ -97,7 +106,7 @@ export class Autocomplete<Payload = unknown> {
     checkList('ids', ids)
     const checked = ids.map((id, at) => ({ id: checkId(id, `ids[${at}]`), bytes: 1 }))
     let sum = 0
-    await inCalls('removals', checked, async (rest) => {
+    await inCalls('removals', checked, checked.length, async (rest) => {
       const { removed, taken } = await this.#remove(rest.map(({ id }) => id))
       sum += removed
       return taken
@@ -137,14 +146,15 @@ export class Autocomplete<Payload = unknown> {
 /** Calls until all are taken: a script takes as many as one call has work for, and one at least. */
 async function inCalls<Item extends { readonly bytes: number }>(
   what: string,
-  items: readonly Item[],
+  items: Iterable<Item>,
+  count: number,
   call: (rest: readonly Item[]) => Promise<number>,
 ): Promise<void> {
   let done = 0
   for (const group of inGroups(items, CALL)) {
     for (let rest: readonly Item[] = group; rest.length > 0; ) {
       const taken = await call(rest).catch((error: unknown) => {
-        throw errorOfPart(what, done, items.length, error)
+        throw errorOfPart(what, done, count, error)
       })
       done += taken
       rest = rest.slice(taken)

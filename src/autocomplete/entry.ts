@@ -5,7 +5,7 @@ import { checkInteger, checkOptions, checkText } from '../runtime/arguments.ts'
 import type { Codec } from '../runtime/codec.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
-import { fold, MARK, markWords } from './folding.ts'
+import { fold, foldsToNothing, MARK, markWords } from './folding.ts'
 
 export interface AddOptions<Payload> {
   /** The greater the sooner it is suggested; a whole number from -2^52 to 2^52. Default 0. */
@@ -22,6 +22,8 @@ export interface NewEntry<Payload> extends AddOptions<Payload> {
   /** At most 512 bytes. */
   text: string
 }
+
+export type CheckedEntry = Omit<AddArguments['added'][number], 'marked'>
 
 /** An entry as the script takes it, and how much work it makes. */
 export type Outgoing = AddArguments['added'][number] & { readonly bytes: number }
@@ -40,32 +42,36 @@ const MOST_SCORE = 2 ** 52
 const OPTIONS = ['score', 'payload', 'id', 'expireAfter']
 
 /** Checks an entry; errors name it by `argument`, where it is one of many. Throws InvalidArgumentError. */
-export function toOutgoing<Payload>(
+export function checkEntry<Payload>(
   codec: Codec<Payload>,
   entry: NewEntry<Payload>,
   argument?: string,
-): Outgoing {
+): CheckedEntry {
   const within = (option: string): string => (argument === undefined ? option : `${argument}.${option}`)
   checkOptions(argument ?? 'options', entry, ['text', ...OPTIONS])
   const text = checkText(within('text'), entry.text, MOST_TEXT_BYTES)
-  const marked = markWords(fold(text))
-  if (marked === '')
+  if (foldsToNothing(text))
     throw new InvalidArgumentError(within('text'), 'must not be white space and accents only')
   const payload = encodePayload(codec, entry.payload, within('payload'))
   const { score = 0, expireAfter } = entry
-  const id = checkId(entry.id ?? text, within('id'))
-  const stored = [id, text, marked, payload].reduce(
-    (sum, each) => sum + Buffer.byteLength(each),
-    RECORD_HEAD_BYTES,
-  )
   return {
-    id,
+    id: checkId(entry.id ?? text, within('id')),
     text,
-    marked,
     score: checkInteger(within('score'), score, -MOST_SCORE, MOST_SCORE),
     expireMs: expireAfter === undefined ? 0 : toMs(within('expireAfter'), expireAfter),
     payload,
-    bytes: Math.ceil(stored / BYTES_OF_WORK) + workOfWords(marked),
+  }
+}
+
+/** Each is folded when it is asked for: to fold a thousand texts at once would keep the process from all else. */
+export function* outgoingOf(checked: readonly CheckedEntry[]): Generator<Outgoing, void, undefined> {
+  for (const { text, ...entry } of checked) {
+    const marked = markWords(fold(text))
+    const stored = [entry.id, text, marked, entry.payload].reduce(
+      (sum, each) => sum + Buffer.byteLength(each),
+      RECORD_HEAD_BYTES,
+    )
+    yield { ...entry, text, marked, bytes: Math.ceil(stored / BYTES_OF_WORK) + workOfWords(marked) }
   }
 }
 

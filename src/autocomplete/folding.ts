@@ -18,6 +18,11 @@ export function fold(text: string): string {
     .replace(/^ | $/g, '')
 }
 
+/** Whether nothing is left of it when it is folded; found at its first character that is. */
+export function foldsToNothing(text: string): boolean {
+  return !/[^\p{M}\p{White_Space}]/u.test(text.normalize('NFKD'))
+}
+
 /** What most queries are, folded ten times as fast; null for any other, and for more characters than `most`. */
 export function foldPlain(text: unknown, most: number): string | null {
   return typeof text === 'string' && text.length <= most && PLAIN.test(text) ? text.toLowerCase() : null
@@ -28,10 +33,13 @@ export function foldPlain(text: unknown, most: number): string | null {
  * or digit behind a character that is neither; at most 8 count.
  */
 export function markWords(folded: string): string {
-  let words = 1
-  return folded.replace(/(?<![\p{L}\p{N}])[\p{L}\p{N}]/gu, (character, at: number) => {
-    if (at === 0 || words === MOST_WORDS) return character
+  let [marked, from, words] = ['', 0, 1]
+  for (const { index } of folded.matchAll(/(?<![\p{L}\p{N}])[\p{L}\p{N}]/gu)) {
+    if (index === 0) continue
+    if (words === MOST_WORDS) break
+    marked += folded.slice(from, index) + MARK
+    from = index
     words += 1
-    return MARK + character
-  })
+  }
+  return marked + folded.slice(from)
 }
