@@ -7,6 +7,8 @@ import { setup } from '../denied-fixture.ts'
 
 interface Case {
   readonly options?: { maxClaims?: number; keep?: number }
+  /** Commands besides, without which most calls cannot be whole (docs/decisions/0094-rights-of-a-feed.md). */
+  readonly also?: readonly string[]
   /** What comes before; its result is given to the call. */
   prepare(feed: Feed<string>): Promise<unknown>
   call(feed: Feed<string>, given: never): Promise<unknown>
@@ -46,11 +48,13 @@ const cases: Record<string, Case> = {
     left: 'bc',
   },
   'an append behind delayed ones': {
+    also: ['hset', 'xadd'],
     prepare: (feed) => delay(feed, 'ab'),
     call: (feed) => feed.append('c'),
     left: 'abc',
   },
   'a page behind delayed ones': {
+    also: ['hset', 'xadd'],
     prepare: (feed) => delay(feed, 'abc'),
     call: (feed) => feed.read(),
     left: 'abc',
@@ -139,9 +143,9 @@ const READS = [
 const WRITES = ['hdel', 'xdel', 'zadd', 'zrem']
 
 test.each(Object.entries(cases))('%s is done as a whole, or not at all', async (_, asked) => {
-  const { options, prepare, call, left, dead = '' } = asked
+  const { options, also = [], prepare, call, left, dead = '' } = asked
   const { redis, name, without } = await setup()
-  for (const command of [...READS, ...WRITES]) {
+  for (const command of [...READS, ...WRITES, ...also]) {
     const feed = redis.feed<string>(`${name} ${command}`, options)
     const given = (await prepare(feed)) as never
 

@@ -2,7 +2,7 @@
 
 import { rmSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
-import { SEED } from '../proof.ts'
+import { SEED, someOf } from '../proof.ts'
 import { type Cell, type ClientName, replayOf } from './cell.ts'
 import { Stages } from './stages.ts'
 import { STRUCTURES } from './table.ts'
@@ -28,11 +28,14 @@ const ROWS: readonly Row[] = [
 const stages = new Stages()
 afterAll(() => stages.stop())
 
-test.each(ROWS)('%s, %s, %s: nothing that must not be', async (topology, client, fault, structures) => {
-  const cell: Cell = { topology, client, structures, fault, seed: SEED }
-  const { violations } = await stages.run(cell, { processes: 2 })
-  expect(violations, replayOf(cell, STRUCTURES)).toEqual([])
-})
+test.each(someOf(ROWS, 3))(
+  '%s, %s, %s: nothing that must not be',
+  async (topology, client, fault, structures) => {
+    const cell: Cell = { topology, client, structures, fault, seed: SEED }
+    const { violations } = await stages.run(cell, { processes: 2 })
+    expect(violations, replayOf(cell, STRUCTURES)).toEqual([])
+  },
+)
 
 test('a server that loses what it acknowledged is found out', async () => {
   const structures = ['feed', 'autocomplete']

@@ -6,9 +6,11 @@
 -- @include shared/feed/unpark
 -- @include shared/feed/store-late
 
--- The commands that follow when a message has become visible, each once on nothing.
-local function try_showing(keys)
+-- The commands that follow when a message has become visible, each once on nothing. Behind the first of them, which removes, a
+-- server out of memory takes the others.
+local function try_showing(feed, keys)
   redis.call('HDEL', keys.parked, '')
+  redis.call('HSET', keys.meta, 'codec', feed.codec)
   redis.call('ZREM', keys.delayed, '')
   redis.call('ZADD', keys.expiry, 'XX', '0', '')
   redis.call('ZRANGE', keys.delayed, '0', '0')
@@ -17,7 +19,7 @@ end
 -- Gives at most `most` due messages their positions. Answers how many became visible.
 local function show_due(feed, keys, now_us, most)
   local shown, budget = 0, budget_of(most)
-  try_showing(keys)
+  try_showing(feed, keys)
   feed.last = math.max(feed.last, now_us - 1)
   local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
   for _, id in ipairs(ids) do

@@ -7,6 +7,7 @@ import { collection } from './collection.ts'
 import { counters } from './counters.ts'
 import { election } from './election.ts'
 import { feed } from './feed.ts'
+import { feedOptions } from './feed-options.ts'
 import { lock } from './lock.ts'
 import { once } from './once.ts'
 import { queue } from './queue.ts'
@@ -19,6 +20,7 @@ export const CHECKERS: Readonly<Record<string, Checker>> = {
   feed,
   'feed-claims': queue,
   'feed-partitioned': feed,
+  'feed-options': feedOptions,
   lock,
   'shared-lock': sharedLock,
   election,

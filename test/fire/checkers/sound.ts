@@ -95,6 +95,27 @@ export const SOUND: Readonly<Record<string, Sound>> = {
       sight('read all', ''),
     ],
   },
+  'feed-options': {
+    calls: [
+      call('append', 'm', 0, { given: { delayMs: 0, livesMs: null }, got: { id: 'm' } }),
+      call('append again', 'm', 2, { got: { id: 'm' } }),
+      call('append', 'short', 4, { given: { delayMs: 0, livesMs: 20 }, got: { id: 'short' } }),
+      call('append', 'late', 6, { given: { delayMs: 30, livesMs: null }, got: { id: 'late' } }),
+      call('append', 'n', 8, { given: { delayMs: 0, livesMs: null }, got: { id: 'n' } }),
+      call('page', '', 10, { got: { keys: ['m', 'short', 'n'] } }),
+      call('page', '', 40, { got: { keys: ['late'] } }),
+    ],
+    sights: [
+      sight('met', 'm', { id: 'm', lostBefore: null }, 3),
+      sight('met', 'short', { id: 'short', lostBefore: null }, 6),
+      sight('met', 'n', { id: 'n', lostBefore: null }, 10),
+      sight('met', 'late', { id: 'late', lostBefore: null }, 38),
+      sight('there', 'm', { id: 'm' }),
+      sight('there', 'n', { id: 'n' }),
+      sight('there', 'late', { id: 'late' }),
+      sight('read all', ''),
+    ],
+  },
   cache: {
     calls: [
       call('get', 'x', 0, { got: { madeAt: 0 } }),

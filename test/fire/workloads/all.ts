@@ -7,6 +7,7 @@ import { counters, countersPartitioned } from './counters.ts'
 import { election } from './election.ts'
 import { feed, feedPartitioned } from './feed.ts'
 import { feedClaims } from './feed-claims.ts'
+import { feedOptions } from './feed-options.ts'
 import { lock } from './lock.ts'
 import { once } from './once.ts'
 import { queue, queuePartitioned } from './queue.ts'
@@ -20,6 +21,7 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
   feed,
   'feed-claims': feedClaims,
   'feed-partitioned': feedPartitioned,
+  'feed-options': feedOptions,
   lock,
   'shared-lock': sharedLock,
   election,

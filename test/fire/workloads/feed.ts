@@ -18,7 +18,7 @@ function appending(site: Site, feed: AnyFeed): () => Promise<unknown> {
 }
 
 /** Every message from the first one on, whatever happens; where it ends with an error it begins again behind the last one. */
-async function follow({ recorder, over }: Site, feed: AnyFeed): Promise<void> {
+export async function follow({ recorder, over }: Site, feed: AnyFeed): Promise<void> {
   let after: { after: string } | undefined
   while (!over.aborted) {
     try {
@@ -37,7 +37,7 @@ function partitionOf(message: object): number {
   return Number((message as Partial<TailedMessage<Body> & { partition: number }>).partition ?? 0)
 }
 
-async function readAll(site: Site, feed: AnyFeed): Promise<void> {
+export async function readAll(site: Site, feed: AnyFeed): Promise<void> {
   let after: { after: string } | undefined
   for (;;) {
     const page = await feed.read({ limit: PAGE, ...after })
