@@ -12,7 +12,6 @@ import re
 import secrets
 import threading
 import unicodedata
-import weakref
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -61,46 +60,43 @@ class Perilune:
 
 
 class CallIds:
-    """Names calls, so that a script knows one that comes twice: redis-py sends calls again by itself, from 6 on. A slot is
-    taken by one call at a time, and a late copy of a call is refused once another has taken its slot."""
+    """Names calls, so that a script knows one that comes twice: redis-py sends calls again by itself, from 6 on."""
 
     def __init__(self):
-        self.begin()
-        _ALL_CALL_IDS.add(self)
+        self._own = ProcessCalls()
 
-    def begin(self):
-        """Names calls anew. A lock of the parent of a forked process may be held by a thread that is not there."""
-        self._lock = threading.Lock()
+    def taken(self):
+        """The call id of one call, and its slot for as long as that takes."""
+        # Asked each time, for not every fork is told to Python: that of uWSGI is not.
+        if self._own.pid != os.getpid():
+            self._own = ProcessCalls()
+        return self._own.taken()
+
+
+class ProcessCalls:
+    """The calls of one process. A slot is taken by one call at a time, and a late copy of a call is refused once another has taken
+    its slot. A process that was forked has its own: numbers of its parent go on there, and a thread that is not here may hold the lock."""
+
+    def __init__(self):
+        self.pid = os.getpid()
         self._process = secrets.token_urlsafe(9)
+        # The handler of a signal may call where a call of its thread is just being named.
+        self._lock = threading.RLock()
         self._free, self._slots, self._last = [], 0, 0
 
     @contextmanager
     def taken(self):
-        """The call id of one call, and its slot for as long as that takes."""
         with self._lock:
             if not self._free:
                 self._free, self._slots = [self._slots], self._slots + 1
-            process, slot = self._process, heapq.heappop(self._free)
+            slot = heapq.heappop(self._free)
             self._last += 1
             call = self._last
         try:
-            yield {"caller": f"{process}.{slot}", "call": str(call)}
+            yield {"caller": f"{self._process}.{slot}", "call": str(call)}
         finally:
             with self._lock:
-                if process == self._process:
-                    heapq.heappush(self._free, slot)
-
-
-_ALL_CALL_IDS = weakref.WeakSet()
-
-
-def _begin_in_child():
-    for call_ids in list(_ALL_CALL_IDS):
-        call_ids.begin()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_in_child)
+                heapq.heappush(self._free, slot)
 
 
 class Unit:
