@@ -144,8 +144,18 @@ class CallIds(unittest.TestCase):
         self.assertEqual(answers[0], answers[1])
         self.assertEqual(self.bodies(), [1])
 
+    def test_half_a_call_id_is_refused(self):
+        for half in ({"caller": "mine.0"}, {"call": "7"}):
+            with self.assertRaisesRegex(TypeError, "half a call id"):
+                self.append(1, **half)
+        self.assertEqual(self.bodies(), [])
+
 
 class Units(unittest.TestCase):
+    def test_what_stands_beside_and_which_unit_have_to_be_said_by_name(self):
+        with self.assertRaises(TypeError):
+            Perilune(redis.Redis.from_url(URL)).unit("counters", "votes", "0")
+
     def test_a_unit_may_be_a_number_and_zero_is_one(self):
         self.assertEqual(unit_prefix("shop", "feed", "room", 0), "shop:{feed:room:0}")
         self.assertEqual(unit_prefix("shop", "feed", "room", "0"), "shop:{feed:room:0}")

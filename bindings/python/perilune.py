@@ -45,7 +45,7 @@ class Perilune:
         self.contract = contract or json.loads(_CONTRACT.read_text("utf-8"))
         self._call_ids = CallIds()
 
-    def unit(self, structure, name, beside="", unit=""):
+    def unit(self, structure, name, *, beside="", unit=""):
         """What shares one hash tag, such as one feed: perilune.unit("feed", "room:7").append(...).
 
         `beside` names a unit in the same slot: "dead" for the dead letters of a feed. `unit` tells which
@@ -119,7 +119,10 @@ class Unit:
     def _run(self, operation, arguments):
         """The answer as a dict with its word as "status". Raises redis.ResponseError as it comes."""
         takes_id = all(any(one["name"] == name for one in operation["arguments"]) for name in _CALL_ID)
-        if not takes_id or any(name in arguments for name in _CALL_ID):
+        given = [name for name in _CALL_ID if name in arguments]
+        if takes_id and len(given) == 1:
+            raise TypeError(f"{given[0]} is half a call id: give caller and call, or neither")
+        if not takes_id or given:
             return self._send(operation, arguments)
         with self._perilune._call_ids.taken() as call_id:
             return self._send(operation, {**arguments, **call_id})
