@@ -56,6 +56,8 @@ export interface Found {
 export interface Place extends FullTarget {
   readonly found: Found
   readonly idColumn: Column
+  /** Whether another column than the id is AUTO_INCREMENT. */
+  readonly isNumbered: boolean
 }
 
 /** A column, as the database calls its type. */
@@ -154,6 +156,11 @@ export interface Dialect {
   hold(schema: string, place: LedgerPlace): Statement
   /** `seq` and `batch` of the ledger. */
   standing(schema: string, place: LedgerPlace): Statement
+  /**
+   * Rows of `id`: those of these that have a row, as text; one that the column has in another spelling may be left out. Null: to
+   * insert one that has a row takes nothing.
+   */
+  present(target: Place, ids: readonly string[]): Statement | null
   change(target: Place, changes: readonly Change[]): readonly ChangeStatement[]
 }
 
