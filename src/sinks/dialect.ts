@@ -76,6 +76,8 @@ export interface Column {
   readonly isGenerated: boolean
   /** Whether the database makes a value of its own where it is given 0. */
   readonly makesZero: boolean
+  /** Whether the database writes it anew with each change of its row (`ON UPDATE CURRENT_TIMESTAMP`). */
+  readonly isStamped: boolean
   /** Why the whole table will not do, if it will not. */
   readonly flaw: string | null
 }
@@ -116,7 +118,7 @@ export interface Dialect {
   readonly refused: Refused
   /** Where a table is: a row of `schema`, `name` and `location`, as `Found` has them; none: it is nowhere. */
   find(table: TableName): Statement
-  /** The columns of a table; rows of `name`, `type`, `length`, `is_unique`, `inserted` and `is_generated`, some with `charset`, `makes_zero` and `flaw`. */
+  /** The columns of a table; rows of `name`, `type`, `length`, `is_unique`, `inserted` and `is_generated`, some with `charset`, `makes_zero`, `is_stamped` and `flaw`. */
   columns(table: TableName): Statement
   /** A row of `flaw` for each reason why rows that are written there may not come to be. */
   flaws(table: TableName): Statement
