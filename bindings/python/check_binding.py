@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import ctypes
 import os
 import signal
 import sys
@@ -107,28 +108,35 @@ class CallIds(unittest.TestCase):
             thread.join()
         self.assertEqual(self.bodies(), list(range(20)))
 
-    def test_a_process_that_was_forked_names_its_calls_otherwise(self):
-        self.append(1)
-        child = os.fork()
-        if child == 0:
-            self.client.connection_pool.reset()
-            self.append(2)
-            os._exit(0)
-        self.assertEqual(os.waitpid(child, 0)[1], 0)
-        self.append(3)
-        self.assertEqual(self.bodies(), [1, 2, 3])
-
-    def test_a_process_that_was_forked_waits_for_no_thread_of_its_parent(self):
-        lock = self.library._call_ids._lock
-        lock.acquire()
-        child = os.fork()
+    def append_in_child(self, fork, number):
+        child = fork()
         if child == 0:
             signal.alarm(10)
             self.client.connection_pool.reset()
-            self.append(1)
+            self.append(number)
             os._exit(0)
-        lock.release()
+        return child
+
+    def test_a_process_that_was_forked_names_its_calls_otherwise(self):
+        # The second way is that of uWSGI, which does not tell Python.
+        for number, fork in enumerate((os.fork, ctypes.PyDLL(None).fork)):
+            self.append(3 * number)
+            child = self.append_in_child(fork, 3 * number + 1)
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+            self.append(3 * number + 2)
+        self.assertEqual(self.bodies(), list(range(6)))
+
+    def test_a_process_that_was_forked_waits_for_no_thread_of_its_parent(self):
+        with self.library._call_ids._own._lock:
+            child = self.append_in_child(os.fork, 1)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertEqual(self.bodies(), [1])
+
+    def test_a_call_of_the_handler_of_a_signal_waits_for_none_that_it_interrupts(self):
+        signal.alarm(10)
+        with self.library._call_ids._own._lock:
+            self.append(1)
+        signal.alarm(0)
         self.assertEqual(self.bodies(), [1])
 
     def test_a_call_id_that_is_given_counts(self):
@@ -136,8 +144,18 @@ class CallIds(unittest.TestCase):
         self.assertEqual(answers[0], answers[1])
         self.assertEqual(self.bodies(), [1])
 
+    def test_half_a_call_id_is_refused(self):
+        for half in ({"caller": "mine.0"}, {"call": "7"}):
+            with self.assertRaisesRegex(TypeError, "half a call id"):
+                self.append(1, **half)
+        self.assertEqual(self.bodies(), [])
+
 
 class Units(unittest.TestCase):
+    def test_what_stands_beside_and_which_unit_have_to_be_said_by_name(self):
+        with self.assertRaises(TypeError):
+            Perilune(redis.Redis.from_url(URL)).unit("counters", "votes", "0")
+
     def test_a_unit_may_be_a_number_and_zero_is_one(self):
         self.assertEqual(unit_prefix("shop", "feed", "room", 0), "shop:{feed:room:0}")
         self.assertEqual(unit_prefix("shop", "feed", "room", "0"), "shop:{feed:room:0}")

@@ -12,7 +12,6 @@ import re
 import secrets
 import threading
 import unicodedata
-import weakref
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -46,7 +45,7 @@ class Perilune:
         self.contract = contract or json.loads(_CONTRACT.read_text("utf-8"))
         self._call_ids = CallIds()
 
-    def unit(self, structure, name, beside="", unit=""):
+    def unit(self, structure, name, *, beside="", unit=""):
         """What shares one hash tag, such as one feed: perilune.unit("feed", "room:7").append(...).
 
         `beside` names a unit in the same slot: "dead" for the dead letters of a feed. `unit` tells which
@@ -61,46 +60,43 @@ class Perilune:
 
 
 class CallIds:
-    """Names calls, so that a script knows one that comes twice: redis-py sends calls again by itself, from 6 on. A slot is
-    taken by one call at a time, and a late copy of a call is refused once another has taken its slot."""
+    """Names calls, so that a script knows one that comes twice: redis-py sends calls again by itself, from 6 on."""
 
     def __init__(self):
-        self.begin()
-        _ALL_CALL_IDS.add(self)
+        self._own = ProcessCalls()
 
-    def begin(self):
-        """Names calls anew. A lock of the parent of a forked process may be held by a thread that is not there."""
-        self._lock = threading.Lock()
+    def taken(self):
+        """The call id of one call, and its slot for as long as that takes."""
+        # Asked each time, for not every fork is told to Python: that of uWSGI is not.
+        if self._own.pid != os.getpid():
+            self._own = ProcessCalls()
+        return self._own.taken()
+
+
+class ProcessCalls:
+    """The calls of one process. A slot is taken by one call at a time, and a late copy of a call is refused once another has taken
+    its slot. A process that was forked has its own: numbers of its parent go on there, and a thread that is not here may hold the lock."""
+
+    def __init__(self):
+        self.pid = os.getpid()
         self._process = secrets.token_urlsafe(9)
+        # The handler of a signal may call where a call of its thread is just being named.
+        self._lock = threading.RLock()
         self._free, self._slots, self._last = [], 0, 0
 
     @contextmanager
     def taken(self):
-        """The call id of one call, and its slot for as long as that takes."""
         with self._lock:
             if not self._free:
                 self._free, self._slots = [self._slots], self._slots + 1
-            process, slot = self._process, heapq.heappop(self._free)
+            slot = heapq.heappop(self._free)
             self._last += 1
             call = self._last
         try:
-            yield {"caller": f"{process}.{slot}", "call": str(call)}
+            yield {"caller": f"{self._process}.{slot}", "call": str(call)}
         finally:
             with self._lock:
-                if process == self._process:
-                    heapq.heappush(self._free, slot)
-
-
-_ALL_CALL_IDS = weakref.WeakSet()
-
-
-def _begin_in_child():
-    for call_ids in list(_ALL_CALL_IDS):
-        call_ids.begin()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_in_child)
+                heapq.heappush(self._free, slot)
 
 
 class Unit:
@@ -123,7 +119,10 @@ class Unit:
     def _run(self, operation, arguments):
         """The answer as a dict with its word as "status". Raises redis.ResponseError as it comes."""
         takes_id = all(any(one["name"] == name for one in operation["arguments"]) for name in _CALL_ID)
-        if not takes_id or any(name in arguments for name in _CALL_ID):
+        given = [name for name in _CALL_ID if name in arguments]
+        if takes_id and len(given) == 1:
+            raise TypeError(f"{given[0]} is half a call id: give caller and call, or neither")
+        if not takes_id or given:
             return self._send(operation, arguments)
         with self._perilune._call_ids.taken() as call_id:
             return self._send(operation, {**arguments, **call_id})

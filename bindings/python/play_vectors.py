@@ -130,7 +130,7 @@ class Play:
 
     def unit(self, step):
         name = step.get("unit", "")
-        unit = self.library.unit(self.file["structure"], f"{self.id} {name}", step.get("beside", ""))
+        unit = self.library.unit(self.file["structure"], f"{self.id} {name}", beside=step.get("beside", ""))
         if name not in self.prefixes:
             self.prefixes[name] = unit.prefix
             self.set_clock(self.us)

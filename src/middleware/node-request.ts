@@ -57,10 +57,11 @@ export function forgetConditions({ headers }: ParsedRequest): void {
 function bodyOf(request: ParsedRequest): string | Uint8Array {
   const { body } = request
   if (typeof body === 'string' || body instanceof Uint8Array) return body
-  if (body !== undefined && body !== null) return JSON.stringify(body)
   const length = headerOf(request, 'content-length') ?? '0'
-  if (length !== '0' || headerOf(request, 'transfer-encoding') !== null) throw new TypeError(UNPARSED)
-  return ''
+  const isEmpty = length === '0' && headerOf(request, 'transfer-encoding') === null
+  if (isEmpty && (body === undefined || body === null)) return ''
+  if (body === undefined) throw new TypeError(UNPARSED)
+  return JSON.stringify(body)
 }
 
 function headerOf({ headers }: ParsedRequest, name: string): string | null {

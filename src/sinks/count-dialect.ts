@@ -53,6 +53,8 @@ export interface EventsPlace extends FoundEvents {
   readonly idColumn: Column
   /** Whether rows that wait have 0 in the column of the mark, and not NULL, where that says whether they were taken. */
   readonly isMarkedFromZero: boolean
+  /** Columns that are to stay as they are where rows are marked. */
+  readonly stamped: readonly string[]
 }
 
 /** Where a roll-up stands. */

@@ -257,7 +257,8 @@ export class SqlCounts implements CountSource {
     const isMarkedFromZero = !events.isShared && (await this.#suit({ ...events, found }))
     const idColumn = { ...columnOf(columns, events.table, events.id), makesZero: false }
     checkIdColumn(this.access, events.table, idColumn)
-    return { place, events: { ...events, found, idColumn, isMarkedFromZero } }
+    const stamped = [...columns.values()].filter(({ isStamped }) => isStamped).map(({ name }) => name)
+    return { place, events: { ...events, found, idColumn, isMarkedFromZero, stamped } }
   }
 
   #checkTypes({ table, amount, at, isShared }: Events, columns: ReadonlyMap<string, Column>): void {

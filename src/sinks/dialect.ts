@@ -56,6 +56,8 @@ export interface Found {
 export interface Place extends FullTarget {
   readonly found: Found
   readonly idColumn: Column
+  /** Whether another column than the id is AUTO_INCREMENT. */
+  readonly isNumbered: boolean
 }
 
 /** A column, as the database calls its type. */
@@ -74,6 +76,8 @@ export interface Column {
   readonly isGenerated: boolean
   /** Whether the database makes a value of its own where it is given 0. */
   readonly makesZero: boolean
+  /** Whether the database writes it anew with each change of its row (`ON UPDATE CURRENT_TIMESTAMP`). */
+  readonly isStamped: boolean
   /** Why the whole table will not do, if it will not. */
   readonly flaw: string | null
 }
@@ -114,7 +118,7 @@ export interface Dialect {
   readonly refused: Refused
   /** Where a table is: a row of `schema`, `name` and `location`, as `Found` has them; none: it is nowhere. */
   find(table: TableName): Statement
-  /** The columns of a table; rows of `name`, `type`, `length`, `is_unique`, `inserted` and `is_generated`, some with `charset`, `makes_zero` and `flaw`. */
+  /** The columns of a table; rows of `name`, `type`, `length`, `is_unique`, `inserted` and `is_generated`, some with `charset`, `makes_zero`, `is_stamped` and `flaw`. */
   columns(table: TableName): Statement
   /** A row of `flaw` for each reason why rows that are written there may not come to be. */
   flaws(table: TableName): Statement
@@ -154,6 +158,11 @@ export interface Dialect {
   hold(schema: string, place: LedgerPlace): Statement
   /** `seq` and `batch` of the ledger. */
   standing(schema: string, place: LedgerPlace): Statement
+  /**
+   * Rows of `id`: those of these that have a row, as text; one that the column has in another spelling may be left out. Null: to
+   * insert one that has a row takes nothing.
+   */
+  present(target: Place, ids: readonly string[]): Statement | null
   change(target: Place, changes: readonly Change[]): readonly ChangeStatement[]
 }
 

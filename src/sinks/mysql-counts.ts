@@ -145,8 +145,11 @@ async function take(
 ): Promise<Taken> {
   const { keys, sums } = await lockWaiting(runner, events, counters, limit)
   if (keys.length > 0) {
-    const [into, number, mark] = [tableOf(events), name(events.key), name(events.mark)]
-    await runner.changes(plain(`UPDATE ${into} SET ${mark} = ${next} WHERE ${isAmong(number, keys)}`))
+    const kept = events.stamped.map((column) => `, ${name(column)} = ${name(column)}`).join('')
+    const marked = `${name(events.mark)} = ${next}${kept}`
+    await runner.changes(
+      plain(`UPDATE ${tableOf(events)} SET ${marked} WHERE ${isAmong(name(events.key), keys)}`),
+    )
   }
   const taken = { changes: changesOf(sums.map(eventRow)), events: keys.length, reached }
   const newestTaken = keys.at(-1)

@@ -3,7 +3,7 @@
 import { SinkError } from '../counters/errors.ts'
 import type { Change, Refusal } from '../counters/sink.ts'
 import { causesOf, type SqlAccess } from './access.ts'
-import { fitsCount, type Place, type SqlRunner } from './dialect.ts'
+import { type Dialect, fitsCount, type Place, type SqlRunner } from './dialect.ts'
 
 /** Parts that have ended the transaction they were tried in, and why the database refused them. */
 export type Endings = Map<string, string>
@@ -23,6 +23,38 @@ export async function changeAll(
   if (changes.length === 0) return
   // SQLite, and MySQL where it is not strict, would write the greatest number there is in its place.
   if (!changes.every(({ delta }) => fitsCount(delta))) throw new TooMuch(place)
+  const there = await presentOf(dialect, runner, place, changes)
+  const isThere = ({ id }: Change): boolean => there.has(id)
+  // A row that gets nothing is there already.
+  const updated = changes.filter((one) => isThere(one) && one.delta !== 0n)
+  await run(dialect, runner, { ...place, missing: 'refuse' }, updated)
+  const others = changes.filter((one) => !isThere(one))
+  await run(dialect, runner, place, others)
+}
+
+/**
+ * Ids whose rows need not be made. An INSERT takes a number of a sequence, or of AUTO_INCREMENT, for each row that it meets: where
+ * rows are changed all day, a column of 32 bits would have none left for new ones.
+ */
+async function presentOf(
+  dialect: Dialect,
+  runner: SqlRunner,
+  place: Place,
+  changes: readonly Change[],
+): Promise<ReadonlySet<string>> {
+  const ids = changes.map(({ id }) => id)
+  const asked = place.missing === 'create' ? dialect.present(place, ids) : null
+  const rows = asked === null ? [] : await runner.rows(asked)
+  return new Set(rows.map((row) => String(row['id'])))
+}
+
+async function run(
+  dialect: Dialect,
+  runner: SqlRunner,
+  place: Place,
+  changes: readonly Change[],
+): Promise<void> {
+  if (changes.length === 0) return
   for (const statement of dialect.change(place, changes)) {
     const changed = await runner.changes(statement)
     if (statement.rows !== null && changed !== statement.rows) throw new LeftOut(place)

@@ -133,6 +133,12 @@ export const POSTGRES: Dialect = {
     sql: `SELECT seq, batch FROM ${ledgerIn(schema)} WHERE counters = $1 AND partition = $2 AND epoch = $3`,
     values: [counters, partition, epoch],
   }),
+  // Locked in the order of their keys, as by an INSERT of sorted rows: an UPDATE takes them as they come. Rows that refer to these may be inserted.
+  present: (place, ids) => ({
+    sql: `SELECT t.${name(place.id)}::text AS id FROM ${tableOf(place)} t
+      WHERE t.${name(place.id)} = ANY($1::text[]::${place.idColumn.type}[]) ORDER BY t.${name(place.id)} FOR NO KEY UPDATE`,
+    values: [ids],
+  }),
   change: (place, changes) => {
     const [into, key, count] = [tableOf(place), name(place.id), name(place.value)]
     // Two ids may be one key, `A` and `a` in a column of citext: PostgreSQL changes a row once a statement.

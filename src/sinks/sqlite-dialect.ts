@@ -106,6 +106,10 @@ export const SQLITE: Dialect = {
     sql: `SELECT seq, batch FROM ${ledgerIn(schema)} WHERE counters = ? AND partition = ? AND epoch = ?`,
     values: [counters, partition, epoch],
   }),
+  present: (place, ids) => ({
+    sql: `SELECT CAST(t.${name(place.id)} AS TEXT) AS id FROM json_each(?) asked JOIN ${tableOf(place)} t ON t.${name(place.id)} = asked.value`,
+    values: [JSON.stringify(ids)],
+  }),
   change: (place, changes) => {
     const all = JSON.stringify(changes.map((change) => [change.id, String(change.delta)]))
     const rows = 'SELECT value ->> 0 AS id, CAST(value ->> 1 AS INTEGER) AS delta FROM json_each(?)'

@@ -38,7 +38,8 @@ export async function prepareTarget(access: SqlAccess, target: FullTarget): Prom
   if (creates) checkInserts(columns, target)
   await access.checkTakesRows(table, found)
   await access.make([found.schema, 'perilune_refused'], access.dialect.refused.table(found.schema))
-  return { ...target, found, idColumn: { ...idColumn, makesZero: creates && idColumn.makesZero } }
+  const isNumbered = [...columns.values()].some(({ name, makesZero }) => makesZero && name !== id)
+  return { ...target, found, idColumn: { ...idColumn, makesZero: creates && idColumn.makesZero }, isNumbered }
 }
 
 /** A row that cannot be inserted fails also where it is there: the batch would never be written, nor any behind it. */

@@ -204,6 +204,17 @@ test('PostgreSQL tells right values after the roll-ups were forgotten', async ()
   expect(await rollUp(votes)).toMatchObject({ since: 0, events: 1 })
 })
 
+test('MariaDB changes no times in rows that it marks', async () => {
+  const place = await openMariadb()
+  await makeVotes(place, ', changed TIMESTAMP NULL DEFAULT NULL ON UPDATE CURRENT_TIMESTAMP')
+  await place.run(voteFor(1, 'ada bob'))
+
+  expect(await rollUpAll(place.events(VOTES))).toBe(2)
+
+  const rows = await place.run('SELECT changed, counted > 0 AS counted FROM votes')
+  expect(rows).toEqual([1, 2].map(() => ({ changed: null, counted: 1 })))
+})
+
 test('MariaDB counts a row later that somebody holds', async () => {
   const place = await openMariadb()
   await makeVotes(place)

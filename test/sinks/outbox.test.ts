@@ -181,7 +181,7 @@ test('an outbox in SQLite that lacks its indexes gets them, and looks for rows b
     ...SQLITE_COUNTS.outboxEvents,
     found: { schema: 'main', name: 'perilune_outbox', location: '' },
   }
-  const waiting = { ...events, idColumn: {} as Column, isMarkedFromZero: false }
+  const waiting = { ...events, idColumn: {} as Column, isMarkedFromZero: false, stamped: [] }
   const planOf = ({ sql, values }: Statement): string => {
     const plan = place
       .open()

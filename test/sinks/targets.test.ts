@@ -1,7 +1,7 @@
 // What the table of the counts has to be like, so that a batch can be written once it is sealed.
 import { describe, expect, test } from 'vitest'
 import { makeVotes, postgresAlone, VOTES } from './counts-fixture.ts'
-import { batchOf, begin, ITEMS, stored } from './fixture.ts'
+import { batchOf, begin, ITEMS, stored, WORDS } from './fixture.ts'
 import { openMariadb, openSqlite } from './places.ts'
 
 const openPostgres = postgresAlone()
@@ -82,6 +82,26 @@ test.each([
 })
 
 test.each([
+  { name: 'sqlite', open: openSqlite, number: 'INTEGER PRIMARY KEY AUTOINCREMENT' },
+  { name: 'postgres', open: openPostgres, number: 'serial PRIMARY KEY' },
+  { name: 'mariadb', open: openMariadb, number: 'INT AUTO_INCREMENT PRIMARY KEY' },
+])('rows of $name that are there take no number of those that come', async ({ open, number }) => {
+  const place = await open()
+  await place.run(
+    `CREATE TABLE words (n ${number}, id VARCHAR(40) UNIQUE NOT NULL, votes BIGINT NOT NULL DEFAULT 0)`,
+  )
+  const sink = place.sink(WORDS)
+  const ledger = await begin(sink)
+
+  for (const seq of [1, 2, 3]) await sink.apply(batchOf(ledger, seq, { a: 1, b: 2 }))
+  await sink.apply(batchOf(ledger, 4, { a: 0, b: 1, c: 1 }))
+
+  expect(await stored(place, 'words')).toEqual({ a: '3', b: '7', c: '1' })
+  const rows = await place.run('SELECT id, n FROM words')
+  expect(Object.fromEntries(rows.map(({ id, n }) => [id, Number(n)]))).toEqual({ a: 1, b: 2, c: 3 })
+})
+
+test.each([
   {
     name: 'postgres',
     open: openPostgres,
@@ -140,4 +160,21 @@ test('PostgreSQL names a domain that is NOT NULL, and a key that it alone gives'
   const ledger = await begin(named)
   await expect(named.read(ledger, ['ten letter'])).rejects.toThrow('must have at most 9 characters')
   expect(await named.apply(batchOf(ledger, 1, { one: 1 }))).toBe('applied')
+})
+
+test('PostgreSQL changes a row that an open transaction refers to', async () => {
+  const place = await openPostgres()
+  await makeVotes(place)
+  await place.run(
+    'INSERT INTO items VALUES (1, 0); ALTER TABLE votes ADD FOREIGN KEY (item) REFERENCES items',
+  )
+  const sink = place.sink(ITEMS)
+  const ledger = await begin(sink)
+  const voter = await place.session()
+  await voter.run('BEGIN')
+  await voter.run("INSERT INTO votes (item, voter) VALUES (1, 'ada')")
+
+  expect(await sink.apply(batchOf(ledger, 1, { 1: 1 }))).toBe('applied')
+
+  await voter.run('COMMIT')
 })
