@@ -85,6 +85,6 @@ function misses(met: readonly Sight[], there: readonly Sight[], terms: Terms): s
 /** Followers go on through every outage, but for one: who may not read is told. */
 export function ended(history: History): string[] {
   return history.sights
-    .filter(({ what, facts }) => what === 'tail ended' && !String(facts['error']).includes('NOPERM'))
+    .filter(({ what, facts }) => what === 'tail ended' && facts['code'] !== 'forbidden')
     .map(({ process, facts }) => `process ${process} stopped following: ${String(facts['error'])}`)
 }

@@ -1,4 +1,4 @@
-import type { Feed, PartitionedFeed, TailedMessage } from 'perilune'
+import { type Feed, type PartitionedFeed, PeriluneError, type TailedMessage } from 'perilune'
 import { repeat, type Site, type Workload } from './workload.ts'
 
 interface Body {
@@ -28,7 +28,9 @@ export async function follow({ recorder, over }: Site, feed: AnyFeed): Promise<v
         recorder.metAgain('met', message.body.key, { id, lostBefore, partition: partitionOf(message) })
       }
     } catch (error) {
-      if (!over.aborted) recorder.saw('tail ended', '', { error: String(error) })
+      if (over.aborted) return
+      const code = error instanceof PeriluneError ? error.code : null
+      recorder.saw('tail ended', '', { code, error: String(error) })
     }
   }
 }
