@@ -2,6 +2,7 @@ import { afterAll, describe, inject, test } from 'vitest'
 import { playVector } from '../../src/testing/vector-player.ts'
 import { readContract, readVectors, STRUCTURES } from './files.ts'
 import { onCluster, onServer } from './places.ts'
+import { someOf } from '../proof.ts'
 
 const contracts = [readContract()] as const
 const places = {
@@ -11,7 +12,7 @@ const places = {
 
 afterAll(() => Promise.all(Object.values(places).map((place) => place.close())))
 
-describe.each(Object.entries(places))('on %s', (_, place) => {
+describe.each(someOf(Object.entries(places), 1))('on %s', (_, place) => {
   describe.each(STRUCTURES)('a %s', (structure) => {
     const file = readVectors(structure)
 

@@ -15,6 +15,7 @@ import { slotOf } from '../../src/drivers/slot.ts'
 import { until } from '../servers/ask.ts'
 import { startCluster } from '../servers/cluster.ts'
 import { at, HOST } from './client.ts'
+import { someOf } from '../proof.ts'
 
 const LAST_SLOT = 16_383
 /** Of a lock whose keys are in the slots of the second master. */
@@ -86,7 +87,7 @@ const clients: [string, Open][] = [
   ],
 ]
 
-test.each(clients)(
+test.each(someOf(clients, 2))(
   '%s: a client that could not reach the new master reaches the next one',
   async (_, open) => {
     const cluster = await startCluster({ masters: 2, replicasPerMaster: 1 })
@@ -110,7 +111,7 @@ test.each(clients)(
   },
 )
 
-test.each(clients)(
+test.each(someOf(clients, 2))(
   '%s: a client that has given a node up, as it was told to, connects to it when it is back',
   async (_, open) => {
     const cluster = await startCluster({ masters: 2 })

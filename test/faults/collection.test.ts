@@ -6,7 +6,7 @@ import { Cluster, Redis } from 'ioredis'
 import { type CollectionList, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { LONG, tell } from '../proof.ts'
+import { countOf, tell } from '../proof.ts'
 import { startProxy } from '../servers/proxy.ts'
 import { startRedis } from '../servers/redis.ts'
 
@@ -37,7 +37,7 @@ async function all(list: CollectionList<number>): Promise<number[] | string> {
   return items
 }
 
-const DELIVERIES = LONG ? 10_000 : 1000
+const DELIVERIES = countOf(10_000, 1000)
 
 test.each([
   ['with a version', { version: 1 }, 100],

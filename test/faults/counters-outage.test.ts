@@ -6,7 +6,7 @@ import { SinkError } from 'perilune'
 import pg from 'pg'
 import { createPool } from 'mysql2/promise'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
-import { LONG, tell } from '../proof.ts'
+import { countOf, LONG, tell } from '../proof.ts'
 import type { DatabaseServer } from '../servers/database-server.ts'
 import { startMariadb } from '../servers/mariadb.ts'
 import { startPostgres } from '../servers/postgres.ts'
@@ -15,7 +15,7 @@ import type { Rows } from '../sinks/places.ts'
 import { Reader } from './counters-counting.ts'
 import { type Runs, Scene } from './counters-scene.ts'
 
-const AWAY_MS = LONG ? 600_000 : 60_000
+const AWAY_MS = countOf(600_000, 60_000)
 const ROUND_MS = LONG ? 100 : 400
 /** So much that the text of a value, and the room that it takes, stays as long as it is. */
 const BY = 2 ** 40

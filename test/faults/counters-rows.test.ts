@@ -2,7 +2,7 @@
 // many transactions.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { LONG, SEED, tell } from '../proof.ts'
+import { countOf, SEED, tell } from '../proof.ts'
 import { dice } from '../simulator/stage.ts'
 import {
   makeVotes,
@@ -18,7 +18,7 @@ import { openMariadb, type ServerPlace, type Session } from '../sinks/places.ts'
 
 const WRITERS = 6
 const WORKERS = 3
-const TRANSACTIONS = LONG ? 2000 : 50
+const TRANSACTIONS = countOf(2000, 50)
 const FEWEST_ROLLED = 10
 const ITEMS = 7
 

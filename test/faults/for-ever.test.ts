@@ -9,6 +9,7 @@ import { sqlite } from 'perilune/sqlite'
 import { createClient } from 'redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
+import { someOf } from '../proof.ts'
 
 /** A server that is only slow must not be away. */
 const DEADLINE = '1s'
@@ -175,7 +176,7 @@ const followers: [string, Begin][] = [
   ],
 ]
 
-describe.each(clients)('with %s', (_, connect) => {
+describe.each(someOf(clients, 1))('with %s', (_, connect) => {
   test.each(outages)('what goes on for ever goes on when the server %s', async (_outage, begin) => {
     const server = await startRedis({ aof: 'always' })
     onTestFinished(() => server.stop())

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis'
 import { DriverError, LeaseLostError } from 'perilune'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { setup } from '../lock-fixture.ts'
-import { LONG, tell } from '../proof.ts'
+import { countOf, tell } from '../proof.ts'
 import { until } from '../servers/ask.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
 import { LockProcess } from './lock-processes.ts'
@@ -119,7 +119,7 @@ test('a release that races with an extension is never told as a loss', { timeout
   const note = (error: unknown): void => void unhandled.push(error)
   process.on('unhandledRejection', note)
   onTestFinished(() => void process.off('unhandledRejection', note))
-  const rounds = LONG ? 10_000 : 500
+  const rounds = countOf(10_000, 500)
   for (let n = 0; n < rounds; n++) {
     const lease = await lock.acquire()
     const [extension, release] =

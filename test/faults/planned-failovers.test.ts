@@ -4,7 +4,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { OpenedDriver } from '../../src/testing/driver-suite.ts'
 import { waysToOpen } from '../drivers/client.ts'
-import { LONG, tell } from '../proof.ts'
+import { LONG, someOf, tell } from '../proof.ts'
 import { ask, askFields, until } from '../servers/ask.ts'
 import { startCluster } from '../servers/cluster.ts'
 import { startOneAddress } from '../servers/one-address.ts'
@@ -102,7 +102,7 @@ const scenes: [string, string, Arrange][] = [
   ['Sentinel', 'node-redis', sentinel],
 ]
 
-test.each(scenes)(
+test.each(someOf(scenes, 2))(
   '%s, %s: what is had by one is had by nobody else, and nothing free is left',
   {
     timeout: 60_000 + FAILOVERS * 40_000,

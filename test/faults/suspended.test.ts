@@ -10,6 +10,7 @@ import { startProxy } from '../servers/proxy.ts'
 import { startRedis } from '../servers/redis.ts'
 import type { Order, Seen, Taken } from './suspended-holder.ts'
 import { heard } from './worker-process.ts'
+import { someOf } from '../proof.ts'
 
 const HOUR_MS = 3_600_000
 const PROGRAM = new URL('suspended-holder.ts', import.meta.url)
@@ -71,7 +72,7 @@ const KINDS: Readonly<
   },
 }
 
-describe.each(Object.entries(KINDS))('who held a %s', (taken, { prepare, end }) => {
+describe.each(someOf(Object.entries(KINDS), 2))('who held a %s', (taken, { prepare, end }) => {
   const kind = taken as Taken
 
   test('when the machine was suspended beyond its lease does not believe in it, from the first question on', async () => {
@@ -99,7 +100,7 @@ describe.each(Object.entries(KINDS))('who held a %s', (taken, { prepare, end }) 
 
 const KEPT = ['lock', 'reader', 'permit', 'set', 'attempt'] as const
 
-describe.each(KEPT)('the signal of a %s', (kind) => {
+describe.each(someOf(KEPT, 2))('the signal of a %s', (kind) => {
   test('does not abort where the wall clock went forward while the lease was extended, and the server has it', async () => {
     const name = randomUUID()
     const { tell } = await holder()

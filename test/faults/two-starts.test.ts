@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { LONG, SEED, tell } from '../proof.ts'
+import { countOf, SEED, tell } from '../proof.ts'
 import { until } from '../servers/ask.ts'
 import { seeded } from '../soak/random.ts'
 import { kill, NpmStart, serversOn } from './npm-start.ts'
 
-const ROUNDS = Number(process.env['PERILUNE_ROUNDS'] ?? (LONG ? 1000 : 4))
+const ROUNDS = Number(process.env['PERILUNE_ROUNDS'] ?? countOf(1000, 3))
 /** A machine that does other things takes several times as long as one that does nothing else. */
 const LIMIT_MS = 60_000 + ROUNDS * 30_000
 const MESSAGES = 6

@@ -8,6 +8,7 @@ import { ioredis } from 'perilune/ioredis'
 import { expect, onTestFinished, test } from 'vitest'
 import { ask, until } from '../servers/ask.ts'
 import { startRedis } from '../servers/redis.ts'
+import { someOf } from '../proof.ts'
 
 interface Held {
   acquire(options: { wait: Duration }): Promise<Lease>
@@ -71,7 +72,7 @@ function exclusive(redis: Perilune, name: string, kind: string): Held {
   return kind === 'semaphore' ? redis.semaphore(name, { limit: 1 }) : redis.lock(name)
 }
 
-test.each(kinds)(
+test.each(someOf(kinds, 2))(
   'a %s comes to a process that may listen no more, though others who may want it too',
   { timeout: 60_000 },
   async (kind, of) => {
@@ -193,7 +194,7 @@ const waits: [string, Case][] = [
   ],
 ]
 
-test.each(waits)(
+test.each(someOf(waits, 2))(
   '%s is had soon though the process may listen no more',
   { timeout: 40_000 },
   async (_, of) => {

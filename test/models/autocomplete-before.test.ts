@@ -12,7 +12,7 @@ import { fold, markWords } from '../../src/autocomplete/folding.ts'
 import { runOperation } from '../../src/testing/run-operation.ts'
 import { START_US, setTestClock, withTestClock } from '../../src/testing/test-clock.ts'
 import { readContract } from '../conformance/files.ts'
-import { LONG, SEED, tell } from '../proof.ts'
+import { countOf, SEED, tell } from '../proof.ts'
 import { checkStored, readEntries, entryOf as storedEntry } from './autocomplete-stored.ts'
 
 const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
@@ -294,7 +294,7 @@ test('what begins alike is suggested as by the last release, whatever its histor
   timeout: 3_600_000,
 }, async () => {
   const history = fc.array(step, { minLength: 1, maxLength: 20, size: 'max' })
-  const numRuns = LONG ? 400 : 20
+  const numRuns = countOf(400, 20)
   let played = 0
 
   await fc.assert(

@@ -10,7 +10,7 @@ import { ioredis } from 'perilune/ioredis'
 import { afterAll, expect, inject, test } from 'vitest'
 import contract from '../../lua/contract.json' with { type: 'json' }
 import { START_US, setTestClock, withTestClock } from '../../src/testing/test-clock.ts'
-import { LONG, SEED, tell } from '../proof.ts'
+import { countOf, SEED, tell } from '../proof.ts'
 import { learning } from './autocomplete-calls.ts'
 import { AutocompleteModel } from './autocomplete-model.ts'
 import { checkStored } from './autocomplete-stored.ts'
@@ -208,7 +208,7 @@ class History {
 
 test('an index suggests as the model does, whatever its history', { timeout: 3_600_000 }, async () => {
   const history = fc.array(step, { minLength: 1, maxLength: 25, size: 'max' })
-  const numRuns = LONG ? 1000 : 30
+  const numRuns = countOf(1000, 30)
   let played = 0
 
   await fc.assert(

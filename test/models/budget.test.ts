@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { afterAll, expect, inject, test } from 'vitest'
 import { readText } from '../conformance/files.ts'
-import { LONG } from '../proof.ts'
+import { countOf } from '../proof.ts'
 
 const CALL_BYTES = 4 * 1024 * 1024
 const INLINE_BYTES = 16 * 1024
@@ -40,7 +40,7 @@ function sum(sizes: readonly number[]): number {
 const sizesTo = (most: number): fc.Arbitrary<number[]> =>
   fc.array(fc.oneof(fc.integer({ min: 1, max: most }), fc.constantFrom(1, most)), { maxLength: 1200 })
 const limits = fc.oneof(fc.integer({ min: 1, max: 1000 }), fc.constantFrom(1, 1000))
-const runs = { numRuns: LONG ? 20_000 : 300 }
+const often = { numRuns: countOf(20_000, 300) }
 
 test('a call takes what comes first, at least one, and no more behind what uses its budget up', async () => {
   const property = fc.asyncProperty(sizesTo(MAX_BODY_BYTES), limits, async (sizes, limit) => {
@@ -54,7 +54,7 @@ test('a call takes what comes first, at least one, and no more behind what uses 
     expect(isUsedUp || taken === sizes.length).toBe(true)
   })
 
-  await fc.assert(property, runs)
+  await fc.assert(property, often)
 })
 
 test('what is read many at once has no more bytes than a call may have, and one element', async () => {
@@ -66,7 +66,7 @@ test('what is read many at once has no more bytes than a call may have, and one 
     expect(isUsedUp || taken === sizes.length).toBe(true)
   })
 
-  await fc.assert(property, runs)
+  await fc.assert(property, often)
 })
 
 test('calls that go on where the one before ended take each element once', async () => {
@@ -82,5 +82,5 @@ test('calls that go on where the one before ended take each element once', async
     expect(calls).toBeLessThanOrEqual(2 * (sum(sizes) / CALL_BYTES + sizes.length / limit) + 1)
   })
 
-  await fc.assert(property, { numRuns: LONG ? 500 : 30 })
+  await fc.assert(property, { numRuns: countOf(500, 30) })
 })

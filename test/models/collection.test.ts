@@ -12,7 +12,7 @@ import type { Arguments } from '../../src/testing/vector-contract.ts'
 import { argumentsOf } from '../../src/testing/vector-file.ts'
 import { faultsOfUnit } from '../audit/audit.ts'
 import { readContract, readVectors } from '../conformance/files.ts'
-import { LONG, SEED, tell } from '../proof.ts'
+import { countOf, SEED, tell } from '../proof.ts'
 import { CollectionModel, EXPIRE_MS, type Sent } from './collection-model.ts'
 
 const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
@@ -231,7 +231,7 @@ test.each(['list', 'sortedSet'] as const)(
   { timeout: 3_600_000 },
   async (kind) => {
     const history = fc.array(step, { minLength: 1, maxLength: 60, size: 'max' })
-    const numRuns = LONG ? 10_000 : 100
+    const numRuns = countOf(10_000, 100)
     let played = 0
 
     await fc.assert(

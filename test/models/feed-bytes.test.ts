@@ -10,7 +10,7 @@ import { afterAll, expect, inject, test } from 'vitest'
 import type { Script } from '../../src/driver.ts'
 import { bytes } from '../../src/runtime/codec.ts'
 import { rewriting } from '../faults/rewriting-driver.ts'
-import { LONG } from '../proof.ts'
+import { countOf } from '../proof.ts'
 
 const CALL_BYTES = 4 * 1024 * 1024
 const INLINE_BYTES = 16 * 1024
@@ -137,7 +137,7 @@ test('of bodies of any sizes each call reads and tells no more than one call may
     await feed.clear()
   })
 
-  await fc.assert(property, { numRuns: LONG ? 300 : 10 })
+  await fc.assert(property, { numRuns: countOf(300, 10) })
 }, 600_000)
 
 test('of delayed bodies of any sizes, too', async () => {
@@ -155,5 +155,5 @@ test('of delayed bodies of any sizes, too', async () => {
     await feed.clear()
   })
 
-  await fc.assert(property, { numRuns: LONG ? 300 : 5 })
+  await fc.assert(property, { numRuns: countOf(300, 5) })
 }, 600_000)

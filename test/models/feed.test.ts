@@ -16,6 +16,7 @@ import { faultsOfUnit } from '../audit/audit.ts'
 import { readContract, readVectors } from '../conformance/files.ts'
 import { FeedModel, LEASE_MS, MAX_CLAIMS, type NewMessage, REMEMBER_MS } from './feed-model.ts'
 import { type Step, step } from './feed-steps.ts'
+import { countOf } from '../proof.ts'
 
 const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
 const driver = ioredis(client)
@@ -190,5 +191,5 @@ test.each([
   const history = fc.array(step, { minLength: 1, maxLength: 60, size: 'max' })
   const property = fc.asyncProperty(history, (steps) => new History(scripts).play(steps))
 
-  await fc.assert(property, { numRuns: process.env['PERILUNE_LONG'] === '1' ? 10_000 : 100 })
+  await fc.assert(property, { numRuns: countOf(10_000, 100) })
 })

@@ -11,7 +11,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readContract } from '../conformance/files.ts'
-import { LONG, tell } from '../proof.ts'
+import { LONG, tell, WIDE } from '../proof.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
 import {
   believers,
@@ -25,7 +25,7 @@ import {
 } from './hand-over-world.ts'
 
 // From a lock that is held, and from one that two wait for.
-const STEPS = LONG ? [5, 6] : [3, 4]
+const STEPS = LONG ? [5, 6] : WIDE ? [3, 4] : [2, 3]
 /** Steps of time: within the moment in which a question is fresh, past it, past an offer, to just before the end of a lease, past it. */
 const SPANS_MS = [100, 400, 1000, LEASE_MS - 400, LEASE_MS]
 /** The lease of one who has died, an offer to another that has, and twice the time after which a waiter looks again. */

@@ -13,7 +13,7 @@ import { argumentsOf } from '../../src/testing/vector-file.ts'
 import { Bindings } from '../../src/testing/vector-pattern.ts'
 import { faultsOfUnit } from '../audit/audit.ts'
 import { readContract, readVectors } from '../conformance/files.ts'
-import { LONG, SEED } from '../proof.ts'
+import { countOf, SEED } from '../proof.ts'
 import { type Attempt, type Kind, LockModel } from './lock-model.ts'
 
 const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
@@ -180,7 +180,7 @@ test('a lock answers every history as the model does', { timeout: 3_600_000 }, a
   const property = fc.asyncProperty(history, (steps) => new History().play(steps))
 
   await fc.assert(property, {
-    numRuns: LONG ? 10_000 : 100,
+    numRuns: countOf(10_000, 100),
     seed: SEED,
   })
 })

@@ -12,7 +12,7 @@ import type { Arguments } from '../../src/testing/vector-contract.ts'
 import { argumentsOf } from '../../src/testing/vector-file.ts'
 import { faultsOfUnit } from '../audit/audit.ts'
 import { readContract, readVectors } from '../conformance/files.ts'
-import { LONG, SEED, tell } from '../proof.ts'
+import { countOf, SEED, tell } from '../proof.ts'
 import { KEEP_MS, LEASE_MS, OnceModel } from './once-model.ts'
 
 const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
@@ -143,7 +143,7 @@ class History {
 
 test('a key answers every history as the model does', { timeout: 3_600_000 }, async () => {
   const history = fc.array(step, { minLength: 1, maxLength: 60, size: 'max' })
-  const numRuns = LONG ? 10_000 : 100
+  const numRuns = countOf(10_000, 100)
 
   await fc.assert(
     fc.asyncProperty(history, (steps) => new History().play(steps)),

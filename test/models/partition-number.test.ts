@@ -8,10 +8,11 @@ import { Redis } from 'ioredis'
 import { type Driver, InvalidArgumentError, type PartitionedQueue, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { countOf } from '../proof.ts'
 
 const NAMESPACE = 'partition-number'
 const NUMBERS = [2, 3]
-const RUNS = process.env['PERILUNE_LONG'] === '1' ? 5000 : 200
+const RUNS = countOf(5000, 200)
 
 let client: Redis
 beforeAll(() => {

@@ -8,10 +8,10 @@ import { Redis } from 'ioredis'
 import { batch, type Feed, jsonText, type Perilune, perilune, type Queue } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { afterAll, describe, expect, inject, test } from 'vitest'
-import { LONG, SEED, tell } from '../proof.ts'
+import { countOf, SEED, tell } from '../proof.ts'
 import { until } from '../queue-fixture.ts'
 
-const RUNS = LONG ? 250 : 8
+const RUNS = countOf(250, 8)
 const BAD = '{ no JSON'
 const TOO_LARGE = 'x'.repeat(4 * 1024 * 1024)
 

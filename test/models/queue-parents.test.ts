@@ -7,7 +7,7 @@ import { Redis } from 'ioredis'
 import { type ClaimedJob, perilune, type Queue } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { afterAll, expect, inject, test } from 'vitest'
-import { LONG, SEED, tell } from '../proof.ts'
+import { countOf, SEED, tell } from '../proof.ts'
 
 type Policy = 'bury' | 'cancel' | 'run'
 type Ended = 'done' | 'dead' | 'cancelled'
@@ -247,7 +247,7 @@ const RULES = 'jobs that wait for others are where the rules put them, and none 
 // bullmq#3362, bullmq#2464, bullmq#2644
 test(RULES, { timeout: 3_600_000 }, async () => {
   const history = fc.array(step, { minLength: 1, maxLength: 60, size: 'max' })
-  const numRuns = LONG ? 10_000 : 60
+  const numRuns = countOf(10_000, 60)
 
   await fc.assert(
     fc.asyncProperty(history, (steps) => new History().play(steps)),

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { ClaimedJob, Queue, Spread, StatsCounts } from 'perilune'
 import { expect, test } from 'vitest'
 import { START_US } from '../../src/testing/test-clock.ts'
-import { LONG, SEED } from '../proof.ts'
+import { countOf, SEED } from '../proof.ts'
 import { type Payloads, type Setup, setup } from '../queue-fixture.ts'
 
 type Kind = 'enqueued' | 'waited' | 'acked' | 'retried' | 'buried'
@@ -154,5 +154,5 @@ test('statistics say of each period what happened in it', { timeout: 3_600_000 }
     new History(await setup({ deadline: '30s' })).play(steps),
   )
 
-  await fc.assert(property, { numRuns: LONG ? 1000 : 30, seed: SEED })
+  await fc.assert(property, { numRuns: countOf(1000, 30), seed: SEED })
 })

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { afterAll, expect, inject, test } from 'vitest'
 import { ioredis } from '../../src/drivers/ioredis.ts'
-import { LONG, SEED, tell } from '../proof.ts'
+import { countOf, SEED, tell } from '../proof.ts'
 import { LEASE_MS, World } from './queue-watching-world.ts'
 
 /** A second, and a millisecond for what is rounded. */
@@ -75,7 +75,7 @@ test('what is free is had within a second by another one that waits, whichever p
       await world.end()
     }
   })
-  const numRuns = LONG ? 3000 : 100
+  const numRuns = countOf(3000, 100)
 
   await fc.assert(property, { numRuns, seed: SEED, examples: [[inTheMiddle]] })
   tell(`queue: ${numRuns} histories in which a process failed, seed ${SEED}`)

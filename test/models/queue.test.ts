@@ -6,7 +6,7 @@ import { Redis } from 'ioredis'
 import { afterAll, expect, inject, test } from 'vitest'
 import { ioredis } from '../../src/drivers/ioredis.ts'
 import { START_US } from '../../src/testing/test-clock.ts'
-import { LONG, SEED, tell } from '../proof.ts'
+import { countOf, SEED, tell } from '../proof.ts'
 import { QueueCalls } from './queue-calls.ts'
 import { History } from './queue-history.ts'
 import { LetterReader } from './queue-letters.ts'
@@ -29,7 +29,7 @@ test('a queue answers every history as the model does', { timeout: 3_600_000 }, 
   const property = fc.asyncProperty(history, (steps) =>
     new History(new QueueCalls(driver), client, worker).play(steps),
   )
-  const numRuns = LONG ? 10_000 : 100
+  const numRuns = countOf(10_000, 100)
 
   await fc.assert(property, { numRuns, seed: SEED })
   const { quickClaims } = QueueCalls

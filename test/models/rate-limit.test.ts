@@ -13,7 +13,7 @@ import { argumentsOf } from '../../src/testing/vector-file.ts'
 import type { Value } from '../../src/testing/vector-value.ts'
 import { faultsOfUnit } from '../audit/audit.ts'
 import { readContract, readVectors } from '../conformance/files.ts'
-import { LONG, SEED, tell } from '../proof.ts'
+import { countOf, LONG, SEED, tell } from '../proof.ts'
 import { BoundChecker } from './rate-limit-bounds.ts'
 import { SubjectModel, type Terms } from './rate-limit-model.ts'
 import { limits, type Step, step } from './rate-limit-steps.ts'
@@ -152,7 +152,7 @@ test('limits answer every history as the model does, and hold their bound in eve
   const history = fc.array(step, { minLength: 1, maxLength: LONG ? 100 : 60, size: 'max' })
   const property = fc.asyncProperty(limits, history, (terms, steps) => new History(terms).play(steps))
 
-  await fc.assert(property, { numRuns: LONG ? 10_000 : 100, seed: SEED })
+  await fc.assert(property, { numRuns: countOf(10_000, 100), seed: SEED })
 
   tell(`${counts.histories} histories of limits: ${counts.taken} takes allowed, ${counts.denied} denied`)
   expect(counts.taken).toBeGreaterThan(100)

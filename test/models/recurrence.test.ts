@@ -6,7 +6,7 @@ import { Redis } from 'ioredis'
 import { afterAll, expect, inject, test } from 'vitest'
 import { ioredis } from '../../src/drivers/ioredis.ts'
 import { START_US } from '../../src/testing/test-clock.ts'
-import { LONG, SEED, tell } from '../proof.ts'
+import { countOf, SEED, tell } from '../proof.ts'
 import { QueueCalls } from './queue-calls.ts'
 import { RecurrenceModel, type Rule, type Terms } from './recurrence-model.ts'
 
@@ -158,7 +158,7 @@ function definitionOf({ id: of, rule: by, terms: bounds }: Step & { do: 'set' })
 }
 
 test('recurring jobs are spawned in every history as by the model', { timeout: 3_600_000 }, async () => {
-  const numRuns = LONG ? 5000 : 150
+  const numRuns = countOf(5000, 100)
   let spawned = 0
   const property = fc.asyncProperty(
     fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }),

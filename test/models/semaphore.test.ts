@@ -14,7 +14,7 @@ import { Bindings } from '../../src/testing/vector-pattern.ts'
 import type { Value } from '../../src/testing/vector-value.ts'
 import { faultsOfUnit } from '../audit/audit.ts'
 import { readContract, readVectors } from '../conformance/files.ts'
-import { LONG, SEED, tell } from '../proof.ts'
+import { countOf, SEED, tell } from '../proof.ts'
 import { type Answer, CLAIM_MS, SemaphoreModel } from './semaphore-model.ts'
 import { LEASE_MS, type Step, step } from './semaphore-steps.ts'
 
@@ -143,7 +143,7 @@ function attemptOf(at: number): { args: Arguments; attempt: Parameters<Semaphore
 test('a semaphore answers every history as the model does', { timeout: 1_200_000 }, async () => {
   const history = fc.array(step, { minLength: 1, maxLength: 60, size: 'max' })
   const property = fc.asyncProperty(history, (steps) => new History().play(steps))
-  const numRuns = LONG ? 10_000 : 100
+  const numRuns = countOf(10_000, 100)
 
   await fc.assert(property, { numRuns, seed: SEED })
   tell(`semaphore: ${numRuns} random histories answered as by the model, seed ${SEED}`)

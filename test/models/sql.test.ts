@@ -5,14 +5,14 @@ import { Redis } from 'ioredis'
 import { perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
-import { LONG, SEED, tell } from '../proof.ts'
+import { countOf, SEED, tell } from '../proof.ts'
 import type { DatabaseServer } from '../servers/database-server.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import { databasePort } from '../servers/shared-database.ts'
 import { SqlHistory } from './sql-history.ts'
 import { mariadbWorld, postgresWorld, sqliteWorld, type World } from './sql-worlds.ts'
 
-const HISTORIES = LONG ? 1000 : 25
+const HISTORIES = countOf(1000, 25)
 
 /** Of its own: transactions that others have open would hold back what is rolled up. */
 let server: DatabaseServer

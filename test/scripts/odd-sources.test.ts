@@ -12,10 +12,11 @@ import type { OperationContract } from '../../tools/contract/contract.ts'
 import { locate } from '../../tools/contract/include.ts'
 import { ContractError } from '../../tools/contract/problem.ts'
 import { byHand, type OddSource, oddSource } from './odd-source.ts'
+import { countOf } from '../proof.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const LIBRARY = join(ROOT, 'lua')
-const RUNS = process.env['PERILUNE_LONG'] === '1' ? 5_000 : 400
+const RUNS = countOf(5_000, 400)
 
 let folder: string
 let client: Redis
