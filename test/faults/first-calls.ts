@@ -42,7 +42,7 @@ const MEANWHILE_MS = 200
 
 const [client = '', port = '', mode = ''] = process.argv.slice(2)
 /** Hundreds of calls begin at once. */
-const DEADLINE_MS = mode === 'refused' ? 2500 : 300
+const DEADLINE_MS = mode === 'refused' ? 4000 : 300
 /** A worker that is closed then has a deadline more, and a second. */
 const NEVER_MS = 3 * DEADLINE_MS + 10_000
 const isWaiting = mode === 'waiting' || mode === 'refused'
