@@ -21,6 +21,16 @@ local function read_spec(specs, at)
   }
 end
 
+-- Whether what comes may change jobs that are there: it replaces some, waits for some, or takes the place of one that was done.
+local function meets_others(queue, specs, specs_at)
+  for at = specs_at, #specs, SPEC_FIELDS do
+    if specs[at + 15] == '1' or specs[at + 18] ~= '' then
+      return true
+    end
+  end
+  return queue.done > 0
+end
+
 -- Before the first job of all.
 local function begin_jobs(keys, queue)
   local entry = {}
