@@ -152,15 +152,25 @@ end
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
-if limit > 0 and queue.marks % 4 > 0 then
+local takes_in_turn = limit > 0 and queue.marks % 4 > 0
+if takes_in_turn then
   -- Priorities, or groups.
   -- @include shared/queue/try-taking
-  try_taking(keys, queue)
+  try_taking(keys, queue, #acks >= acks_at)
 end
 local refused
 do
   -- @include shared/queue/carry-out-acks
-  refused, queue.over = carry_out_acks(keys, meta, queue, settings, acks, acks_at, now_us)
+  refused, queue.over = carry_out_acks(
+    keys,
+    meta,
+    queue,
+    settings,
+    acks,
+    acks_at,
+    now_us,
+    takes_in_turn and is_marked(queue, GROUPS)
+  )
 end
 if limit > 0 and queue.watch_ms <= now_ms then
   queue.watch_ms = 0

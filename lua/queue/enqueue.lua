@@ -137,11 +137,12 @@ local how = { channel = channel, sharded = sharded, counted = counted }
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
-refuse_when_full(keys)
 if meets_others(queue, specs, specs_at) then
+  refuse_when_full(keys)
   try_rights(meta, queue, keys)
+else
+  try_places(keys, specs, specs_at)
 end
-redis.call('HGET', ids, '')
 local first = number_jobs(queue, (#specs - specs_at + 1) / SPEC_FIELDS, now_us)
 local form, base = exact_range(first, queue.last)
 local tally = new_tally()

@@ -6,12 +6,12 @@
 -- @include shared/queue/ack-rights
 
 -- Which are refused, and how many jobs are over by it.
-local function carry_out_acks(keys, meta, queue, settings, acks, acks_at, now_us)
+local function carry_out_acks(keys, meta, queue, settings, acks, acks_at, now_us, has_tried)
   local ended, refused, stopped = judge_acks(keys.jobs, acks, acks_at)
-  if #stopped > 0 or not are_plain(queue, settings, ended) then
+  if #stopped > 0 or change_others(queue, settings, ended) then
     try_rights(meta, queue, keys)
   elseif #ended > 0 then
-    try_acks(meta, queue, keys)
+    try_acks(meta, queue, keys, ended, has_tried)
   end
   for _, seq in ipairs(stopped) do
     stop_job(keys, queue, seq, now_us)

@@ -58,8 +58,11 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
   local numbers, gone, kept, kept_runs = {}, {}, {}, {}
   local ran = {}
   for at = 1, #ended, 3 do
+    numbers[#numbers + 1] = ended[at]
+  end
+  redis.call('ZREM', keys.leases, unpack(numbers))
+  for at = 1, #ended, 3 do
     local seq, run, result = ended[at], ended[at + 1], ended[at + 2]
-    numbers[#numbers + 1] = seq
     queue.claimed = queue.claimed - run.size
     ran[#ran + 1] = run.at_ms
     ran[#ran + 1] = run.name
@@ -100,7 +103,6 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
       end
     end
   end
-  redis.call('ZREM', keys.leases, unpack(numbers))
   store_ends(keys, gone, kept, kept_runs)
   if queue.done > 0 then
     drop_done(keys, queue, settings, now_ms, 20 + #numbers)
