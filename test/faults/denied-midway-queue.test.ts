@@ -309,7 +309,8 @@ const ends: Record<string, Case> = {
   'an advance': {
     of: ['queue/advance'],
     prepare: (queue) => hold(queue, 'ab', { group: 'ada' }),
-    call: (_, [a]: Claimed) => a?.advance({ name: 'c', payload: 1 } as never) ?? Promise.reject(new Error('none')),
+    call: (_, [a]: Claimed) =>
+      a?.advance({ name: 'c', payload: 1 } as never) ?? Promise.reject(new Error('none')),
     done: 'bc',
   },
 }

@@ -34,7 +34,13 @@ end
 -- What comes behind the first write, each command once on nothing: of a job alone that stands in the list there is none.
 local function try_places(keys, specs, specs_at)
   local are_many, is_grouped = #specs - specs_at >= SPEC_FIELDS, specs[specs_at + 11] ~= ''
-  if are_many or is_grouped or specs[specs_at + 3] ~= '0' or specs[specs_at + 4] ~= '0' or specs[specs_at + 17] ~= '' then
+  if
+    are_many
+    or is_grouped
+    or specs[specs_at + 3] ~= '0'
+    or specs[specs_at + 4] ~= '0'
+    or specs[specs_at + 17] ~= ''
+  then
     redis.call('ZADD', keys.scheduled, 'XX', '0', '')
   end
   if are_many or is_grouped then

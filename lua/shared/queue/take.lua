@@ -24,7 +24,8 @@ local function take_listed(jobs, ready, queue, count, taken)
   local passed, seen = 0, taken.seen
   while count > 0 and passed < MOST_GHOSTS do
     local from = taken.passed
-    local numbers = redis.pcall('LRANGE', ready, string.format('%d', from), string.format('%d', from + count - 1))
+    local numbers =
+      redis.pcall('LRANGE', ready, string.format('%d', from), string.format('%d', from + count - 1))
     if numbers.err then
       -- What was acked is so though nothing may be claimed.
       return queue.over == 0 and redis.call('LRANGE', ready, '1', '0')
