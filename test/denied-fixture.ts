@@ -10,6 +10,8 @@ import { startRedis } from './servers/redis.ts'
 export interface Scene {
   readonly redis: Perilune
   readonly name: string
+  /** A client that may do everything, to look at what is stored. */
+  readonly admin: Redis
   /** Whether the call was refused without the right to this command. */
   without(command: string, call: () => Promise<unknown>): Promise<boolean>
 }
@@ -36,5 +38,5 @@ export async function setup(): Promise<Scene> {
     if (failure !== null) expect(failure).toMatchObject({ code: 'forbidden' })
     return failure !== null
   }
-  return { redis, name: randomUUID(), without }
+  return { redis, name: randomUUID(), admin, without }
 }

@@ -59,20 +59,31 @@ if not ended or not taken then
   return { 'declined' }
 end
 
+local count, token, ends_ms, names, payloads = #taken, 0, 0, {}, {}
+local acks_alone = count == 0
 if #numbers > 0 then
-  redis.call('ZREM', leases, unpack(numbers))
-  redis.call('HDEL', jobs, unpack(ended))
+  -- What is done is removed last. The right to that is tried before, on nothing, and a server out of memory takes what follows.
+  redis.call('HDEL', jobs, '')
+  if acks_alone then
+    redis.call('ZREM', leases, '')
+  end
   queue.claimed, queue.acked = queue.claimed - bytes, queue.acked + #numbers
   note_ran(queue, now_ms, name, since_sum, soonest, latest, runs)
 end
 if queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
-local count, token, ends_ms, names, payloads = #taken, 0, 0, {}, {}
 if count > 0 then
   queue.token = next_token(queue.token, now_us) - 1
   token, ends_ms = queue.token, now_ms + lease_ms
-  names, payloads = lease_plain(jobs, ready, leases, queue, taken, stored, now_us, ends_ms)
+  names, payloads = lease_plain(jobs, ready, leases, queue, numbers, taken, stored, now_us, ends_ms)
+  if not names then
+    -- Nothing is leased without the right to that; a call that acks nothing is refused.
+    if #numbers == 0 then
+      redis.call('ZADD', leases, 'XX', '0', '')
+    end
+    taken, count, token, ends_ms, names, payloads = {}, 0, 0, 0, {}, {}
+  end
 end
 local waits, recheck_ms = worker ~= '' and count < limit, 0
 if queue.idle > 0 or waits then
@@ -83,7 +94,7 @@ if queue.idle > 0 or waits then
   -- @include shared/queue/wait-idle
   local how = { channel = channel, sharded = sharded, counted = counted }
   local score = leave_idle(idle, queue, worker)
-  if count > 0 and count == limit and redis.call('EXISTS', ready) == 1 then
+  if count > 0 and count == limit and redis.pcall('EXISTS', ready) == 1 then
     call_idle(idle, queue, 1, now_ms, how)
   elseif count > 0 and not waits then
     see_to(idle, queue, ends_ms, now_ms, how)
@@ -101,6 +112,20 @@ if queue.noted then
   leave_notes(notes, stats, queue, queue.noted, now_ms)
 end
 local taken_text = table.concat(taken, ' ')
+save_queue_and_call(
+  meta,
+  queue,
+  caller,
+  call,
+  now_ms,
+  string.format('%s %d %s ;', exact(token), count, exact(ends_ms))
+)
+if #numbers > 0 then
+  if acks_alone then
+    redis.call('ZREM', leases, unpack(numbers))
+  end
+  redis.call('HDEL', jobs, unpack(ended))
+end
 if queue.listened_ms > now_ms then
   -- @include shared/queue/publish-plain
   local pieces = { '' }
@@ -117,14 +142,6 @@ if queue.listened_ms > now_ms then
   end
   publish_pieces(listeners, pieces, now_ms)
 end
-save_queue_and_call(
-  meta,
-  queue,
-  caller,
-  call,
-  now_ms,
-  string.format('%s %d %s ;', exact(token), count, exact(ends_ms))
-)
 return {
   'claimed',
   now_ms,

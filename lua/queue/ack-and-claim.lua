@@ -152,10 +152,25 @@ end
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
+local takes_in_turn = limit > 0 and queue.marks % 4 > 0
+if takes_in_turn then
+  -- Priorities, or groups.
+  -- @include shared/queue/try-taking
+  try_taking(keys, queue, #acks >= acks_at)
+end
 local refused
 do
   -- @include shared/queue/carry-out-acks
-  refused, queue.over = carry_out_acks(keys, queue, settings, acks, acks_at, now_us)
+  refused, queue.over = carry_out_acks(
+    keys,
+    meta,
+    queue,
+    settings,
+    acks,
+    acks_at,
+    now_us,
+    takes_in_turn and is_marked(queue, GROUPS)
+  )
 end
 if limit > 0 and queue.watch_ms <= now_ms then
   queue.watch_ms = 0
@@ -167,7 +182,7 @@ if queue.marks > 1 then
 end
 if limit > 0 and (queue.due_ms <= now_ms or (queue.is_behind and queue.due_ms > now_ms + 1000)) then
   -- @include shared/queue/bring-due
-  bring_due(keys, queue, settings, now_us, limit)
+  bring_due(keys, meta, queue, settings, now_us, limit)
 end
 local settled = 0
 if queue.settling then
@@ -197,6 +212,7 @@ local room = room_of(leases, queue, settings, limit, now_us)
 local told, options, count, token, ends_ms = {}, {}, 0, 0, 0
 if room > 0 then
   -- @include shared/queue/body
+  -- @include shared/queue/leave-taken
   local taken, is_cut
   do
     -- @include shared/queue/take
@@ -208,9 +224,19 @@ if room > 0 then
     queue.token = next_token(queue.token, now_us) - 1
     token, ends_ms = queue.token, now_ms + lease_ms
     told, options = lease_jobs(keys, queue, taken, now_us, lease_ms)
+    if not told then
+      -- Nothing is leased without the right to that; a call that acks nothing is refused.
+      if queue.over == 0 then
+        redis.call('ZADD', leases, 'XX', '0', '')
+      end
+      told, options, count, token, ends_ms, room = {}, {}, 0, 0, 0, 0
+    end
     if settings.rate_limit > 0 then
       queue.arrival_us = arrival_after(queue.arrival_us, settings, now_us, count)
     end
+  end
+  if #taken == 0 then
+    leave_taken(keys, queue, taken)
   end
   if is_cut then
     -- It comes again for the others.
@@ -233,6 +259,9 @@ if waits then
 elseif count == 0 and room > 0 and queue.ready > 0 and has_more(keys, queue) then
   -- What it looked at were places of jobs that are gone.
   recheck_ms = 1
+end
+if queue.is_refused and recheck_ms > 0 then
+  recheck_ms = math.max(recheck_ms, 1000)
 end
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))

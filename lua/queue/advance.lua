@@ -46,6 +46,7 @@ local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:by
 -- @include shared/calls
 -- @include shared/tell
 -- @include shared/queue/state
+-- @include shared/queue/rights
 -- @include shared/queue/count-job
 -- @include shared/queue/note-spans
 -- @include shared/queue/save
@@ -138,6 +139,7 @@ local how = { channel = channel, sharded = sharded, counted = counted }
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
+try_rights(meta, queue, keys)
 local first = number_jobs(queue, (#steps - steps_at + 1) / 26, now_us)
 local tally, refused = new_tally(), {}
 for at = steps_at, #steps, 26 do

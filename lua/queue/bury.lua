@@ -43,6 +43,7 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer kin
 -- @include shared/calls
 -- @include shared/tell
 -- @include shared/queue/state
+-- @include shared/queue/rights
 -- @include shared/queue/count-job
 -- @include shared/queue/note-spans
 -- @include shared/queue/save
@@ -117,6 +118,7 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
+try_rights(meta, queue, keys)
 local refused, ran = {}, {}
 for at = failures_at, #failures, 4 do
   local seq = failures[at]

@@ -42,6 +42,7 @@ local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 -- @include shared/clock
 -- @include shared/tell
 -- @include shared/queue/state
+-- @include shared/queue/rights
 -- @include shared/queue/count-job
 -- @include shared/queue/save
 -- @include shared/queue/marks
@@ -101,15 +102,23 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
-local outcomes = {}
+local outcomes, has_tried = {}, false
 for at = wanted_at, #wanted, 1 do
   if not may_displace_more(queue) then
     break
   end
   local seq, record, run = find_job(jobs, ids, wanted[at])
+  local is_held = run and (run.state == 'c' or run.state == 'x')
+  if seq and not has_tried then
+    if is_held then
+      refuse_when_full(keys)
+    end
+    try_rights(meta, queue, keys)
+    has_tried = true
+  end
   if not seq then
     outcomes[#outcomes + 1] = 'absent'
-  elseif run and (run.state == 'c' or run.state == 'x') then
+  elseif is_held then
     if run.state == 'c' then
       happened(queue, 'stopping', seq, read_job(record, queue.usual), run, '')
       note_history(jobs, seq, run, 'x', now_ms, run.at_ms, '')

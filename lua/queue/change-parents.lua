@@ -41,6 +41,7 @@ local changes, changes_at = ARGV, 5 -- repeated (adds:flag parent:text): what to
 -- @include shared/clock
 -- @include shared/tell
 -- @include shared/queue/state
+-- @include shared/queue/rights
 -- @include shared/queue/count-job
 -- @include shared/queue/save
 -- @include shared/queue/marks
@@ -107,6 +108,10 @@ for at = changes_at, #changes, 2 do
     return { 'refused', 'newer' }
   end
 end
+if changes[changes_at] == '1' then
+  refuse_when_full(keys)
+end
+try_rights(meta, queue, keys)
 local wants = read_wants(keys, seq)
 for at = changes_at, #changes, 2 do
   change_parent(keys, queue, seq, wants, changes[at] == '1', changes[at + 1])

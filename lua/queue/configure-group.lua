@@ -35,6 +35,8 @@ local rate_burst = tonumber(ARGV[12] or 0) -- integer: jobs that may be claimed 
 -- @include shared/queue/idle
 -- @include shared/queue/pick
 
+local keys = { groups = groups, turns = turns, held = held }
+
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -63,6 +65,18 @@ group.rate_limit = pick(rate_limit, group.rate_limit)
 group.rate_window_ms = pick(rate_window_ms, group.rate_window_ms)
 -- What is as it is anyway begins no queue.
 if queue.began_us > 0 or group.paused or group.concurrency > 0 or group.rate_limit > 0 then
+  -- What comes behind the first write, each once on nothing.
+  if queue.began_us == 0 or rate_burst > 0 then
+    -- A server out of memory refuses it here.
+    redis.call('ZADD', held, 'XX', '0', '')
+  end
+  redis.call('LREM', turns, '0', '')
+  redis.call('ZREM', held, '')
+  redis.call('ZADD', held, 'XX', '0', '')
+  redis.call('HDEL', groups, '')
+  if queue.began_us > 0 then
+    redis.call('HSET', meta, 'codec', queue.codec)
+  end
   begin_queue(meta, queue, now_us)
   if rate_limit >= 0 then
     group.rate_burst = rate_limit > 0 and rate_burst or 0
@@ -77,8 +91,7 @@ if queue.began_us > 0 or group.paused or group.concurrency > 0 or group.rate_lim
     group.in_ring = false
   end
   redis.call('ZREM', held, name)
-  enter_ring(turns, held, name, group, now_us)
-  save_group(groups, name, group, now_us)
+  place_group(keys, name, group, now_us)
   if group.in_ring and queue.idle > 0 then
     local now_ms = math.floor(now_us / 1000)
     call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })

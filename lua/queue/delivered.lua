@@ -35,6 +35,7 @@ if oldest and not is_known and queue.sent + ahead < newest and clock_us() < newe
   return { 'behind' }
 end
 local is_behind = false
+redis.call('ZREM', outbox, '')
 for at = numbers_at, #numbers, 1 do
   if is_known and numbers[at] + ahead <= newest then
     is_behind = true
@@ -43,7 +44,7 @@ for at = numbers_at, #numbers, 1 do
     redis.call('ZREM', outbox, numbers[at])
   end
 end
-if has_flag(queue.chores, DELIVER) and redis.call('EXISTS', outbox) == 0 then
+if has_flag(queue.chores, DELIVER) and redis.pcall('EXISTS', outbox) == 0 then
   queue.chores = queue.chores - DELIVER
 end
 save_queue(meta, queue)

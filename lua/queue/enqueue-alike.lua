@@ -122,7 +122,11 @@ if not handed then
     end
     if held == 1000 or at == #payloads then
       redis.call('HSET', jobs, unpack(fields))
-      redis.call('RPUSH', ready, unpack(numbers))
+      if type(redis.pcall('RPUSH', ready, unpack(numbers))) == 'table' then
+        -- @include shared/queue/take-back
+        take_back_records(jobs, fields)
+        redis.call('RPUSH', ready, unpack(numbers))
+      end
       fields, numbers, filled, held = {}, {}, 0, 0
     end
   end

@@ -50,6 +50,7 @@ local specs, specs_at = ARGV, 9 -- repeated (name:text payload:bytes id:text del
 -- @include shared/calls
 -- @include shared/tell
 -- @include shared/queue/state
+-- @include shared/queue/rights
 -- @include shared/queue/count-job
 -- @include shared/queue/save
 -- @include shared/queue/wide
@@ -135,6 +136,12 @@ local now_ms = math.floor(now_us / 1000)
 local how = { channel = channel, sharded = sharded, counted = counted }
 if queue.listened_ms > now_ms then
   queue.events = {}
+end
+if meets_others(queue, specs, specs_at) then
+  refuse_when_full(keys)
+  try_rights(meta, queue, keys)
+else
+  try_places(keys, specs, specs_at)
 end
 local first = number_jobs(queue, (#specs - specs_at + 1) / SPEC_FIELDS, now_us)
 local form, base = exact_range(first, queue.last)

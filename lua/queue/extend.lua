@@ -36,15 +36,15 @@ for at = claims_at, #claims, 2 do
     refused[#refused + 1] = (at - claims_at) / 2
     refused[#refused + 1] = why
   else
-    -- Removed first, so that it also works when the server is out of memory.
-    redis.call('ZREM', leases, claims[at])
     ends[#ends + 1] = ends_ms
     ends[#ends + 1] = claims[at]
   end
 end
 if #ends > 0 then
-  redis.call('ZADD', leases, unpack(ends))
+  -- A removal first, of nothing, so that it also works when the server is out of memory.
+  redis.call('ZREM', leases, '')
   note_due(queue, now_ms + lease_ms)
   save_queue(meta, queue)
+  redis.call('ZADD', leases, unpack(ends))
 end
 return { 'extended', now_ms, now_ms + lease_ms, refused }

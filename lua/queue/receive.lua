@@ -47,6 +47,7 @@ local entries, entries_at = ARGV, 8 -- repeated (number:integer what:bytes): see
 -- @include shared/clock
 -- @include shared/tell
 -- @include shared/queue/state
+-- @include shared/queue/rights
 -- @include shared/queue/count-job
 -- @include shared/queue/save
 -- @include shared/queue/wide
@@ -131,6 +132,8 @@ local how = { channel = channel, sharded = sharded, counted = counted }
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
+refuse_when_full(keys)
+try_rights(meta, queue, keys)
 local known, tally = tonumber(redis.call('HGET', inbox, source) or 0), new_tally()
 local from = { source = source, newest = known }
 local taken = take_entries(keys, meta, queue, tally, from, entries, entries_at, now_us)

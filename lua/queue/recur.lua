@@ -102,6 +102,7 @@ local rule = pack_rule(every_ms, offset_ms, cron, time_zone)
 local template = pack_template(missed, limit, until_ms, window_ms, job, payload)
 local known = read_recurrence(recurrences, id)
 if not known or known.rule ~= rule or known.template ~= template then
+  try_progress(keys)
   begin_queue(meta, queue, now_us)
   redis.call('HSET', recurrences, 'd' .. id, rule, 'j' .. id, template)
   known = begin_recurrence(keys, queue, id, known, rule, now_ms)

@@ -66,6 +66,7 @@ if not recurrence.complete then
       recurrence.known_ms = time_ms
     end
   end
+  try_progress(keys)
   save_progress(keys, queue, id, recurrence)
   local now_ms = math.floor(clock_us() / 1000)
   note_run(idle, queue, recurrence, now_ms, { channel = channel, sharded = sharded, counted = counted })

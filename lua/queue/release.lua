@@ -44,6 +44,7 @@ local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer delay_m
 -- @include shared/calls
 -- @include shared/tell
 -- @include shared/queue/state
+-- @include shared/queue/rights
 -- @include shared/queue/count-job
 -- @include shared/queue/save
 -- @include shared/queue/save-call
@@ -118,6 +119,7 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
+try_rights(meta, queue, keys)
 local refused, soonest_ms, standing = {}, math.huge, 0
 -- From the last to the first: each goes before the one behind it.
 for at = #claims - 2, claims_at, -3 do

@@ -53,7 +53,20 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
-local outcomes, bytes = {}, 0
+-- The commands that a job which moves meets in its middle, each once on nothing. A server out of memory lets it move, and does not
+-- rewrite one that stays where it is.
+local function try_moving(moves)
+  if not moves then
+    redis.call('ZADD', prioritized, 'XX', '0', '')
+  end
+  redis.call('ZREM', prioritized, '')
+  redis.call('ZADD', prioritized, 'XX', '0', '')
+  redis.call('HDEL', groups, '')
+  redis.call('HGET', groups, '')
+  redis.call('HSET', meta, 'codec', queue.codec)
+end
+
+local outcomes, bytes, has_tried = {}, 0, false
 for at = wanted_at, #wanted, 1 do
   if bytes >= CALL_BYTES then
     break
@@ -64,13 +77,25 @@ for at = wanted_at, #wanted, 1 do
   if seq and outcome ~= 'claimed' and outcome ~= 'stopping' then
     local job = read_job(record, queue.usual)
     if job.priority ~= priority then
+      if not has_tried then
+        try_moving(outcome == 'ready')
+        has_tried = true
+      end
+      local is_listed = outcome == 'ready' and priority == 0 and job.group == ''
+      if is_listed and type(redis.pcall('RPUSH', ready, seq)) == 'table' then
+        -- The next call begins with it, and is refused.
+        if #outcomes == 0 then
+          redis.call('RPUSH', ready, seq)
+        end
+        break
+      end
       happened(queue, 'reprioritized', seq, job, run, '')
       if outcome == 'ready' then
         leave_ready(keys, queue, job, seq, now_us)
       end
       job.priority = priority
       rewrite_job(jobs, queue, seq, job, run, record, outcome)
-      if outcome == 'ready' then
+      if outcome == 'ready' and not is_listed then
         stand_ready(keys, queue, job, seq, false, now_us)
       end
     end

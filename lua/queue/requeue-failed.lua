@@ -43,6 +43,7 @@ local after = tonumber(ARGV[7] or 0) -- integer: the marker; 0: from the start
 -- @include shared/clock
 -- @include shared/tell
 -- @include shared/queue/state
+-- @include shared/queue/rights
 -- @include shared/queue/count-job
 -- @include shared/queue/save
 -- @include shared/queue/marks
@@ -96,6 +97,7 @@ if queue.listened_ms > now_ms then
   queue.events = {}
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
+try_rights(meta, queue, keys)
 local numbers, is_end = page_of_kind(failed, kinds, kind, after, limit)
 local count = 0
 for _, seq in ipairs(numbers) do

@@ -36,6 +36,7 @@ local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 -- @include shared/clock
 -- @include shared/tell
 -- @include shared/queue/state
+-- @include shared/queue/rights
 -- @include shared/queue/save
 -- @include shared/queue/marks
 -- @include shared/queue/rate
@@ -86,6 +87,7 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
+try_rights(meta, queue, keys)
 local outcomes, requeued = {}, 0
 for at = wanted_at, #wanted, 1 do
   if not may_displace_more(queue) then

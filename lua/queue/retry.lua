@@ -44,6 +44,7 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer del
 -- @include shared/calls
 -- @include shared/tell
 -- @include shared/queue/state
+-- @include shared/queue/rights
 -- @include shared/queue/count-job
 -- @include shared/queue/note-spans
 -- @include shared/queue/save
@@ -122,6 +123,7 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
+try_rights(meta, queue, keys)
 local refused, buried, soonest_ms, standing = {}, {}, math.huge, 0
 local ran = {}
 for at = failures_at, #failures, 5 do

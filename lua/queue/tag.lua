@@ -48,6 +48,8 @@ if adds and count > MOST_TAGS then
   return { 'full' }
 end
 if after ~= before then
+  redis.call('ZADD', tagged, 'XX', '0', '')
+  redis.call('ZREM', tagged, '')
   job.tags = after
   rewrite_job(jobs, queue, seq, job, run, record, state_of(run))
   leave_tags(tagged, seq, before, false)

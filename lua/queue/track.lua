@@ -37,11 +37,13 @@ for at = wanted_at, #wanted, 1 do
   local is_tracked = run ~= nil and has_flag(run.flags, TRACKED)
   if seq and follows ~= is_tracked then
     if follows then
+      redis.call('ZADD', tagged, 'XX', '0', '')
       run = flag_job(jobs, queue, seq, record, run, TRACKED)
       redis.call('ZADD', tagged, '0', '\0' .. seq)
     else
-      redis.call('ZREM', tagged, '\0' .. seq)
+      redis.call('ZREM', tagged, '')
       unflag_job(jobs, seq, run, TRACKED)
+      redis.call('ZREM', tagged, '\0' .. seq)
     end
     happened(queue, follows and 'tracked' or 'untracked', seq, read_job(record, queue.usual), run, '')
   end

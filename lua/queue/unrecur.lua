@@ -26,6 +26,9 @@ local moves = moves_of(recurrences, id)
 if enough > 0 and moves >= enough then
   return { 'kept', moves }
 end
+-- One that is not known would be in the way of all that run.
+redis.call('ZREM', recurring, '')
+redis.call('EXISTS', short)
 local existed = redis.call('HDEL', recurrences, 'd' .. id, 'j' .. id, 's' .. id, 't' .. id, 'm' .. id)
 redis.call('ZREM', recurring, id)
 leave_short(short, queue, id)

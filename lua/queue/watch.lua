@@ -40,6 +40,7 @@ local wanted, wanted_at = ARGV, 5 -- repeated (id:text): the jobs
 -- @include shared/bytes
 -- @include shared/tell
 -- @include shared/queue/state
+-- @include shared/queue/rights
 -- @include shared/queue/count-job
 -- @include shared/queue/save
 -- @include shared/queue/marks
@@ -92,6 +93,8 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
+refuse_when_full(keys)
+try_rights(meta, queue, keys)
 local absent = {}
 -- What has ended is put out at once, from where it is stored.
 queue.copied = CALL_BYTES

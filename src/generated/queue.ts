@@ -63,7 +63,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '683f43b2c2cfb6622ed40af87fac402046992885',
+    sha1: '49238330010c246a4fab85041a0ced13c6fa9eb0',
     reads: false,
     bytes: true,
     source: `--[[
@@ -311,6 +311,8 @@ if not ended or not taken then
   return { 'declined' }
 end
 
+local count, token, ends_ms, names, payloads = #taken, 0, 0, {}, {}
+local acks_alone = count == 0
 local function bucket_of(span_ms)
   if span_ms < 1 then
     return 0
@@ -334,8 +336,11 @@ local function note_alike(queue, kind, name, count, sum_ms, least_ms, greatest_m
   return true
 end
 if #numbers > 0 then
-  redis.call('ZREM', leases, unpack(numbers))
-  redis.call('HDEL', jobs, unpack(ended))
+  -- What is done is removed last. The right to that is tried before, on nothing, and a server out of memory takes what follows.
+  redis.call('HDEL', jobs, '')
+  if acks_alone then
+    redis.call('ZREM', leases, '')
+  end
   queue.claimed, queue.acked = queue.claimed - bytes, queue.acked + #numbers
 -- Notes how long acked jobs ran; see judge_plain.
 local function note_ran(queue, now_ms, name, since_sum, soonest, latest, stored)
@@ -383,7 +388,6 @@ end
 if queue.watch_ms <= now_ms then
   queue.watch_ms = 0
 end
-local count, token, ends_ms, names, payloads = #taken, 0, 0, {}, {}
 -- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
@@ -407,8 +411,8 @@ end
   queue.token = next_token(queue.token, now_us) - 1
   token, ends_ms = queue.token, now_ms + lease_ms
 -- Leases the first jobs of the list, and notes how long they waited. Answers their names, one if all have the same, and
--- their payloads.
-local function lease_plain(jobs, ready, leases, queue, numbers, stored, now_us, ends_ms)
+-- their payloads; nil without the right to that.
+local function lease_plain(jobs, ready, leases, queue, acked, numbers, stored, now_us, ends_ms)
   local now_ms = math.floor(now_us / 1000)
   local ends, token, usual = exact(ends_ms), queue.token, queue.usual
   local names, payloads, runs, scores, count = {}, {}, {}, {}, #numbers
@@ -431,8 +435,32 @@ end
     are_alike = are_alike and name == names[1]
     bytes, sum_us = bytes + size, sum_us + seq
   end
-  redis.call('LTRIM', ready, string.format('%d', count), '-1')
+-- Writes runs and leases, and takes the jobs from the list last: without the right to that they leave their numbers behind, as ghosts.
+-- The leases of those that are \`acked\` go before others come. Answers whether the jobs are leased; without the right to that, nothing
+-- has come of it.
+local function store_leases(jobs, ready, leases, queue, acked, runs, scores)
+-- A server out of memory takes them behind a removal only.
+local function store_runs(jobs, ready, runs)
+  if type(redis.pcall('HSET', jobs, unpack(runs))) == 'table' then
+    redis.call('LTRIM', ready, '0', '-1')
+    redis.call('HSET', jobs, unpack(runs))
+  end
+end
+  store_runs(jobs, ready, runs)
+-- Jobs that could not be leased are ready again, as they were.
+local function take_back_runs(jobs, runs)
+  for at = 2, #runs, 2 do
+    local _, _, _, _, size, _, name_at = struct.unpack('>c1dHdI4B', runs[at])
+    local at_ms, name = math.floor(string.sub(runs[at - 1], 2) / 1000), string.sub(runs[at], name_at)
+    runs[at] = struct.pack('>c1dHdI4Bc0', 'r', 0, 0, at_ms, size, 1, name)
+  end
   redis.call('HSET', jobs, unpack(runs))
+end
+  if #acked > 0 and type(redis.pcall('ZREM', leases, unpack(acked))) == 'table' then
+    take_back_runs(jobs, runs)
+    redis.call('ZREM', leases, '')
+  end
+  local marks = queue.marks
 -- Adds the entry to what is written, where it is not there yet.
 local function widen(queue, mark, written, first)
   if queue.marks % (mark * 2) < mark then
@@ -442,7 +470,20 @@ local function widen(queue, mark, written, first)
   end
 end
   widen(queue, WIDE_LEASES, scores, '+inf')
-  redis.call('ZADD', leases, unpack(scores))
+  if type(redis.pcall('ZADD', leases, unpack(scores))) == 'table' then
+    queue.marks = marks
+    take_back_runs(jobs, runs)
+    return false
+  end
+  local count = #runs / 2
+  if redis.pcall('LTRIM', ready, string.format('%d', count), '-1').err then
+    queue.ghosts = queue.ghosts + count
+  end
+  return true
+end
+  if not store_leases(jobs, ready, leases, queue, acked, runs, scores) then
+    return nil
+  end
 local function note_due(queue, due_ms)
   if due_ms < queue.due_ms then
     queue.due_ms = due_ms
@@ -494,7 +535,14 @@ end
   queue.token, queue.ready, queue.claimed = token + count, queue.ready - bytes, queue.claimed + bytes
   return are_alike and { names[1] } or names, payloads
 end
-  names, payloads = lease_plain(jobs, ready, leases, queue, taken, stored, now_us, ends_ms)
+  names, payloads = lease_plain(jobs, ready, leases, queue, numbers, taken, stored, now_us, ends_ms)
+  if not names then
+    -- Nothing is leased without the right to that; a call that acks nothing is refused.
+    if #numbers == 0 then
+      redis.call('ZADD', leases, 'XX', '0', '')
+    end
+    taken, count, token, ends_ms, names, payloads = {}, 0, 0, 0, {}, {}
+  end
 end
 local waits, recheck_ms = worker ~= '' and count < limit, 0
 if queue.idle > 0 or waits then
@@ -561,9 +609,11 @@ end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
-  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local popped = queue.idle > 0 and redis.pcall('ZPOPMIN', idle) or {}
   local name, score = popped[1], popped[2]
-  if not name then
+  if popped.err then
+    return nil
+  elseif not name then
     queue.idle = 0
     return nil
   end
@@ -588,7 +638,7 @@ end
 
 -- Whether a second one that is not of this process comes by itself by then.
 local function has_second(idle, process, by_ms, now_ms, how)
-  local names = redis.call('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
+  local names = redis.pcall('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
   for _, name in ipairs(names) do
     local ticket = ticket_of(name)
     if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
@@ -596,6 +646,14 @@ local function has_second(idle, process, by_ms, now_ms, how)
     end
   end
   return false
+end
+
+-- One of those waits no more, or several. Answers whether the user may do that.
+local function remove_idle(idle, queue, names)
+  local removed = redis.pcall('ZREM', idle, unpack(names))
+  local may = type(removed) == 'number'
+  queue.idle = queue.idle - (may and removed or 0)
+  return may
 end
 
 -- Removes those that are gone from the hundred that wait longest.
@@ -619,7 +677,7 @@ local function listening_here(processes, how)
   end
   return listening
 end
-  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })
   end
@@ -631,7 +689,7 @@ end
     end
   end
   if gone[1] then
-    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+    remove_idle(idle, queue, gone)
   end
 end
 
@@ -661,10 +719,10 @@ local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
       end_watch(queue, score)
       local is_late = score >= 2251799813685248 and score < 2251799813685248 + now_ms - 1000
       if not is_late and tell_idle(name, how) then
-        redis.call('ZADD', idle, 2251799813685248 + by_ms, name)
+        redis.pcall('ZADD', idle, 2251799813685248 + by_ms, name)
         return true, own
       end
-      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+      remove_idle(idle, queue, { name })
     end
   end
   return false, own
@@ -674,7 +732,7 @@ end
 local function call_second(idle, queue, process, by_ms, now_ms, how)
   local from, count = 0, 10
   while from < 500 do
-    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local some = redis.pcall('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
     local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
     if called or #some < 2 * count then
       return
@@ -682,7 +740,7 @@ local function call_second(idle, queue, process, by_ms, now_ms, how)
     from, count = from + own, 100
   end
   -- Behind all others stand those that watch.
-  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
+  call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 
 -- Sees to it that one that is not of this process comes by then.
@@ -712,10 +770,8 @@ end
 
 -- Answers its score if it was still waiting.
 local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and tonumber(redis.call('ZSCORE', idle, name))
-  if score then
-    redis.call('ZREM', idle, name)
-    queue.idle = queue.idle - 1
+  local score = queue.idle > 0 and name ~= '' and tonumber(redis.pcall('ZSCORE', idle, name))
+  if score and remove_idle(idle, queue, { name }) then
     end_watch(queue, score)
   end
   return score
@@ -740,7 +796,7 @@ end
 
 -- The process of the first one, or nil. The newest is the one; there may be others, which were late.
 local function watching_process(idle)
-  local first = redis.call('ZRANGEBYSCORE', idle, 1125899906842624, '(2251799813685248', 'LIMIT', '0', '10')
+  local first = redis.pcall('ZRANGEBYSCORE', idle, 1125899906842624, '(2251799813685248', 'LIMIT', '0', '10')
   return first[1] and process_of({ id = first[#first] })
 end
 -- Who watches the time; see shared/queue/idle.
@@ -757,11 +813,15 @@ local function see_to_watch(idle, queue, score, now_ms, how)
 end
 -- How a worker waits; see shared/queue/idle.
 
+-- Answers whether it stands there, where the user may do that.
 local function stand_idle(idle, queue, name, score)
-  if redis.call('ZADD', idle, score, name) == 1 then
+  local added = redis.pcall('ZADD', idle, score, name)
+  -- One that a call left there which was refused then is counted now.
+  if added == 1 or queue.idle == 0 and added == 0 then
     queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, '7200000')
+    redis.pcall('PEXPIRE', idle, '7200000')
   end
+  return type(added) == 'number'
 end
 
 -- Until when a worker of this process watches as the second one; nil: it need not.
@@ -781,8 +841,7 @@ local function wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
   queue.idlers = queue.idlers + 1
   if due_ms and not (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
     see_to_second(idle, queue, process, due_ms + 1000, now_ms, how)
-    queue.watch_ms = due_ms
-    stand_idle(idle, queue, worker, 1125899906842624 + queue.idlers)
+    queue.watch_ms = stand_idle(idle, queue, worker, 1125899906842624 + queue.idlers) and due_ms or 0
     return math.max(1, math.min(due_ms, by_ms or math.huge) - now_ms)
   end
   if by_ms and by_ms > (due_ms and queue.watch_ms or now_ms) + 1000 then
@@ -791,12 +850,14 @@ local function wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
   if due_ms and not by_ms and queue.idle > 0 then
     by_ms = second_until(idle, queue, process, now_ms, how)
   end
-  stand_idle(idle, queue, worker, by_ms and 2251799813685248 + by_ms or queue.idlers)
+  if not stand_idle(idle, queue, worker, by_ms and 2251799813685248 + by_ms or queue.idlers) then
+    return 1000
+  end
   return by_ms and math.max(1, by_ms - now_ms) or 0
 end
   local how = { channel = channel, sharded = sharded, counted = counted }
   local score = leave_idle(idle, queue, worker)
-  if count > 0 and count == limit and redis.call('EXISTS', ready) == 1 then
+  if count > 0 and count == limit and redis.pcall('EXISTS', ready) == 1 then
     call_idle(idle, queue, 1, now_ms, how)
   elseif count > 0 and not waits then
     see_to(idle, queue, ends_ms, now_ms, how)
@@ -815,15 +876,20 @@ end
   end
 end
 if queue.noted then
+-- Notes end no call: where the user misses a right to them there are none.
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
   local is_new = minute ~= queue.minute
   if is_new then
-    queue.minute = minute
     noted = struct.pack('>Bc0BHdd', 1, 'm', 0, 0, minute, 0) .. noted
   end
-  if redis.call('APPEND', notes, noted) > 16384 then
--- Puts what is noted into the statistics.
+  local length = redis.pcall('APPEND', notes, noted)
+  if type(length) ~= 'number' then
+    return
+  end
+  queue.minute = minute
+  if length > 16384 then
+-- Puts what is noted into the statistics. Answers whether it did: not where the user misses a right to it.
 -- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
 --   names                       the first names that were met, each behind its length
 --   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
@@ -1029,8 +1095,8 @@ local function enter_period(entered, period, minute, name, tally)
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
-local function changed_periods(stats, notes)
-  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+local function changed_periods(stats, notes, packed_names)
+  local names, entered = read_names(packed_names), {}
   local minutes = tallies_of_notes(notes)
   for _, minute in ipairs(minutes) do
     for _, tally in ipairs(minutes[minute]) do
@@ -1056,92 +1122,31 @@ local function changed_periods(stats, notes)
 end
 
 local function fold(notes, stats)
-  local changed = changed_periods(stats, redis.call('GET', notes))
+  local noted, names = redis.pcall('GET', notes), redis.pcall('HGET', stats, 'names')
+  if type(noted) ~= 'string' or type(names) == 'table' then
+    return false
+  end
+  local changed = changed_periods(stats, noted, names or '')
   local pairs_of = {}
   for field, value in pairs(changed) do
     pairs_of[#pairs_of + 1] = field
     pairs_of[#pairs_of + 1] = value
   end
-  redis.call('HSET', stats, unpack(pairs_of))
-  redis.call('DEL', notes)
+  -- What is folded once is not folded again.
+  return type(redis.pcall('DEL', notes)) == 'number'
+    and type(redis.pcall('HSET', stats, unpack(pairs_of))) == 'number'
 end
-    fold(notes, stats)
-    redis.call('PEXPIRE', stats, '7862400000')
-    queue.minute = 0
+    if fold(notes, stats) then
+      redis.pcall('PEXPIRE', stats, '7862400000')
+      queue.minute = 0
+    end
   elseif is_new then
-    redis.call('PEXPIRE', notes, '7862400000')
+    redis.pcall('PEXPIRE', notes, '7862400000')
   end
 end
   leave_notes(notes, stats, queue, queue.noted, now_ms)
 end
 local taken_text = table.concat(taken, ' ')
-if queue.listened_ms > now_ms then
--- Tells those who listen what happened to plain jobs in a call; see shared/queue/message. A message is put together once, of
--- pieces: the server's Lua takes longer to throw away a text than to make it. The first piece is left free for the head.
--- A text between tabs; see shared/queue/message.
-local function spelled(text)
-  return (
-    string.gsub(text, '[%c%%]', function(letter)
-      return string.format('%%%02X', string.byte(letter))
-    end)
-  )
-end
--- Publishes a message to those who listen to a queue; see shared/queue/message.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
-local function message_head(number, now_ms)
-  return string.format('%.0f %.0f', number, now_ms)
-end
-
--- \`stored\`: where to. Where the user may not publish, listeners learn by the next number that they have missed something.
-local function send(stored, message)
-  local channel = string.sub(stored, 3)
-  if string.byte(stored) == 49 then
-    redis.pcall('SPUBLISH', channel, message)
-  else
-    redis.pcall('PUBLISH', channel, message)
-  end
-end
-
--- Adds a line, which begins '\\n*<what>\\t'. Numbers and tokens are texts with spaces between; one name, or one for each job.
-local function plain_line(pieces, beginning, numbers, tokens, names)
-  local at = #pieces
-  pieces[at + 1], pieces[at + 2], pieces[at + 3], pieces[at + 4] = beginning, numbers, '\\t', tokens
-  for place, name in ipairs(names) do
-    pieces[at + 3 + place * 2], pieces[at + 4 + place * 2] = '\\t', spelled(name)
-  end
-end
-
-local function publish_pieces(listeners, pieces, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #pieces > 1 and stored then
-    pieces[1] = message_head(redis.call('HINCRBY', listeners, 'number', '1'), now_ms)
-    send(stored, table.concat(pieces))
-  end
-end
-  local pieces = { '' }
-  if #numbers > 0 then
-    local tokens = { acks[acks_at + 1] }
-    for place = 2, are_in_turn and 1 or #numbers do
-      tokens[place] = acks[acks_at + place * 2 - 1]
-    end
-    local ended_text, tokens_text = table.concat(numbers, ' '), table.concat(tokens, ' ')
--- The names of acked jobs, one if all have the same; see judge_plain.
-local function names_of(name, stored)
-  local names = { name or nil }
-  for place = 1, name and 0 or #stored do
-    local _, _, _, _, _, _, name_at = struct.unpack('>c1dHdI4B', stored[place])
-    names[place] = string.sub(stored[place], name_at)
-  end
-  return names
-end
-    plain_line(pieces, '\\n*acked\\t', ended_text, tokens_text, names_of(name, runs))
-  end
-  if count > 0 then
-    plain_line(pieces, '\\n*claimed\\t', taken_text, exact(token + 1), names)
-  end
-  publish_pieces(listeners, pieces, now_ms)
-end
 -- Saves the queue and remembers the call, in one write.
 local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
 local function packed_state(queue)
@@ -1268,6 +1273,80 @@ save_queue_and_call(
   now_ms,
   string.format('%s %d %s ;', exact(token), count, exact(ends_ms))
 )
+if #numbers > 0 then
+  if acks_alone then
+    redis.call('ZREM', leases, unpack(numbers))
+  end
+  redis.call('HDEL', jobs, unpack(ended))
+end
+if queue.listened_ms > now_ms then
+-- Tells those who listen what happened to plain jobs in a call; see shared/queue/message. A message is put together once, of
+-- pieces: the server's Lua takes longer to throw away a text than to make it. The first piece is left free for the head.
+-- A text between tabs; see shared/queue/message.
+local function spelled(text)
+  return (
+    string.gsub(text, '[%c%%]', function(letter)
+      return string.format('%%%02X', string.byte(letter))
+    end)
+  )
+end
+-- Publishes a message to those who listen to a queue; see shared/queue/message.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+
+local function message_head(number, now_ms)
+  return string.format('%.0f %.0f', number, now_ms)
+end
+
+-- \`stored\`: where to. Where the user may not publish, listeners learn by the next number that they have missed something.
+local function send(stored, message)
+  local channel = string.sub(stored, 3)
+  if string.byte(stored) == 49 then
+    redis.pcall('SPUBLISH', channel, message)
+  else
+    redis.pcall('PUBLISH', channel, message)
+  end
+end
+
+-- Adds a line, which begins '\\n*<what>\\t'. Numbers and tokens are texts with spaces between; one name, or one for each job.
+local function plain_line(pieces, beginning, numbers, tokens, names)
+  local at = #pieces
+  pieces[at + 1], pieces[at + 2], pieces[at + 3], pieces[at + 4] = beginning, numbers, '\\t', tokens
+  for place, name in ipairs(names) do
+    pieces[at + 3 + place * 2], pieces[at + 4 + place * 2] = '\\t', spelled(name)
+  end
+end
+
+local function publish_pieces(listeners, pieces, now_ms)
+  local stored = #pieces > 1 and redis.pcall('HGET', listeners, 'channel')
+  local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
+  if type(number) == 'number' then
+    pieces[1] = message_head(number, now_ms)
+    send(stored, table.concat(pieces))
+  end
+end
+  local pieces = { '' }
+  if #numbers > 0 then
+    local tokens = { acks[acks_at + 1] }
+    for place = 2, are_in_turn and 1 or #numbers do
+      tokens[place] = acks[acks_at + place * 2 - 1]
+    end
+    local ended_text, tokens_text = table.concat(numbers, ' '), table.concat(tokens, ' ')
+-- The names of acked jobs, one if all have the same; see judge_plain.
+local function names_of(name, stored)
+  local names = { name or nil }
+  for place = 1, name and 0 or #stored do
+    local _, _, _, _, _, _, name_at = struct.unpack('>c1dHdI4B', stored[place])
+    names[place] = string.sub(stored[place], name_at)
+  end
+  return names
+end
+    plain_line(pieces, '\\n*acked\\t', ended_text, tokens_text, names_of(name, runs))
+  end
+  if count > 0 then
+    plain_line(pieces, '\\n*claimed\\t', taken_text, exact(token + 1), names)
+  end
+  publish_pieces(listeners, pieces, now_ms)
+end
 return {
   'claimed',
   now_ms,
@@ -1305,72 +1384,78 @@ return {
     [216, 'lua/queue/ack-and-claim-plain.lua', 55],
     [218, 'lua/shared/queue/plain.lua', 116],
     [241, 'lua/queue/ack-and-claim-plain.lua', 57],
-    [246, 'lua/shared/queue/bucket.lua', 5],
-    [254, 'lua/shared/queue/note-alike.lua', 5],
-    [268, 'lua/queue/ack-and-claim-plain.lua', 62],
-    [272, 'lua/shared/queue/plain.lua', 74],
-    [277, 'lua/shared/queue/note-spans.lua', 1],
-    [278, 'lua/shared/queue/note-spans.lua', 3],
-    [304, 'lua/shared/queue/plain.lua', 80],
-    [313, 'lua/queue/ack-and-claim-plain.lua', 66],
-    [319, 'lua/shared/calls.lua', 1],
-    [323, 'lua/shared/exact.lua', 1],
-    [333, 'lua/queue/ack-and-claim-plain.lua', 72],
-    [334, 'lua/shared/next-token.lua', 1],
-    [339, 'lua/queue/ack-and-claim-plain.lua', 73],
-    [341, 'lua/shared/queue/plain.lua', 140],
-    [348, 'lua/shared/queue/plain-head.lua', 8],
-    [356, 'lua/shared/queue/plain.lua', 147],
-    [368, 'lua/shared/queue/wide.lua', 8],
-    [376, 'lua/shared/queue/plain.lua', 159],
-    [378, 'lua/shared/queue/note-due.lua', 4],
-    [383, 'lua/shared/queue/plain.lua', 161],
-    [384, 'lua/shared/queue/plain.lua', 100],
-    [391, 'lua/shared/queue/note-spans.lua', 1],
-    [392, 'lua/shared/queue/note-spans.lua', 3],
-    [418, 'lua/shared/queue/plain.lua', 108],
-    [425, 'lua/shared/queue/plain.lua', 162],
-    [429, 'lua/queue/ack-and-claim-plain.lua', 75],
-    [434, 'lua/shared/tell.lua', 1],
-    [444, 'lua/shared/tell.lua', 15],
-    [487, 'lua/shared/queue/idle.lua', 20],
-    [535, 'lua/shared/listening.lua', 1],
-    [554, 'lua/shared/queue/idle.lua', 69],
-    [678, 'lua/shared/queue/watch.lua', 1],
-    [690, 'lua/shared/queue/wait-idle.lua', 1],
-    [729, 'lua/queue/ack-and-claim-plain.lua', 84],
-    [739, 'lua/shared/queue/note-time.lua', 1],
-    [744, 'lua/queue/ack-and-claim-plain.lua', 95],
-    [750, 'lua/shared/queue/leave-notes.lua', 15],
-    [758, 'lua/shared/queue/fold.lua', 1],
-    [759, 'lua/shared/queue/statistics.lua', 1],
-    [766, 'lua/shared/queue/statistics.lua', 9],
-    [771, 'lua/shared/queue/statistics.lua', 16],
-    [989, 'lua/shared/queue/fold.lua', 3],
-    [1000, 'lua/shared/queue/leave-notes.lua', 24],
-    [1007, 'lua/queue/ack-and-claim-plain.lua', 101],
-    [1011, 'lua/shared/queue/publish-plain.lua', 1],
-    [1013, 'lua/shared/queue/spelled.lua', 1],
-    [1021, 'lua/shared/queue/send.lua', 1],
-    [1037, 'lua/shared/queue/publish-plain.lua', 5],
-    [1054, 'lua/queue/ack-and-claim-plain.lua', 106],
-    [1061, 'lua/shared/queue/plain.lua', 90],
-    [1070, 'lua/queue/ack-and-claim-plain.lua', 113],
-    [1077, 'lua/shared/queue/save-call.lua', 1],
-    [1079, 'lua/shared/queue/save.lua', 15],
-    [1114, 'lua/shared/queue/save.lua', 51],
-    [1120, 'lua/shared/queue/save-awaited.lua', 5],
-    [1131, 'lua/shared/queue/save.lua', 58],
-    [1138, 'lua/shared/queue/save-call.lua', 3],
-    [1139, 'lua/shared/queue/save.lua', 66],
-    [1146, 'lua/shared/queue/save-call.lua', 4],
-    [1148, 'lua/shared/calls.lua', 8],
-    [1152, 'lua/shared/queue/save-call.lua', 6],
-    [1154, 'lua/shared/calls.lua', 27],
-    [1162, 'lua/shared/drop-over.lua', 1],
-    [1187, 'lua/shared/calls.lua', 36],
-    [1193, 'lua/shared/queue/save-call.lua', 8],
-    [1195, 'lua/queue/ack-and-claim-plain.lua', 120],
+    [248, 'lua/shared/queue/bucket.lua', 5],
+    [256, 'lua/shared/queue/note-alike.lua', 5],
+    [270, 'lua/queue/ack-and-claim-plain.lua', 64],
+    [277, 'lua/shared/queue/plain.lua', 74],
+    [282, 'lua/shared/queue/note-spans.lua', 1],
+    [283, 'lua/shared/queue/note-spans.lua', 3],
+    [309, 'lua/shared/queue/plain.lua', 80],
+    [318, 'lua/queue/ack-and-claim-plain.lua', 71],
+    [323, 'lua/shared/calls.lua', 1],
+    [327, 'lua/shared/exact.lua', 1],
+    [337, 'lua/queue/ack-and-claim-plain.lua', 76],
+    [338, 'lua/shared/next-token.lua', 1],
+    [343, 'lua/queue/ack-and-claim-plain.lua', 77],
+    [345, 'lua/shared/queue/plain.lua', 181],
+    [352, 'lua/shared/queue/plain-head.lua', 8],
+    [360, 'lua/shared/queue/plain.lua', 188],
+    [370, 'lua/shared/queue/plain.lua', 158],
+    [374, 'lua/shared/queue/plain.lua', 150],
+    [381, 'lua/shared/queue/plain.lua', 162],
+    [382, 'lua/shared/queue/plain.lua', 140],
+    [391, 'lua/shared/queue/plain.lua', 163],
+    [396, 'lua/shared/queue/wide.lua', 8],
+    [404, 'lua/shared/queue/plain.lua', 168],
+    [416, 'lua/shared/queue/plain.lua', 198],
+    [419, 'lua/shared/queue/note-due.lua', 4],
+    [424, 'lua/shared/queue/plain.lua', 201],
+    [425, 'lua/shared/queue/plain.lua', 100],
+    [432, 'lua/shared/queue/note-spans.lua', 1],
+    [433, 'lua/shared/queue/note-spans.lua', 3],
+    [459, 'lua/shared/queue/plain.lua', 108],
+    [466, 'lua/shared/queue/plain.lua', 202],
+    [470, 'lua/queue/ack-and-claim-plain.lua', 79],
+    [482, 'lua/shared/tell.lua', 1],
+    [492, 'lua/shared/tell.lua', 15],
+    [535, 'lua/shared/queue/idle.lua', 22],
+    [593, 'lua/shared/listening.lua', 1],
+    [612, 'lua/shared/queue/idle.lua', 81],
+    [734, 'lua/shared/queue/watch.lua', 1],
+    [746, 'lua/shared/queue/wait-idle.lua', 1],
+    [790, 'lua/queue/ack-and-claim-plain.lua', 95],
+    [800, 'lua/shared/queue/note-time.lua', 1],
+    [805, 'lua/queue/ack-and-claim-plain.lua', 106],
+    [811, 'lua/shared/queue/leave-notes.lua', 15],
+    [824, 'lua/shared/queue/fold.lua', 1],
+    [825, 'lua/shared/queue/statistics.lua', 1],
+    [832, 'lua/shared/queue/statistics.lua', 9],
+    [837, 'lua/shared/queue/statistics.lua', 16],
+    [1055, 'lua/shared/queue/fold.lua', 3],
+    [1071, 'lua/shared/queue/leave-notes.lua', 29],
+    [1079, 'lua/queue/ack-and-claim-plain.lua', 112],
+    [1082, 'lua/shared/queue/save-call.lua', 1],
+    [1084, 'lua/shared/queue/save.lua', 15],
+    [1119, 'lua/shared/queue/save.lua', 51],
+    [1125, 'lua/shared/queue/save-awaited.lua', 5],
+    [1136, 'lua/shared/queue/save.lua', 58],
+    [1143, 'lua/shared/queue/save-call.lua', 3],
+    [1144, 'lua/shared/queue/save.lua', 66],
+    [1151, 'lua/shared/queue/save-call.lua', 4],
+    [1153, 'lua/shared/calls.lua', 8],
+    [1157, 'lua/shared/queue/save-call.lua', 6],
+    [1159, 'lua/shared/calls.lua', 27],
+    [1167, 'lua/shared/drop-over.lua', 1],
+    [1192, 'lua/shared/calls.lua', 36],
+    [1198, 'lua/shared/queue/save-call.lua', 8],
+    [1200, 'lua/queue/ack-and-claim-plain.lua', 115],
+    [1215, 'lua/shared/queue/publish-plain.lua', 1],
+    [1217, 'lua/shared/queue/spelled.lua', 1],
+    [1225, 'lua/shared/queue/send.lua', 1],
+    [1241, 'lua/shared/queue/publish-plain.lua', 5],
+    [1259, 'lua/queue/ack-and-claim-plain.lua', 131],
+    [1266, 'lua/shared/queue/plain.lua', 90],
+    [1275, 'lua/queue/ack-and-claim-plain.lua', 138],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
@@ -1478,7 +1563,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'eaebec1746b780e1e7121c2dc66ff5cbff079782',
+    sha1: '2af6a3d7c71f8a6dd7ae363154e21b1669a3c7cf',
     reads: false,
     bytes: true,
     source: `--[[
@@ -1930,6 +2015,60 @@ end
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
+local takes_in_turn = limit > 0 and queue.marks % 4 > 0
+local function is_marked(queue, mark)
+  return queue.marks % (mark * 2) >= mark
+end
+local keys = {
+  idle = idle,
+  jobs = jobs,
+  ready = KEYS[3],
+  prioritized = KEYS[4],
+  scheduled = KEYS[5],
+  leases = leases,
+  grouped = KEYS[7],
+  groups = KEYS[8],
+  turns = KEYS[9],
+  held = held,
+  ids = KEYS[11],
+  dead = KEYS[12],
+  failed = KEYS[13],
+  kinds = KEYS[14],
+  done = KEYS[15],
+  blocked = KEYS[17],
+  children = KEYS[18],
+  parents = KEYS[19],
+  outbox = KEYS[20],
+  recurrences = KEYS[21],
+  recurring = KEYS[22],
+  short = KEYS[23],
+  results = KEYS[24],
+  listeners = KEYS[25],
+  tagged = KEYS[26],
+  notes = KEYS[27],
+  stats = KEYS[28],
+}
+if takes_in_turn then
+  -- Priorities, or groups.
+-- What is done to places of priorities and groups before, or behind, the jobs are leased: each command once on nothing.
+local function try_taking(keys, queue, acks_first)
+  redis.call('ZREM', keys.leases, '')
+  redis.call('ZADD', keys.leases, 'XX', '0', '')
+  if acks_first then
+    redis.call('ZRANGEBYSCORE', keys.leases, '+inf', '-inf')
+  end
+  if is_marked(queue, 2) then
+    redis.call('HDEL', keys.groups, '')
+    redis.call('HGET', keys.groups, '')
+    redis.call('LPOP', keys.turns, '0')
+  end
+  if acks_first and is_marked(queue, 2) then
+    redis.call('LLEN', keys.turns)
+    redis.call('LRANGE', keys.turns, '1', '0')
+  end
+end
+  try_taking(keys, queue, #acks >= acks_at)
+end
 local refused
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
 local function count_job(queue, kind, name)
@@ -1990,9 +2129,6 @@ local function note_spans(queue, kind, list, step, name_at, now, per_ms)
   for _, group in ipairs(groups) do
     note_alike(queue, kind, group.name, group.count, group.sum, group.greatest, group.greatest)
   end
-end
-local function is_marked(queue, mark)
-  return queue.marks % (mark * 2) >= mark
 end
 local function set_mark(queue, mark)
   if not is_marked(queue, mark) then
@@ -2170,30 +2306,45 @@ local function save_group(groups, name, group, now_us)
   )
   redis.call('HSET', groups, name, text)
 end
--- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
-local function enter_ring(turns, held, name, group, now_us)
-  if group.in_ring or group.paused or group.ready == 0 then
-    return
-  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
-    return
-  elseif group.rate_limit > 0 then
-    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
-    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
-    if wait_ms > 0 then
-      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
-      return
-    end
+-- Until when the rate of a group holds it back, in milliseconds from now; 0: it does not.
+local function held_for_ms(group, now_us)
+  if group.rate_limit == 0 then
+    return 0
   end
-  group.in_ring = true
-  redis.call('RPUSH', turns, name)
+  group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+  return next_start_in_ms(group.arrival_us, group, now_us)
+end
+local function hold_back(held, name, wait_ms, now_us)
+  redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+end
+-- Saves a group, and puts it into the ring, or out of mind until its rate lets it in, where it may not be served now. Without the right
+-- to put it into the ring it is looked at again at once, by whoever claims. Answers whether it is held back.
+local function place_group(keys, name, group, now_us)
+  local is_full = group.concurrency > 0 and group.claimed >= group.concurrency
+  if group.in_ring or group.paused or group.ready == 0 or is_full then
+    save_group(keys.groups, name, group, now_us)
+    return false
+  end
+  local wait_ms = held_for_ms(group, now_us)
+  group.in_ring = wait_ms == 0
+  save_group(keys.groups, name, group, now_us)
+  if not group.in_ring then
+    hold_back(keys.held, name, wait_ms, now_us)
+    return true
+  elseif type(redis.pcall('RPUSH', keys.turns, name)) == 'table' then
+    group.in_ring = false
+    save_group(keys.groups, name, group, now_us)
+    hold_back(keys.held, name, 0, now_us)
+    return true
+  end
+  return false
 end
 -- A claimed job of a group is claimed no more.
 local function free_in_group(keys, name, now_us)
   local group = read_group(keys.groups, name)
   if group then
     group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(keys.turns, keys.held, name, group, now_us)
-    save_group(keys.groups, name, group, now_us)
+    place_group(keys, name, group, now_us)
   end
 end
 -- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
@@ -2292,40 +2443,66 @@ local function cancel_job(keys, queue, seq, job, run)
   queue.cancelled = queue.cancelled + 1
   count_job(queue, 'c', run.name)
 end
-local keys = {
-  idle = idle,
-  jobs = jobs,
-  ready = KEYS[3],
-  prioritized = KEYS[4],
-  scheduled = KEYS[5],
-  leases = leases,
-  grouped = KEYS[7],
-  groups = KEYS[8],
-  turns = KEYS[9],
-  held = held,
-  ids = KEYS[11],
-  dead = KEYS[12],
-  failed = KEYS[13],
-  kinds = KEYS[14],
-  done = KEYS[15],
-  blocked = KEYS[17],
-  children = KEYS[18],
-  parents = KEYS[19],
-  outbox = KEYS[20],
-  recurrences = KEYS[21],
-  recurring = KEYS[22],
-  short = KEYS[23],
-  results = KEYS[24],
-  listeners = KEYS[25],
-  tagged = KEYS[26],
-  notes = KEYS[27],
-  stats = KEYS[28],
-}
 do
 -- What the acks of a call do.
+-- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
+-- before it has changed anything. What frees comes first, so that a server out of memory goes on; a call that such a server is to
+-- refuse asks before.
+
+local function try_rights(meta, queue, keys)
+  redis.call('HDEL', keys.jobs, '')
+  redis.call('ZREM', keys.parents, '')
+  redis.call('ZADD', keys.parents, 'XX', '0', '')
+  redis.call('HGET', keys.jobs, '')
+  redis.call('HEXISTS', keys.jobs, '')
+  redis.call('ZSCORE', keys.parents, '')
+  redis.call('ZRANGEBYSCORE', keys.parents, '+inf', '-inf')
+  redis.call('ZRANGEBYLEX', keys.children, '+', '-')
+  if queue.began_us > 0 then
+    redis.call('HSET', meta, 'codec', queue.codec)
+  end
+end
+-- What comes behind the first write where jobs are done, each command once on nothing; see shared/queue/rights. Most need few of them.
+
+-- Whether other jobs may be changed by the end of these: parents and children, and what was kept.
+local function change_others(queue, settings, ended)
+  if settings.keep_count + settings.keep_ms > 0 or queue.done > 0 then
+    return true
+  end
+  for at = 2, #ended, 3 do
+    local flags = ended[at].flags
+    if has_flag(flags, 2) or has_flag(flags, 32) then
+      return true
+    end
+  end
+  return false
+end
+
+local function are_plain(ended)
+  for at = 2, #ended, 3 do
+    if ended[at].flags ~= 1 then
+      return false
+    end
+  end
+  return true
+end
+
+-- \`has_tried\`: the commands of groups.
+local function try_acks(meta, queue, keys, ended, has_tried)
+  if not has_tried then
+    redis.call('HDEL', keys.jobs, '')
+    if not are_plain(ended) then
+      redis.call('HGET', keys.jobs, '')
+    end
+    if is_marked(queue, 2) then
+      redis.call('ZADD', keys.leases, 'XX', '0', '')
+    end
+  end
+  redis.call('HSET', meta, 'codec', queue.codec)
+end
 
 -- Which are refused, and how many jobs are over by it.
-local function carry_out_acks(keys, queue, settings, acks, acks_at, now_us)
+local function carry_out_acks(keys, meta, queue, settings, acks, acks_at, now_us, has_tried)
 -- Of a repeated argument (number, token, result): what ends, as number, run and result, what is refused, and the
 -- numbers of those that are refused because they were cancelled.
 local function judge_acks(jobs, acks, acks_at)
@@ -2378,6 +2555,11 @@ end
   return ended, refused, stopped
 end
   local ended, refused, stopped = judge_acks(keys.jobs, acks, acks_at)
+  if #stopped > 0 or change_others(queue, settings, ended) then
+    try_rights(meta, queue, keys)
+  elseif #ended > 0 then
+    try_acks(meta, queue, keys, ended, has_tried)
+  end
 -- The worker of a cancelled job gives it up: the job is removed.
 local function stop_job(keys, queue, seq, now_us)
   local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
@@ -2396,11 +2578,12 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
   local keeps = settings.keep_count + settings.keep_ms > 0
   local numbers, gone, kept, kept_runs = {}, {}, {}, {}
   local ran = {}
-  -- A removal first, so that it also works when the server is out of memory.
-  redis.call('ZREM', keys.leases, ended[1])
+  for at = 1, #ended, 3 do
+    numbers[#numbers + 1] = ended[at]
+  end
+  redis.call('ZREM', keys.leases, unpack(numbers))
   for at = 1, #ended, 3 do
     local seq, run, result = ended[at], ended[at + 1], ended[at + 2]
-    numbers[#numbers + 1] = seq
     queue.claimed = queue.claimed - run.size
     ran[#ran + 1] = run.at_ms
     ran[#ran + 1] = run.name
@@ -2441,7 +2624,6 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
       end
     end
   end
-  redis.call('ZREM', keys.leases, unpack(numbers))
 -- Fields of jobs that are gone; of those kept their ends by time, and their fields with values.
 local function store_ends(keys, gone, kept, kept_runs)
   if #gone > 0 then
@@ -2463,10 +2645,11 @@ local function drop_done(keys, queue, settings, now_ms, most)
   end
   local above = settings.keep_ms == 0 and most or 0
   if settings.keep_count > 0 then
-    above = redis.call('ZCARD', keys.done) - settings.keep_count
+    local kept = redis.pcall('ZCARD', keys.done)
+    above = type(kept) == 'number' and kept - settings.keep_count or 0
   end
   if above > #surplus then
-    surplus = redis.call('ZRANGE', keys.done, '0', math.min(above, most) - 1)
+    surplus = redis.pcall('ZRANGE', keys.done, '0', math.min(above, most) - 1)
   end
   if #surplus == 0 then
     return
@@ -2498,7 +2681,16 @@ end
   end
   return refused, #ended + #stopped
 end
-  refused, queue.over = carry_out_acks(keys, queue, settings, acks, acks_at, now_us)
+  refused, queue.over = carry_out_acks(
+    keys,
+    meta,
+    queue,
+    settings,
+    acks,
+    acks_at,
+    now_us,
+    takes_in_turn and is_marked(queue, 2)
+  )
 end
 if limit > 0 and queue.watch_ms <= now_ms then
   queue.watch_ms = 0
@@ -2522,6 +2714,11 @@ local function exact(number)
   end
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
+end
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
 end
 local function with_flag(flags, flag)
   return has_flag(flags, flag) and flags or flags + flag
@@ -2560,22 +2757,20 @@ local function join_group(keys, queue, job, seq, in_front, now_us)
   local group = open_group(keys.groups, queue, job.group)
   redis.call('ZADD', keys.grouped, group.number, (in_front and '0000000000' or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(keys.turns, keys.held, job.group, group, now_us)
-  save_group(keys.groups, job.group, group, now_us)
+  place_group(keys, job.group, group, now_us)
 end
 -- Lets groups that were held back enter the ring, or sets anew until when they are.
 local function look_at_held(keys, names, now_us)
   for _, name in ipairs(names) do
-    redis.call('ZREM', keys.held, name)
     local group = read_group(keys.groups, name)
-    if group then
-      enter_ring(keys.turns, keys.held, name, group, now_us)
-      save_group(keys.groups, name, group, now_us)
+    if not group or not place_group(keys, name, group, now_us) then
+      redis.call('ZREM', keys.held, name)
     end
   end
 end
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
+-- Answers whether it stands: not where it needs a right to the list that the user misses.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, 2)
@@ -2585,28 +2780,44 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     redis.call('ZADD', keys.prioritized, in_front and '-4294967296' or -job.priority, seq)
   elseif in_front then
     set_mark(queue, RETURNED)
-    redis.call('LPUSH', keys.ready, seq)
+    return type(redis.pcall('LPUSH', keys.ready, seq)) == 'number'
   else
-    redis.call('RPUSH', keys.ready, seq)
+    return type(redis.pcall('RPUSH', keys.ready, seq)) == 'number'
   end
+  return true
+end
+-- As stand_ready, of so many bytes. Where it cannot stand it is due at once, and comes to stand with all that is. Answers its state.
+local function place_ready(keys, queue, job, seq, size, state, now_us)
+  if stand_ready(keys, queue, job, seq, state == 'b', now_us) then
+    queue.ready = queue.ready + size
+    return state
+  end
+  local now_ms = math.floor(now_us / 1000)
+  redis.call('ZADD', keys.scheduled, string.format('%.0f', now_ms), seq)
+  note_due(queue, now_ms)
+  queue.scheduled = queue.scheduled + size
+  return 's'
+end
+-- The least score; nil where there is none. What may not be seen now is looked for again in a moment.
+local function least_of(set, now_ms)
+  local first = redis.pcall('ZRANGE', set, '0', '0', 'WITHSCORES')
+  return first.err and now_ms + 1000 or tonumber(first[2])
 end
 -- When there is something to do again although nobody calls, in milliseconds of the server; nil: never.
 local function next_due_ms(keys, queue, settings, now_ms)
-  local first = redis.call('ZRANGE', keys.scheduled, '0', '0', 'WITHSCORES')[2]
-  local lease = redis.call('ZRANGE', keys.leases, '0', '0', 'WITHSCORES')[2]
-  local soonest = math.min(tonumber(first or math.huge), tonumber(lease or math.huge))
+  local first, lease = least_of(keys.scheduled, now_ms), least_of(keys.leases, now_ms)
+  local soonest = math.min(first or math.huge, lease or math.huge)
   if is_marked(queue, 2) then
-    local group = redis.call('ZRANGE', keys.held, '0', '0', 'WITHSCORES')[2]
-    soonest = math.min(soonest, tonumber(group or math.huge))
+    soonest = math.min(soonest, least_of(keys.held, now_ms) or math.huge)
   end
   if is_marked(queue, 4) then
-    local parent = redis.call('ZRANGE', keys.parents, '0', '0', 'WITHSCORES')[2]
+    local parent = least_of(keys.parents, now_ms)
     -- Those of other queues are asked after by somebody, who may take a moment.
-    local ask_ms = parent and parent ~= '0' and math.max(tonumber(parent), now_ms + 1000)
-    soonest = math.min(soonest, parent == '0' and now_ms or ask_ms or math.huge)
+    local ask_ms = parent and math.max(parent, now_ms + 1000)
+    soonest = math.min(soonest, parent == 0 and now_ms or ask_ms or math.huge)
   end
   if is_marked(queue, 8) and not settings.paused then
-    local run = redis.call(
+    local run = redis.pcall(
       'ZRANGEBYSCORE',
       keys.recurring,
       '-inf',
@@ -2615,15 +2826,55 @@ local function next_due_ms(keys, queue, settings, now_ms)
       'LIMIT',
       '0',
       '1'
-    )[2]
-    soonest = math.min(soonest, tonumber(run or math.huge))
+    )
+    soonest = math.min(soonest, run.err and now_ms + 1000 or tonumber(run[2] or math.huge))
   end
   return soonest < math.huge and soonest or nil
 end
 if limit > 0 and (queue.due_ms <= now_ms or (queue.is_behind and queue.due_ms > now_ms + 1000)) then
 -- Sees to what the time has brought: leases that ended, jobs that are due, parents to ask after, and runs that recur.
 -- About as many jobs become ready as are \`wanted\`, for others wait meanwhile.
-local function bring_due(keys, queue, settings, now_us, wanted)
+
+-- Whether the user may do all that is done to one of them: each is seen to as a whole. The commands, each once on nothing.
+local function may_bring_due(keys, meta, queue)
+  local tried = {
+    redis.pcall('HDEL', keys.jobs, ''),
+    redis.pcall('ZREM', keys.leases, ''),
+    redis.pcall('ZADD', keys.leases, 'XX', '0', ''),
+    redis.pcall('HSET', meta, 'codec', queue.codec),
+    redis.pcall('HEXISTS', keys.jobs, ''),
+    redis.pcall('ZCARD', keys.held),
+    redis.pcall('EXISTS', keys.short),
+    redis.pcall('LLEN', keys.turns),
+  }
+  local read = {
+    redis.pcall('ZRANGE', keys.held, '1', '0'),
+    redis.pcall('ZRANGEBYSCORE', keys.held, '+inf', '-inf'),
+    redis.pcall('ZRANGEBYLEX', keys.children, '+', '-'),
+    redis.pcall('LRANGE', keys.turns, '1', '0'),
+  }
+  for _, each in ipairs(tried) do
+    if type(each) ~= 'number' then
+      return false
+    end
+  end
+  for _, each in ipairs(read) do
+    if each.err then
+      return false
+    end
+  end
+  local popped = redis.pcall('LPOP', keys.turns, '0')
+  return not (popped and popped.err)
+    and not redis.pcall('HGET', keys.jobs, '')
+    and not redis.pcall('ZSCORE', keys.held, '')
+end
+
+-- Without a right to it nothing of that is seen to, and the next call looks again.
+local function bring_due(keys, meta, queue, settings, now_us, wanted)
+  if not may_bring_due(keys, meta, queue) then
+    queue.is_refused = true
+    return
+  end
 -- A list of texts that is kept short, as one text: how many were ever added in four bytes, then each behind its length in two.
 
 -- Adds one. Where \`most\` are there, the oldest of them goes but for the \`spared\` first ones. \`packed\`: false: none yet.
@@ -2743,16 +2994,15 @@ local function reclaim_lost(keys, queue, now_us, most)
         count_job(queue, 'd', run.name)
       else
         happened(queue, 'reclaimed', seq, job, run, 'lost')
-        stand_ready(keys, queue, job, seq, true, now_us)
+        local state = place_ready(keys, queue, job, seq, run.size, 'b', now_us)
         note_history(keys.jobs, seq, run, 'l', now_ms, run.at_ms, '')
         redis.call(
           'HSET',
           keys.jobs,
           'r' .. seq,
-          pack_run('b', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
+          pack_run(state, run.token, run.attempts, now_ms, run.size, run.flags, run.name)
         )
         note_failure(keys.jobs, seq, now_ms, 'lost', 'the lease ended before the job did')
-        queue.ready = queue.ready + run.size
       end
       if run.state ~= 'x' then
         queue.reclaimed = queue.reclaimed + 1
@@ -2769,11 +3019,15 @@ local function show_due(keys, queue, now_us, most)
   for at = 1, #due, 2 do
     local seq, due_ms = due[at], tonumber(due[at + 1])
     local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
-    redis.call('ZREM', keys.scheduled, seq)
-    if stored[1] then
-      local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
+    local job = stored[1] and read_job(stored[1], queue.usual)
+    -- One that may not stand there yet is still due.
+    local stands = not job or stand_ready(keys, queue, job, seq, false, now_us)
+    if stands then
+      redis.call('ZREM', keys.scheduled, seq)
+    end
+    if job and stands then
+      local run = unpack_run(stored[2])
       queue.scheduled, queue.ready = queue.scheduled - run.size, queue.ready + run.size
-      stand_ready(keys, queue, job, seq, false, now_us)
       redis.call(
         'HSET',
         keys.jobs,
@@ -3264,8 +3518,9 @@ local function spawn_job(keys, queue, id, recurrence, time_ms, now_us)
   if key ~= '' then
     hold_unique(keys.ids, key, seq, till, now_ms + recurrence.window_ms)
   end
-  stand_ready(keys, queue, job, seq, false, now_us)
-  queue.ready = queue.ready + size
+  if place_ready(keys, queue, job, seq, size, 'r', now_us) == 's' then
+    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', 0, 0, time_ms, size, flags, job.name))
+  end
   recurrence.last_ms, recurrence.last_job, recurrence.runs = time_ms, number, recurrence.runs + 1
 end
 
@@ -3298,14 +3553,9 @@ local function look_again(queue, due_ms, now_ms)
 end
   queue.due_ms = look_again(queue, next_due_ms(keys, queue, settings, now_ms) or 9007199254740991, now_ms)
 end
-  bring_due(keys, queue, settings, now_us, limit)
+  bring_due(keys, meta, queue, settings, now_us, limit)
 end
 local settled = 0
-local function note_due(queue, due_ms)
-  if due_ms < queue.due_ms then
-    queue.due_ms = due_ms
-  end
-end
 if queue.settling then
 -- Telling children that their parents have ended; see shared/queue/parents.
 -- The newest failure of a job, in the hash of jobs under 'e' and its number: when, of what kind, and its message.
@@ -3372,22 +3622,20 @@ end
 
 -- A job that was claimed waits again, until it is due.
 local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
-  local is_due = due_ms <= math.floor(now_us / 1000)
-  local state = is_due and 'r' or 's'
+  local state = 's'
+  if due_ms <= math.floor(now_us / 1000) then
+    state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
   redis.call(
     'HSET',
     keys.jobs,
     'r' .. seq,
     pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
   )
-  if is_due then
-    queue.ready = queue.ready + run.size
-    stand_ready(keys, queue, job, seq, false, now_us)
-  else
-    queue.scheduled = queue.scheduled + run.size
-    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
-    note_due(queue, due_ms)
-  end
 end
 local function unblock(keys, queue, seq, run)
   redis.call('ZREM', keys.blocked, seq)
@@ -3534,12 +3782,17 @@ local function end_watch(queue, score)
     queue.watch_ms = 0
   end
 end
+-- One of those waits no more, or several. Answers whether the user may do that.
+local function remove_idle(idle, queue, names)
+  local removed = redis.pcall('ZREM', idle, unpack(names))
+  local may = type(removed) == 'number'
+  queue.idle = queue.idle - (may and removed or 0)
+  return may
+end
 -- Answers its score if it was still waiting.
 local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and tonumber(redis.call('ZSCORE', idle, name))
-  if score then
-    redis.call('ZREM', idle, name)
-    queue.idle = queue.idle - 1
+  local score = queue.idle > 0 and name ~= '' and tonumber(redis.pcall('ZSCORE', idle, name))
+  if score and remove_idle(idle, queue, { name }) then
     end_watch(queue, score)
   end
   return score
@@ -3632,15 +3885,20 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
+-- Notes end no call: where the user misses a right to them there are none.
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
   local is_new = minute ~= queue.minute
   if is_new then
-    queue.minute = minute
     noted = struct.pack('>Bc0BHdd', 1, 'm', 0, 0, minute, 0) .. noted
   end
-  if redis.call('APPEND', notes, noted) > 16384 then
--- Puts what is noted into the statistics.
+  local length = redis.pcall('APPEND', notes, noted)
+  if type(length) ~= 'number' then
+    return
+  end
+  queue.minute = minute
+  if length > 16384 then
+-- Puts what is noted into the statistics. Answers whether it did: not where the user misses a right to it.
 -- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
 --   names                       the first names that were met, each behind its length
 --   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
@@ -3846,8 +4104,8 @@ local function enter_period(entered, period, minute, name, tally)
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
-local function changed_periods(stats, notes)
-  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+local function changed_periods(stats, notes, packed_names)
+  local names, entered = read_names(packed_names), {}
   local minutes = tallies_of_notes(notes)
   for _, minute in ipairs(minutes) do
     for _, tally in ipairs(minutes[minute]) do
@@ -3873,20 +4131,26 @@ local function changed_periods(stats, notes)
 end
 
 local function fold(notes, stats)
-  local changed = changed_periods(stats, redis.call('GET', notes))
+  local noted, names = redis.pcall('GET', notes), redis.pcall('HGET', stats, 'names')
+  if type(noted) ~= 'string' or type(names) == 'table' then
+    return false
+  end
+  local changed = changed_periods(stats, noted, names or '')
   local pairs_of = {}
   for field, value in pairs(changed) do
     pairs_of[#pairs_of + 1] = field
     pairs_of[#pairs_of + 1] = value
   end
-  redis.call('HSET', stats, unpack(pairs_of))
-  redis.call('DEL', notes)
+  -- What is folded once is not folded again.
+  return type(redis.pcall('DEL', notes)) == 'number'
+    and type(redis.pcall('HSET', stats, unpack(pairs_of))) == 'number'
 end
-    fold(notes, stats)
-    redis.call('PEXPIRE', stats, '7862400000')
-    queue.minute = 0
+    if fold(notes, stats) then
+      redis.pcall('PEXPIRE', stats, '7862400000')
+      queue.minute = 0
+    end
   elseif is_new then
-    redis.call('PEXPIRE', notes, '7862400000')
+    redis.pcall('PEXPIRE', notes, '7862400000')
   end
 end
 local function packed_state(queue)
@@ -3964,11 +4228,14 @@ local function save_queue_and_call(meta, queue, caller, call, now_ms, answer)
   local added = write_state(meta, queue, packed_state(queue), caller, record)
   forget_old_calls(meta, call, added, now_ms)
 end
+local function is_above(count, least)
+  return type(count) == 'number' and count > least
+end
 -- Whether more is ready, as far as is known without looking at each.
 local function has_more(keys, queue)
-  return redis.call('LLEN', keys.ready) > queue.ghosts
-    or (is_marked(queue, PRIORITIES) and redis.call('ZCARD', keys.prioritized) > 0)
-    or (is_marked(queue, 2) and redis.call('LLEN', keys.turns) > 0)
+  return is_above(redis.pcall('LLEN', keys.ready), queue.ghosts)
+    or (is_marked(queue, PRIORITIES) and is_above(redis.pcall('ZCARD', keys.prioritized), 0))
+    or (is_marked(queue, 2) and is_above(redis.pcall('LLEN', keys.turns), 0))
 end
 -- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
 -- statistics are to know.
@@ -4024,7 +4291,7 @@ local function forget_old_results(results, count, now_ms)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', results, unpack(over))
+    redis.pcall('HDEL', results, unpack(over))
     left = left - math.abs(size)
     size = -math.min(left, 1500)
   end
@@ -4043,8 +4310,9 @@ local function keep_results(results, ended, now_ms)
     )
     longest = math.max(longest, each.keep_ms)
   end
-  if redis.call('PTTL', results) < longest + 3600000 then
-    redis.call('PEXPIRE', results, longest + 2 * 3600000)
+  local left_ms = redis.pcall('PTTL', results)
+  if type(left_ms) ~= 'number' or left_ms < longest + 3600000 then
+    redis.pcall('PEXPIRE', results, longest + 2 * 3600000)
   end
   forget_old_results(results, #ended, now_ms)
 end
@@ -4128,9 +4396,10 @@ local function send_message(stored, number, events, now_ms)
   send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events > 0 and stored then
-    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  local stored = #events > 0 and redis.pcall('HGET', listeners, 'channel')
+  local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
+  if type(number) == 'number' then
+    send_message(stored, number, events, now_ms)
   end
 end
     publish(keys.listeners, queue.events, now_ms)
@@ -4145,9 +4414,11 @@ local function format_claimed(token, count, ends_ms, refused)
 end
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
-  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local popped = queue.idle > 0 and redis.pcall('ZPOPMIN', idle) or {}
   local name, score = popped[1], popped[2]
-  if not name then
+  if popped.err then
+    return nil
+  elseif not name then
     queue.idle = 0
     return nil
   end
@@ -4168,7 +4439,7 @@ local function tell_idle(worker, how)
 end
 -- Whether a second one that is not of this process comes by itself by then.
 local function has_second(idle, process, by_ms, now_ms, how)
-  local names = redis.call('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
+  local names = redis.pcall('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
   for _, name in ipairs(names) do
     local ticket = ticket_of(name)
     if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
@@ -4198,7 +4469,7 @@ local function listening_here(processes, how)
   end
   return listening
 end
-  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })
   end
@@ -4210,7 +4481,7 @@ end
     end
   end
   if gone[1] then
-    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+    remove_idle(idle, queue, gone)
   end
 end
 -- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
@@ -4238,10 +4509,10 @@ local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
       end_watch(queue, score)
       local is_late = score >= 2251799813685248 and score < 2251799813685248 + now_ms - 1000
       if not is_late and tell_idle(name, how) then
-        redis.call('ZADD', idle, 2251799813685248 + by_ms, name)
+        redis.pcall('ZADD', idle, 2251799813685248 + by_ms, name)
         return true, own
       end
-      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+      remove_idle(idle, queue, { name })
     end
   end
   return false, own
@@ -4250,7 +4521,7 @@ end
 local function call_second(idle, queue, process, by_ms, now_ms, how)
   local from, count = 0, 10
   while from < 500 do
-    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local some = redis.pcall('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
     local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
     if called or #some < 2 * count then
       return
@@ -4258,7 +4529,7 @@ local function call_second(idle, queue, process, by_ms, now_ms, how)
     from, count = from + own, 100
   end
   -- Behind all others stand those that watch.
-  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
+  call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 -- Sees to it that one that is not of this process comes by then.
 local function see_to_second(idle, queue, process, by_ms, now_ms, how)
@@ -4299,7 +4570,7 @@ local function called_until(score, now_ms)
 end
 -- The process of the first one, or nil. The newest is the one; there may be others, which were late.
 local function watching_process(idle)
-  local first = redis.call('ZRANGEBYSCORE', idle, 1125899906842624, '(2251799813685248', 'LIMIT', '0', '10')
+  local first = redis.pcall('ZRANGEBYSCORE', idle, 1125899906842624, '(2251799813685248', 'LIMIT', '0', '10')
   return first[1] and process_of({ id = first[#first] })
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
@@ -4346,7 +4617,8 @@ local function room_of(leases, queue, settings, limit, now_us)
     return 0
   end
   if settings.concurrency > 0 then
-    room = math.min(room, settings.concurrency - redis.call('ZCOUNT', leases, '-inf', '(+inf'))
+    local claimed = redis.pcall('ZCOUNT', leases, '-inf', '(+inf')
+    room = type(claimed) == 'number' and math.min(room, settings.concurrency - claimed) or 0
   end
   if settings.rate_limit > 0 then
     queue.arrival_us = bounded_arrival(queue.arrival_us, settings, now_us)
@@ -4378,6 +4650,15 @@ local function payload_of(jobs, seq, record, body_at, flags)
   end
   return string.sub(record, body_at)
 end
+-- Those that are leased leave their places. Without the right to take them from the list they leave their numbers behind, as ghosts.
+local function leave_taken(keys, queue, taken)
+  if #taken.prioritized > 0 then
+    redis.call('ZREM', keys.prioritized, unpack(taken.prioritized))
+  end
+  if taken.passed > 0 and redis.pcall('LTRIM', keys.ready, string.format('%d', taken.passed), '-1').err then
+    queue.ghosts = math.max(queue.ghosts, taken.ghosts) + taken.listed
+  end
+end
   local taken, is_cut
 -- The arrival time after so many starts. Rounded up where a burst is set, for there it may be a single one; else down, as it
 -- always was: a microsecond too many would hold back the last of a window.
@@ -4405,11 +4686,17 @@ end
 local function take_listed(jobs, ready, queue, count, taken)
   local passed, seen = 0, taken.seen
   while count > 0 and passed < 1000 do
-    local numbers = redis.call('LPOP', ready, count)
-    if not numbers then
+    local from = taken.passed
+    local numbers =
+      redis.pcall('LRANGE', ready, string.format('%d', from), string.format('%d', from + count - 1))
+    if numbers.err then
+      -- What was acked is so though nothing may be claimed.
+      return queue.over == 0 and redis.call('LRANGE', ready, '1', '0')
+    elseif #numbers == 0 then
       queue.ghosts = 0
       return
     end
+    taken.passed = from + #numbers
     local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
     for at, seq in ipairs(numbers) do
       local record, packed = stored[at * 2 - 1], stored[at * 2]
@@ -4420,6 +4707,7 @@ local function take_listed(jobs, ready, queue, count, taken)
         taken[#taken + 1] = seq
         taken[#taken + 1] = record
         taken[#taken + 1] = packed
+        taken.listed = taken.listed + 1
         count = count - 1
       else
         queue.ghosts = math.max(0, queue.ghosts - 1)
@@ -4444,34 +4732,35 @@ local function take_numbers(jobs, numbers, taken)
   end
 end
 
-local function take_prioritized(jobs, prioritized, from, to, count, taken)
-  local numbers = redis.call('ZRANGEBYSCORE', prioritized, from, to, 'LIMIT', '0', count)
-  if #numbers > 0 then
-    redis.call('ZREM', prioritized, unpack(numbers))
-    take_numbers(jobs, numbers, taken)
+-- \`side\`: of which side of the list they are; so many of them are taken already.
+local function take_prioritized(jobs, prioritized, side, from, to, count, taken)
+  local numbers = redis.call('ZRANGEBYSCORE', prioritized, from, to, 'LIMIT', taken[side], count)
+  taken[side] = taken[side] + #numbers
+  for _, seq in ipairs(numbers) do
+    taken.prioritized[#taken.prioritized + 1] = seq
   end
+  take_numbers(jobs, numbers, taken)
 end
 
--- The next job of the group whose turn it is, or nil where no group may be served.
+-- The next job of the group whose turn it is, and how many groups have none any more by that.
 local function take_of_group(keys, now_us)
-  local name = redis.call('LPOP', keys.turns)
-  if not name then
-    return nil
-  end
+  local name = redis.call('LRANGE', keys.turns, '0', '0')[1]
   local group = read_group(keys.groups, name)
   group.in_ring = false
   local number = string.format('%.0f', group.number)
   local member = redis.call('ZRANGEBYSCORE', keys.grouped, number, number, 'LIMIT', '0', '1')[1]
   if member then
-    redis.call('ZREM', keys.grouped, member)
     group.ready, group.claimed = group.ready - 1, group.claimed + 1
     if group.rate_limit > 0 then
       group.arrival_us = arrival_after(group.arrival_us, group, now_us, 1)
     end
   end
-  enter_ring(keys.turns, keys.held, name, group, now_us)
-  save_group(keys.groups, name, group, now_us)
-  return member and string.sub(member, 11) or false
+  place_group(keys, name, group, now_us)
+  redis.call('LPOP', keys.turns)
+  if member then
+    redis.call('ZREM', keys.grouped, member)
+  end
+  return member and string.sub(member, 11), group.in_ring and 0 or 1
 end
 
 -- The list counts as one group more.
@@ -4483,14 +4772,14 @@ local function take_in_turn(keys, queue, count, now_us, taken)
       queue.turn = 0
       take_listed(keys.jobs, keys.ready, queue, 1, taken)
     else
-      local seq = take_of_group(keys, now_us)
+      local seq, gone = take_of_group(keys, now_us)
+      ring = ring - gone
       if seq then
         queue.turn = queue.turn + 1
         take_numbers(keys.jobs, { seq }, taken)
       else
         empty = empty + 1
       end
-      ring = redis.call('LLEN', keys.turns)
     end
     count = count - (#taken - before) / 3
   end
@@ -4502,7 +4791,7 @@ local function take_some(keys, queue, count, now_us, taken)
   local before = #taken
   local has_priorities = is_marked(queue, PRIORITIES)
   if has_priorities then
-    take_prioritized(keys.jobs, keys.prioritized, '-inf', '(0', count, taken)
+    take_prioritized(keys.jobs, keys.prioritized, 'before', '-inf', '(0', count, taken)
   end
   if is_marked(queue, 2) then
     take_in_turn(keys, queue, count - (#taken - before) / 3, now_us, taken)
@@ -4511,7 +4800,7 @@ local function take_some(keys, queue, count, now_us, taken)
   end
   local left = count - (#taken - before) / 3
   if has_priorities and left > 0 then
-    take_prioritized(keys.jobs, keys.prioritized, '(0', '+inf', left, taken)
+    take_prioritized(keys.jobs, keys.prioritized, 'behind', '(0', '+inf', left, taken)
   end
   return taken
 end
@@ -4556,6 +4845,7 @@ local function take_ready(keys, queue, count, now_us)
 -- Jobs that were lost or released while the queue had none with a priority or a group stand at the front of the list,
 -- which is not served first any more. As many as are wanted go where such jobs stand since then: before all priorities.
 local function bring_returned(keys, queue, count)
+  local ghosts = queue.ghosts
   local looked = math.min(queue.ghosts, 1000) + count
   local numbers = redis.call('LRANGE', keys.ready, '0', string.format('%d', looked - 1))
   local stored = #numbers > 0 and redis.call('HMGET', keys.jobs, unpack(fields_of(numbers)))
@@ -4574,12 +4864,14 @@ local function bring_returned(keys, queue, count)
     end
     passed = at
   end
-  if passed > 0 then
-    redis.call('LTRIM', keys.ready, string.format('%d', passed), '-1')
-  end
   if #returned > 0 then
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, unpack(returned))
+  end
+  if passed > 0 and redis.pcall('LTRIM', keys.ready, string.format('%d', passed), '-1').err then
+    -- They leave their numbers behind.
+    queue.ghosts = ghosts + #returned / 2
+    return
   end
   -- Behind the first other one there are none.
   if #returned < count * 2 and (passed < #numbers or #numbers < looked) then
@@ -4588,7 +4880,15 @@ local function bring_returned(keys, queue, count)
 end
     bring_returned(keys, queue, count)
   end
-  local taken = { seen = queue.ghosts > 0 and {} or nil }
+  local taken = {
+    seen = queue.ghosts > 0 and {} or nil,
+    ghosts = queue.ghosts,
+    passed = 0,
+    listed = 0,
+    prioritized = {},
+    before = 0,
+    behind = 0,
+  }
   if is_marked(queue, 128) and queue.ready > 4194304 then
     return take_large(keys, queue, count, now_us, taken)
   end
@@ -4598,7 +4898,7 @@ end
   end
   count = #taken / 3
   if count > 0 then
--- Leasing what was taken: a flat list of number, record and packed run.
+-- Leasing what was taken: a flat list of number, record and packed run; see shared/queue/take.
 -- The options of a claimed job, told beside it by its place.
 
 local function tell_options(options, place, seq, job)
@@ -4612,13 +4912,62 @@ local function tell_options(options, place, seq, job)
   options[#options + 1] = job.tags
 end
 
--- Answers what is told of the jobs, and of those with options what those are. Notes how long they waited.
+-- Those that could not be leased are as they were.
+local function take_back_leases(jobs, queue, taken)
+  local runs = {}
+  for at = 1, #taken, 3 do
+    local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
+    if not packed then
+      local is_plain = string.byte(record) > 0
+      local name = is_plain and plain_name(record, queue.usual) or read_job(record, queue.usual).name
+      packed = pack_run('r', 0, 0, math.floor(seq / 1000), #record, is_plain and 1 or 0, name)
+    end
+    runs[#runs + 1] = 'r' .. seq
+    runs[#runs + 1] = packed
+  end
+  redis.call('HSET', jobs, unpack(runs))
+end
+
+-- Writes runs and leases. Answers whether the user may do that; if not, nothing has changed.
+local function store_leases(keys, queue, taken, runs, ends)
+  if type(redis.pcall('HSET', keys.jobs, unpack(runs))) == 'table' then
+    -- A server out of memory takes them behind a removal only.
+    redis.call('LTRIM', keys.ready, '0', '-1')
+    redis.call('HSET', keys.jobs, unpack(runs))
+  end
+  local marks = queue.marks
+-- Adds the entry to what is written, where it is not there yet.
+local function widen(queue, mark, written, first)
+  if queue.marks % (mark * 2) < mark then
+    queue.marks = queue.marks + mark
+    written[#written + 1] = first
+    written[#written + 1] = string.rep('~', 65)
+  end
+end
+  widen(queue, WIDE_LEASES, ends, '+inf')
+  if type(redis.pcall('ZADD', keys.leases, unpack(ends))) == 'table' then
+    queue.marks = marks
+    take_back_leases(keys.jobs, queue, taken)
+    return false
+  end
+  return true
+end
+
+-- Keys that are held until their jobs start are free. The commands were tried before.
+local function free_started(ids, starting)
+  for seq, job in pairs(starting) do
+    free_unique(ids, job, seq, false)
+  end
+end
+
+-- Answers what is told of the jobs, and of those with options what those are. Notes how long they waited. Nil without the right to
+-- lease, and nothing has changed.
 local function lease_jobs(keys, queue, taken, now_us, lease_ms)
   local now_ms = math.floor(now_us / 1000)
   local ends_ms = string.format('%.0f', now_ms + lease_ms)
   local token, events = queue.token, queue.events
   local told, options, runs, ends = {}, {}, {}, {}
-  local waited = {}
+  local waited, starting, started, bytes = {}, {}, {}, 0
   for at = 1, #taken, 3 do
     local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
     local attempts, size = 1, #record
@@ -4640,8 +4989,8 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
       local job = read_job(record, queue.usual)
       flags, name, body_at, id = packed and flags or 0, job.name, job.body_at, job.id
       tell_options(options, (at - 1) / 3, seq, job)
-      if job.unique ~= '' then
-        free_unique(keys.ids, job, seq, false)
+      if string.sub(job.unique, 1, 1) == 's' then
+        starting[seq] = job
       end
     end
     local told_at = #told
@@ -4655,24 +5004,25 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
     ends[#ends + 1] = ends_ms
     ends[#ends + 1] = seq
     if events then
-      events[#events + 1] = { 'claimed', seq, id, name, attempts, token, flags, '' }
+      started[#started + 1] = { 'claimed', seq, id, name, attempts, token, flags, '' }
     end
     waited[#waited + 1] = since_ms
     waited[#waited + 1] = name
-    queue.ready, queue.claimed = queue.ready - size, queue.claimed + size
+    bytes = bytes + size
   end
-  queue.token = token
-  redis.call('HSET', keys.jobs, unpack(runs))
--- Adds the entry to what is written, where it is not there yet.
-local function widen(queue, mark, written, first)
-  if queue.marks % (mark * 2) < mark then
-    queue.marks = queue.marks + mark
-    written[#written + 1] = first
-    written[#written + 1] = string.rep('~', 65)
+  if next(starting) then
+    redis.call('HDEL', keys.ids, '')
+    redis.call('HGET', keys.ids, '')
   end
-end
-  widen(queue, WIDE_LEASES, ends, '+inf')
-  redis.call('ZADD', keys.leases, unpack(ends))
+  if not store_leases(keys, queue, taken, runs, ends) then
+    return nil
+  end
+  leave_taken(keys, queue, taken)
+  free_started(keys.ids, starting)
+  for _, event in ipairs(started) do
+    events[#events + 1] = event
+  end
+  queue.token, queue.ready, queue.claimed = token, queue.ready - bytes, queue.claimed + bytes
   note_due(queue, now_ms + lease_ms)
   note_spans(queue, 'w', waited, 2, 1, now_us / 1000, 1)
   return told, options
@@ -4685,9 +5035,19 @@ end
     queue.token = next_token(queue.token, now_us) - 1
     token, ends_ms = queue.token, now_ms + lease_ms
     told, options = lease_jobs(keys, queue, taken, now_us, lease_ms)
+    if not told then
+      -- Nothing is leased without the right to that; a call that acks nothing is refused.
+      if queue.over == 0 then
+        redis.call('ZADD', leases, 'XX', '0', '')
+      end
+      told, options, count, token, ends_ms, room = {}, {}, 0, 0, 0, 0
+    end
     if settings.rate_limit > 0 then
       queue.arrival_us = arrival_after(queue.arrival_us, settings, now_us, count)
     end
+  end
+  if #taken == 0 then
+    leave_taken(keys, queue, taken)
   end
   if is_cut then
     -- It comes again for the others.
@@ -4716,8 +5076,7 @@ local function next_change_ms(held, queue, settings, ends_ms, now_us)
     soonest = math.min(soonest, math.floor(now_us / 1000) + start_ms)
   end
   if is_marked(queue, 2) then
-    local group = redis.call('ZRANGE', held, '0', '0', 'WITHSCORES')[2]
-    soonest = math.min(soonest, tonumber(group or math.huge))
+    soonest = math.min(soonest, least_of(held, math.floor(now_us / 1000)) or math.huge)
   end
   return soonest
 end
@@ -4727,11 +5086,15 @@ end
 if waits then
 -- How a worker waits; see shared/queue/idle.
 
+-- Answers whether it stands there, where the user may do that.
 local function stand_idle(idle, queue, name, score)
-  if redis.call('ZADD', idle, score, name) == 1 then
+  local added = redis.pcall('ZADD', idle, score, name)
+  -- One that a call left there which was refused then is counted now.
+  if added == 1 or queue.idle == 0 and added == 0 then
     queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, '7200000')
+    redis.pcall('PEXPIRE', idle, '7200000')
   end
+  return type(added) == 'number'
 end
 
 -- Until when a worker of this process watches as the second one; nil: it need not.
@@ -4751,8 +5114,7 @@ local function wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
   queue.idlers = queue.idlers + 1
   if due_ms and not (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
     see_to_second(idle, queue, process, due_ms + 1000, now_ms, how)
-    queue.watch_ms = due_ms
-    stand_idle(idle, queue, worker, 1125899906842624 + queue.idlers)
+    queue.watch_ms = stand_idle(idle, queue, worker, 1125899906842624 + queue.idlers) and due_ms or 0
     return math.max(1, math.min(due_ms, by_ms or math.huge) - now_ms)
   end
   if by_ms and by_ms > (due_ms and queue.watch_ms or now_ms) + 1000 then
@@ -4761,7 +5123,9 @@ local function wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
   if due_ms and not by_ms and queue.idle > 0 then
     by_ms = second_until(idle, queue, process, now_ms, how)
   end
-  stand_idle(idle, queue, worker, by_ms and 2251799813685248 + by_ms or queue.idlers)
+  if not stand_idle(idle, queue, worker, by_ms and 2251799813685248 + by_ms or queue.idlers) then
+    return 1000
+  end
   return by_ms and math.max(1, by_ms - now_ms) or 0
 end
 -- Lets a later call see whether the clock has stepped back since this one, which claimed nothing: tokens are numbered by the
@@ -4793,6 +5157,9 @@ elseif count == 0 and room > 0 and queue.ready > 0 and has_more(keys, queue) the
   -- What it looked at were places of jobs that are gone.
   recheck_ms = 1
 end
+if queue.is_refused and recheck_ms > 0 then
+  recheck_ms = math.max(recheck_ms, 1000)
+end
 tell_others(keys, queue, now_ms, how)
 save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(token, count, ends_ms, refused))
 waits = waits and 1 or 0
@@ -4816,7 +5183,7 @@ return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, re
     [133, 'lua/shared/queue/parents.lua', 1],
     [147, 'lua/shared/queue/names.lua', 1],
     [150, 'lua/shared/queue/groups.lua', 1],
-    [159, 'lua/shared/queue/ready.lua', 10],
+    [159, 'lua/shared/queue/ready.lua', 11],
     [162, 'lua/shared/queue/end.lua', 1],
     [164, 'lua/shared/queue/finish.lua', 1],
     [167, 'lua/shared/queue/told.lua', 1],
@@ -4846,233 +5213,247 @@ return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, re
     [433, 'lua/queue/ack-and-claim.lua', 146],
     [436, 'lua/shared/queue/told.lua', 7],
     [444, 'lua/queue/ack-and-claim.lua', 149],
-    [451, 'lua/shared/queue/count-job.lua', 1],
-    [464, 'lua/shared/queue/bucket.lua', 5],
-    [472, 'lua/shared/queue/note-alike.lua', 5],
-    [486, 'lua/shared/queue/note-spans.lua', 4],
-    [511, 'lua/shared/queue/marks.lua', 8],
-    [514, 'lua/shared/queue/marks.lua', 12],
-    [519, 'lua/shared/queue/rate.lua', 6],
-    [529, 'lua/shared/queue/rate.lua', 17],
-    [533, 'lua/shared/queue/rate.lua', 58],
-    [539, 'lua/shared/queue/run.lua', 13],
-    [542, 'lua/shared/queue/parents.lua', 15],
-    [545, 'lua/shared/queue/parents.lua', 24],
-    [552, 'lua/shared/queue/parents.lua', 32],
-    [555, 'lua/shared/queue/parents.lua', 41],
-    [566, 'lua/shared/queue/parents.lua', 53],
-    [575, 'lua/shared/queue/parents.lua', 63],
-    [593, 'lua/shared/queue/parents.lua', 92],
-    [607, 'lua/shared/queue/happened.lua', 1],
-    [619, 'lua/shared/queue/names.lua', 27],
-    [629, 'lua/shared/queue/names.lua', 38],
-    [636, 'lua/shared/queue/groups.lua', 25],
-    [657, 'lua/shared/queue/burst.lua', 6],
-    [664, 'lua/shared/queue/groups.lua', 48],
-    [668, 'lua/shared/queue/groups.lua', 62],
-    [690, 'lua/shared/queue/groups.lua', 85],
-    [707, 'lua/shared/queue/groups.lua', 130],
-    [716, 'lua/shared/queue/end.lua', 3],
-    [719, 'lua/shared/queue/keep-end.lua', 1],
-    [731, 'lua/shared/queue/end.lua', 7],
-    [753, 'lua/shared/queue/leave-tags.lua', 1],
-    [763, 'lua/shared/queue/end.lua', 30],
-    [772, 'lua/shared/queue/end.lua', 40],
-    [779, 'lua/shared/queue/note-end.lua', 6],
-    [804, 'lua/shared/queue/cancel.lua', 1],
-    [812, 'lua/queue/ack-and-claim.lua', 91],
-    [841, 'lua/queue/ack-and-claim.lua', 156],
-    [842, 'lua/shared/queue/carry-out-acks.lua', 1],
-    [843, 'lua/shared/queue/carry-out-acks.lua', 5],
-    [846, 'lua/shared/queue/judge.lua', 3],
-    [858, 'lua/shared/queue/run.lua', 30],
-    [876, 'lua/shared/queue/judge.lua', 15],
-    [897, 'lua/shared/queue/carry-out-acks.lua', 8],
-    [898, 'lua/shared/queue/stop.lua', 1],
-    [906, 'lua/shared/queue/carry-out-acks.lua', 9],
-    [910, 'lua/shared/queue/finish.lua', 53],
-    [962, 'lua/shared/queue/finish.lua', 42],
-    [972, 'lua/shared/queue/finish.lua', 105],
-    [974, 'lua/shared/queue/finish.lua', 6],
-    [1009, 'lua/shared/queue/finish.lua', 107],
-    [1014, 'lua/shared/queue/carry-out-acks.lua', 13],
-    [1018, 'lua/queue/ack-and-claim.lua', 158],
-    [1024, 'lua/shared/queue/is-behind.lua', 6],
-    [1027, 'lua/queue/ack-and-claim.lua', 166],
-    [1029, 'lua/shared/calls.lua', 1],
-    [1033, 'lua/shared/exact.lua', 1],
-    [1043, 'lua/shared/queue/flags.lua', 27],
-    [1046, 'lua/shared/queue/flags.lua', 31],
-    [1050, 'lua/shared/queue/groups.lua', 10],
-    [1064, 'lua/shared/queue/groups.lua', 53],
-    [1072, 'lua/shared/queue/groups.lua', 106],
-    [1076, 'lua/shared/queue/groups.lua', 111],
-    [1083, 'lua/shared/queue/groups.lua', 140],
-    [1094, 'lua/shared/queue/ready.lua', 13],
-    [1110, 'lua/shared/queue/next-due.lua', 1],
-    [1140, 'lua/queue/ack-and-claim.lua', 168],
-    [1141, 'lua/shared/queue/bring-due.lua', 1],
-    [1144, 'lua/shared/queue/entries.lua', 1],
-    [1162, 'lua/shared/queue/history.lua', 8],
-    [1169, 'lua/shared/queue/failure.lua', 1],
-    [1175, 'lua/shared/queue/note-failure.lua', 1],
-    [1179, 'lua/shared/queue/dead.lua', 1],
-    [1233, 'lua/shared/queue/bury-claimed.lua', 1],
-    [1240, 'lua/shared/queue/reclaim.lua', 1],
-    [1242, 'lua/shared/queue/reclaim.lua', 6],
-    [1282, 'lua/shared/queue/due.lua', 1],
-    [1304, 'lua/shared/queue/bring-due.lua', 12],
-    [1308, 'lua/shared/queue/leave-short.lua', 5],
-    [1315, 'lua/shared/queue/read-recurrence.lua', 1],
-    [1327, 'lua/shared/queue/read-recurrence.lua', 16],
-    [1381, 'lua/shared/queue/recurrence.lua', 1],
-    [1383, 'lua/shared/queue/recurrence.lua', 6],
-    [1427, 'lua/shared/queue/catch-up.lua', 1],
-    [1429, 'lua/shared/queue/next-interval.lua', 1],
-    [1434, 'lua/shared/queue/catch-up.lua', 8],
-    [1494, 'lua/shared/queue/bring-due.lua', 21],
-    [1497, 'lua/shared/queue/next-due.lua', 32],
-    [1506, 'lua/shared/queue/bring-due.lua', 24],
-    [1509, 'lua/shared/queue/spawn.lua', 1],
-    [1514, 'lua/shared/queue/body.lua', 1],
-    [1517, 'lua/shared/queue/body.lua', 7],
-    [1533, 'lua/shared/queue/number.lua', 1],
-    [1542, 'lua/shared/queue/enter-tags.lua', 1],
-    [1553, 'lua/shared/queue/leave-short.lua', 5],
-    [1560, 'lua/shared/queue/read-recurrence.lua', 1],
-    [1572, 'lua/shared/queue/read-recurrence.lua', 16],
-    [1626, 'lua/shared/queue/recurrence.lua', 1],
-    [1628, 'lua/shared/queue/recurrence.lua', 6],
-    [1672, 'lua/shared/queue/spawn.lua', 13],
-    [1673, 'lua/shared/queue/spawn.lua', 16],
-    [1721, 'lua/shared/queue/job.lua', 15],
-    [1750, 'lua/shared/queue/names.lua', 4],
-    [1758, 'lua/shared/queue/names.lua', 13],
-    [1761, 'lua/shared/queue/spawn.lua', 64],
-    [1811, 'lua/shared/queue/bring-due.lua', 28],
-    [1813, 'lua/shared/queue/look-again.lua', 4],
-    [1816, 'lua/shared/queue/bring-due.lua', 31],
-    [1818, 'lua/queue/ack-and-claim.lua', 170],
-    [1821, 'lua/shared/queue/note-due.lua', 4],
-    [1826, 'lua/queue/ack-and-claim.lua', 173],
-    [1827, 'lua/shared/queue/settle.lua', 1],
-    [1828, 'lua/shared/queue/failure.lua', 1],
-    [1834, 'lua/shared/queue/dead.lua', 1],
-    [1888, 'lua/shared/queue/backoff.lua', 1],
-    [1890, 'lua/shared/queue/backoff.lua', 22],
-    [1909, 'lua/shared/queue/parents.lua', 36],
-    [1913, 'lua/shared/queue/unblock.lua', 1],
-    [1919, 'lua/shared/queue/outbox.lua', 1],
-    [1930, 'lua/shared/queue/entries.lua', 1],
-    [1948, 'lua/shared/queue/history.lua', 8],
-    [1955, 'lua/shared/queue/settle.lua', 19],
-    [1956, 'lua/shared/queue/settle.lua', 22],
-    [1998, 'lua/shared/queue/parents.lua', 19],
-    [2002, 'lua/shared/queue/settle.lua', 64],
-    [2018, 'lua/shared/queue/put-out-end.lua', 1],
-    [2026, 'lua/shared/queue/settle.lua', 81],
-    [2045, 'lua/queue/ack-and-claim.lua', 175],
-    [2048, 'lua/shared/queue/idle.lua', 20],
-    [2054, 'lua/shared/queue/idle.lua', 160],
-    [2064, 'lua/queue/ack-and-claim.lua', 179],
-    [2065, 'lua/shared/calls.lua', 8],
-    [2069, 'lua/shared/calls.lua', 27],
-    [2077, 'lua/shared/drop-over.lua', 1],
-    [2102, 'lua/shared/calls.lua', 36],
-    [2108, 'lua/shared/tell.lua', 7],
-    [2111, 'lua/shared/tell.lua', 15],
-    [2129, 'lua/shared/tell.lua', 34],
-    [2144, 'lua/shared/tell.lua', 50],
-    [2152, 'lua/shared/queue/leave-notes.lua', 15],
-    [2160, 'lua/shared/queue/fold.lua', 1],
-    [2161, 'lua/shared/queue/statistics.lua', 1],
-    [2168, 'lua/shared/queue/statistics.lua', 9],
-    [2173, 'lua/shared/queue/statistics.lua', 16],
-    [2391, 'lua/shared/queue/fold.lua', 3],
-    [2402, 'lua/shared/queue/leave-notes.lua', 24],
-    [2409, 'lua/shared/queue/save.lua', 15],
-    [2444, 'lua/shared/queue/save.lua', 51],
-    [2450, 'lua/shared/queue/save-awaited.lua', 5],
-    [2461, 'lua/shared/queue/save.lua', 58],
-    [2468, 'lua/shared/queue/save.lua', 66],
-    [2475, 'lua/shared/queue/save-call.lua', 1],
-    [2484, 'lua/shared/queue/ready.lua', 40],
-    [2490, 'lua/shared/queue/tell-others.lua', 1],
-    [2492, 'lua/shared/queue/packed-notes.lua', 1],
-    [2493, 'lua/shared/queue/packed-notes.lua', 3],
-    [2501, 'lua/shared/queue/tell-others.lua', 5],
-    [2503, 'lua/shared/queue/result.lua', 1],
-    [2517, 'lua/shared/queue/tell-ends.lua', 1],
-    [2519, 'lua/shared/queue/tell-ends.lua', 6],
-    [2583, 'lua/shared/queue/tell-others.lua', 9],
-    [2586, 'lua/shared/queue/tell-others.lua', 13],
-    [2589, 'lua/shared/queue/publish.lua', 1],
-    [2590, 'lua/shared/queue/message.lua', 1],
-    [2600, 'lua/shared/queue/spelled.lua', 1],
-    [2608, 'lua/shared/queue/send.lua', 1],
-    [2624, 'lua/shared/queue/message.lua', 13],
-    [2647, 'lua/shared/queue/publish.lua', 3],
-    [2653, 'lua/shared/queue/tell-others.lua', 17],
-    [2656, 'lua/shared/queue/told.lua', 3],
-    [2659, 'lua/shared/queue/told.lua', 24],
-    [2663, 'lua/shared/queue/idle.lua', 27],
-    [2675, 'lua/shared/queue/idle.lua', 40],
-    [2678, 'lua/shared/queue/idle.lua', 44],
-    [2681, 'lua/shared/queue/idle.lua', 48],
-    [2686, 'lua/shared/queue/idle.lua', 54],
-    [2697, 'lua/shared/queue/idle.lua', 66],
-    [2699, 'lua/shared/listening.lua', 1],
-    [2718, 'lua/shared/queue/idle.lua', 69],
-    [2733, 'lua/shared/queue/idle.lua', 85],
-    [2746, 'lua/shared/queue/idle.lua', 99],
-    [2766, 'lua/shared/queue/idle.lua', 120],
-    [2780, 'lua/shared/queue/idle.lua', 135],
-    [2786, 'lua/shared/queue/idle.lua', 142],
-    [2803, 'lua/shared/queue/idle.lua', 171],
-    [2806, 'lua/shared/queue/idle.lua', 175],
-    [2812, 'lua/shared/queue/idle.lua', 182],
-    [2817, 'lua/shared/queue/idle.lua', 188],
-    [2822, 'lua/queue/ack-and-claim.lua', 178],
-    [2823, 'lua/queue/ack-and-claim.lua', 180],
-    [2824, 'lua/shared/queue/judge.lua', 61],
-    [2828, 'lua/queue/ack-and-claim.lua', 181],
-    [2833, 'lua/shared/queue/watch.lua', 1],
-    [2845, 'lua/queue/ack-and-claim.lua', 187],
-    [2852, 'lua/shared/queue/groups.lua', 152],
-    [2857, 'lua/queue/ack-and-claim.lua', 194],
-    [2859, 'lua/shared/queue/judge.lua', 37],
-    [2870, 'lua/shared/queue/rate.lua', 43],
-    [2876, 'lua/shared/queue/judge.lua', 48],
-    [2880, 'lua/queue/ack-and-claim.lua', 196],
-    [2883, 'lua/shared/queue/body.lua', 1],
-    [2886, 'lua/shared/queue/body.lua', 7],
-    [2887, 'lua/shared/queue/body.lua', 23],
-    [2898, 'lua/queue/ack-and-claim.lua', 200],
-    [2899, 'lua/shared/queue/rate.lua', 50],
-    [2906, 'lua/queue/ack-and-claim.lua', 201],
-    [2907, 'lua/shared/queue/take.lua', 7],
-    [3038, 'lua/shared/budget.lua', 1],
-    [3041, 'lua/shared/budget.lua', 5],
-    [3057, 'lua/shared/queue/take.lua', 139],
-    [3073, 'lua/shared/queue/bring-returned.lua', 1],
-    [3106, 'lua/shared/queue/take.lua', 156],
-    [3114, 'lua/queue/ack-and-claim.lua', 203],
-    [3118, 'lua/shared/queue/lease.lua', 1],
-    [3119, 'lua/shared/queue/tell-options.lua', 1],
-    [3131, 'lua/shared/queue/lease.lua', 3],
-    [3183, 'lua/shared/queue/wide.lua', 8],
-    [3191, 'lua/shared/queue/lease.lua', 55],
-    [3197, 'lua/shared/next-token.lua', 1],
-    [3202, 'lua/queue/ack-and-claim.lua', 208],
-    [3216, 'lua/shared/queue/judge.lua', 53],
-    [3223, 'lua/queue/ack-and-claim.lua', 222],
-    [3227, 'lua/shared/queue/next-due.lua', 42],
-    [3241, 'lua/queue/ack-and-claim.lua', 226],
-    [3245, 'lua/shared/queue/wait-idle.lua', 1],
-    [3284, 'lua/shared/queue/note-time.lua', 1],
-    [3289, 'lua/shared/queue/look-again.lua', 4],
-    [3292, 'lua/shared/queue/wait.lua', 3],
-    [3308, 'lua/queue/ack-and-claim.lua', 232],
+    [451, 'lua/shared/queue/marks.lua', 8],
+    [454, 'lua/queue/ack-and-claim.lua', 91],
+    [483, 'lua/queue/ack-and-claim.lua', 156],
+    [485, 'lua/shared/queue/try-taking.lua', 1],
+    [502, 'lua/queue/ack-and-claim.lua', 159],
+    [505, 'lua/shared/queue/count-job.lua', 1],
+    [518, 'lua/shared/queue/bucket.lua', 5],
+    [526, 'lua/shared/queue/note-alike.lua', 5],
+    [540, 'lua/shared/queue/note-spans.lua', 4],
+    [565, 'lua/shared/queue/marks.lua', 12],
+    [570, 'lua/shared/queue/rate.lua', 6],
+    [580, 'lua/shared/queue/rate.lua', 17],
+    [584, 'lua/shared/queue/rate.lua', 58],
+    [590, 'lua/shared/queue/run.lua', 13],
+    [593, 'lua/shared/queue/parents.lua', 15],
+    [596, 'lua/shared/queue/parents.lua', 24],
+    [603, 'lua/shared/queue/parents.lua', 32],
+    [606, 'lua/shared/queue/parents.lua', 41],
+    [617, 'lua/shared/queue/parents.lua', 53],
+    [626, 'lua/shared/queue/parents.lua', 63],
+    [644, 'lua/shared/queue/parents.lua', 92],
+    [658, 'lua/shared/queue/happened.lua', 1],
+    [670, 'lua/shared/queue/names.lua', 27],
+    [680, 'lua/shared/queue/names.lua', 38],
+    [687, 'lua/shared/queue/groups.lua', 25],
+    [708, 'lua/shared/queue/burst.lua', 6],
+    [715, 'lua/shared/queue/groups.lua', 48],
+    [719, 'lua/shared/queue/groups.lua', 62],
+    [741, 'lua/shared/queue/groups.lua', 85],
+    [749, 'lua/shared/queue/groups.lua', 94],
+    [752, 'lua/shared/queue/groups.lua', 98],
+    [774, 'lua/shared/queue/groups.lua', 147],
+    [782, 'lua/shared/queue/end.lua', 3],
+    [785, 'lua/shared/queue/keep-end.lua', 1],
+    [797, 'lua/shared/queue/end.lua', 7],
+    [819, 'lua/shared/queue/leave-tags.lua', 1],
+    [829, 'lua/shared/queue/end.lua', 30],
+    [838, 'lua/shared/queue/end.lua', 40],
+    [845, 'lua/shared/queue/note-end.lua', 6],
+    [870, 'lua/shared/queue/cancel.lua', 1],
+    [878, 'lua/queue/ack-and-claim.lua', 162],
+    [879, 'lua/shared/queue/carry-out-acks.lua', 1],
+    [880, 'lua/shared/queue/rights.lua', 1],
+    [884, 'lua/shared/queue/rights.lua', 9],
+    [897, 'lua/shared/queue/ack-rights.lua', 1],
+    [935, 'lua/shared/queue/carry-out-acks.lua', 7],
+    [938, 'lua/shared/queue/judge.lua', 3],
+    [950, 'lua/shared/queue/run.lua', 30],
+    [968, 'lua/shared/queue/judge.lua', 15],
+    [989, 'lua/shared/queue/carry-out-acks.lua', 10],
+    [995, 'lua/shared/queue/stop.lua', 1],
+    [1003, 'lua/shared/queue/carry-out-acks.lua', 16],
+    [1007, 'lua/shared/queue/finish.lua', 54],
+    [1059, 'lua/shared/queue/finish.lua', 43],
+    [1069, 'lua/shared/queue/finish.lua', 106],
+    [1071, 'lua/shared/queue/finish.lua', 6],
+    [1107, 'lua/shared/queue/finish.lua', 108],
+    [1112, 'lua/shared/queue/carry-out-acks.lua', 20],
+    [1116, 'lua/queue/ack-and-claim.lua', 164],
+    [1131, 'lua/shared/queue/is-behind.lua', 6],
+    [1134, 'lua/queue/ack-and-claim.lua', 181],
+    [1136, 'lua/shared/calls.lua', 1],
+    [1140, 'lua/shared/exact.lua', 1],
+    [1150, 'lua/shared/queue/note-due.lua', 4],
+    [1155, 'lua/shared/queue/flags.lua', 27],
+    [1158, 'lua/shared/queue/flags.lua', 31],
+    [1162, 'lua/shared/queue/groups.lua', 10],
+    [1176, 'lua/shared/queue/groups.lua', 53],
+    [1184, 'lua/shared/queue/groups.lua', 124],
+    [1188, 'lua/shared/queue/groups.lua', 129],
+    [1194, 'lua/shared/queue/groups.lua', 156],
+    [1203, 'lua/shared/queue/ready.lua', 14],
+    [1221, 'lua/shared/queue/ready.lua', 33],
+    [1233, 'lua/shared/queue/next-due.lua', 1],
+    [1238, 'lua/shared/queue/next-due.lua', 7],
+    [1266, 'lua/queue/ack-and-claim.lua', 183],
+    [1267, 'lua/shared/queue/bring-due.lua', 1],
+    [1310, 'lua/shared/queue/entries.lua', 1],
+    [1328, 'lua/shared/queue/history.lua', 8],
+    [1335, 'lua/shared/queue/failure.lua', 1],
+    [1341, 'lua/shared/queue/note-failure.lua', 1],
+    [1345, 'lua/shared/queue/dead.lua', 1],
+    [1399, 'lua/shared/queue/bury-claimed.lua', 1],
+    [1406, 'lua/shared/queue/reclaim.lua', 1],
+    [1408, 'lua/shared/queue/reclaim.lua', 6],
+    [1447, 'lua/shared/queue/due.lua', 1],
+    [1473, 'lua/shared/queue/bring-due.lua', 52],
+    [1477, 'lua/shared/queue/leave-short.lua', 5],
+    [1484, 'lua/shared/queue/read-recurrence.lua', 1],
+    [1496, 'lua/shared/queue/read-recurrence.lua', 16],
+    [1550, 'lua/shared/queue/recurrence.lua', 1],
+    [1552, 'lua/shared/queue/recurrence.lua', 6],
+    [1571, 'lua/shared/queue/recurrence.lua', 32],
+    [1596, 'lua/shared/queue/catch-up.lua', 1],
+    [1598, 'lua/shared/queue/next-interval.lua', 1],
+    [1603, 'lua/shared/queue/catch-up.lua', 8],
+    [1663, 'lua/shared/queue/bring-due.lua', 61],
+    [1666, 'lua/shared/queue/next-due.lua', 36],
+    [1675, 'lua/shared/queue/bring-due.lua', 64],
+    [1678, 'lua/shared/queue/spawn.lua', 1],
+    [1683, 'lua/shared/queue/body.lua', 1],
+    [1686, 'lua/shared/queue/body.lua', 7],
+    [1702, 'lua/shared/queue/number.lua', 1],
+    [1711, 'lua/shared/queue/enter-tags.lua', 1],
+    [1722, 'lua/shared/queue/leave-short.lua', 5],
+    [1729, 'lua/shared/queue/read-recurrence.lua', 1],
+    [1741, 'lua/shared/queue/read-recurrence.lua', 16],
+    [1795, 'lua/shared/queue/recurrence.lua', 1],
+    [1797, 'lua/shared/queue/recurrence.lua', 6],
+    [1816, 'lua/shared/queue/recurrence.lua', 32],
+    [1841, 'lua/shared/queue/spawn.lua', 13],
+    [1842, 'lua/shared/queue/spawn.lua', 16],
+    [1890, 'lua/shared/queue/job.lua', 15],
+    [1919, 'lua/shared/queue/names.lua', 4],
+    [1927, 'lua/shared/queue/names.lua', 13],
+    [1930, 'lua/shared/queue/spawn.lua', 64],
+    [1981, 'lua/shared/queue/bring-due.lua', 68],
+    [1983, 'lua/shared/queue/look-again.lua', 4],
+    [1986, 'lua/shared/queue/bring-due.lua', 71],
+    [1988, 'lua/queue/ack-and-claim.lua', 185],
+    [1992, 'lua/shared/queue/settle.lua', 1],
+    [1993, 'lua/shared/queue/failure.lua', 1],
+    [1999, 'lua/shared/queue/dead.lua', 1],
+    [2053, 'lua/shared/queue/backoff.lua', 1],
+    [2055, 'lua/shared/queue/backoff.lua', 22],
+    [2072, 'lua/shared/queue/parents.lua', 36],
+    [2076, 'lua/shared/queue/unblock.lua', 1],
+    [2082, 'lua/shared/queue/outbox.lua', 1],
+    [2093, 'lua/shared/queue/entries.lua', 1],
+    [2111, 'lua/shared/queue/history.lua', 8],
+    [2118, 'lua/shared/queue/settle.lua', 19],
+    [2119, 'lua/shared/queue/settle.lua', 22],
+    [2161, 'lua/shared/queue/parents.lua', 19],
+    [2165, 'lua/shared/queue/settle.lua', 64],
+    [2181, 'lua/shared/queue/put-out-end.lua', 1],
+    [2189, 'lua/shared/queue/settle.lua', 81],
+    [2208, 'lua/queue/ack-and-claim.lua', 190],
+    [2211, 'lua/shared/queue/idle.lua', 22],
+    [2217, 'lua/shared/queue/idle.lua', 70],
+    [2224, 'lua/shared/queue/idle.lua', 172],
+    [2232, 'lua/queue/ack-and-claim.lua', 194],
+    [2233, 'lua/shared/calls.lua', 8],
+    [2237, 'lua/shared/calls.lua', 27],
+    [2245, 'lua/shared/drop-over.lua', 1],
+    [2270, 'lua/shared/calls.lua', 36],
+    [2276, 'lua/shared/tell.lua', 7],
+    [2279, 'lua/shared/tell.lua', 15],
+    [2297, 'lua/shared/tell.lua', 34],
+    [2312, 'lua/shared/tell.lua', 50],
+    [2320, 'lua/shared/queue/leave-notes.lua', 15],
+    [2333, 'lua/shared/queue/fold.lua', 1],
+    [2334, 'lua/shared/queue/statistics.lua', 1],
+    [2341, 'lua/shared/queue/statistics.lua', 9],
+    [2346, 'lua/shared/queue/statistics.lua', 16],
+    [2564, 'lua/shared/queue/fold.lua', 3],
+    [2580, 'lua/shared/queue/leave-notes.lua', 29],
+    [2588, 'lua/shared/queue/save.lua', 15],
+    [2623, 'lua/shared/queue/save.lua', 51],
+    [2629, 'lua/shared/queue/save-awaited.lua', 5],
+    [2640, 'lua/shared/queue/save.lua', 58],
+    [2647, 'lua/shared/queue/save.lua', 66],
+    [2654, 'lua/shared/queue/save-call.lua', 1],
+    [2663, 'lua/shared/queue/ready.lua', 56],
+    [2666, 'lua/shared/queue/ready.lua', 60],
+    [2672, 'lua/shared/queue/tell-others.lua', 1],
+    [2674, 'lua/shared/queue/packed-notes.lua', 1],
+    [2675, 'lua/shared/queue/packed-notes.lua', 3],
+    [2683, 'lua/shared/queue/tell-others.lua', 5],
+    [2685, 'lua/shared/queue/result.lua', 1],
+    [2699, 'lua/shared/queue/tell-ends.lua', 1],
+    [2701, 'lua/shared/queue/tell-ends.lua', 6],
+    [2766, 'lua/shared/queue/tell-others.lua', 9],
+    [2769, 'lua/shared/queue/tell-others.lua', 13],
+    [2772, 'lua/shared/queue/publish.lua', 1],
+    [2773, 'lua/shared/queue/message.lua', 1],
+    [2783, 'lua/shared/queue/spelled.lua', 1],
+    [2791, 'lua/shared/queue/send.lua', 1],
+    [2807, 'lua/shared/queue/message.lua', 13],
+    [2830, 'lua/shared/queue/publish.lua', 3],
+    [2837, 'lua/shared/queue/tell-others.lua', 17],
+    [2840, 'lua/shared/queue/told.lua', 3],
+    [2843, 'lua/shared/queue/told.lua', 24],
+    [2847, 'lua/shared/queue/idle.lua', 29],
+    [2861, 'lua/shared/queue/idle.lua', 44],
+    [2864, 'lua/shared/queue/idle.lua', 48],
+    [2867, 'lua/shared/queue/idle.lua', 52],
+    [2872, 'lua/shared/queue/idle.lua', 58],
+    [2883, 'lua/shared/queue/idle.lua', 78],
+    [2885, 'lua/shared/listening.lua', 1],
+    [2904, 'lua/shared/queue/idle.lua', 81],
+    [2919, 'lua/shared/queue/idle.lua', 97],
+    [2932, 'lua/shared/queue/idle.lua', 111],
+    [2952, 'lua/shared/queue/idle.lua', 132],
+    [2966, 'lua/shared/queue/idle.lua', 147],
+    [2972, 'lua/shared/queue/idle.lua', 154],
+    [2989, 'lua/shared/queue/idle.lua', 181],
+    [2992, 'lua/shared/queue/idle.lua', 185],
+    [2998, 'lua/shared/queue/idle.lua', 192],
+    [3003, 'lua/shared/queue/idle.lua', 198],
+    [3008, 'lua/queue/ack-and-claim.lua', 193],
+    [3009, 'lua/queue/ack-and-claim.lua', 195],
+    [3010, 'lua/shared/queue/judge.lua', 62],
+    [3014, 'lua/queue/ack-and-claim.lua', 196],
+    [3019, 'lua/shared/queue/watch.lua', 1],
+    [3031, 'lua/queue/ack-and-claim.lua', 202],
+    [3038, 'lua/shared/queue/groups.lua', 166],
+    [3043, 'lua/queue/ack-and-claim.lua', 209],
+    [3045, 'lua/shared/queue/judge.lua', 37],
+    [3057, 'lua/shared/queue/rate.lua', 43],
+    [3063, 'lua/shared/queue/judge.lua', 49],
+    [3067, 'lua/queue/ack-and-claim.lua', 211],
+    [3070, 'lua/shared/queue/body.lua', 1],
+    [3073, 'lua/shared/queue/body.lua', 7],
+    [3074, 'lua/shared/queue/body.lua', 23],
+    [3085, 'lua/shared/queue/leave-taken.lua', 1],
+    [3094, 'lua/queue/ack-and-claim.lua', 216],
+    [3095, 'lua/shared/queue/rate.lua', 50],
+    [3102, 'lua/queue/ack-and-claim.lua', 217],
+    [3103, 'lua/shared/queue/take.lua', 8],
+    [3242, 'lua/shared/budget.lua', 1],
+    [3245, 'lua/shared/budget.lua', 5],
+    [3261, 'lua/shared/queue/take.lua', 148],
+    [3277, 'lua/shared/queue/bring-returned.lua', 1],
+    [3313, 'lua/shared/queue/take.lua', 165],
+    [3329, 'lua/queue/ack-and-claim.lua', 219],
+    [3333, 'lua/shared/queue/lease.lua', 1],
+    [3334, 'lua/shared/queue/tell-options.lua', 1],
+    [3346, 'lua/shared/queue/lease.lua', 3],
+    [3371, 'lua/shared/queue/wide.lua', 8],
+    [3379, 'lua/shared/queue/lease.lua', 28],
+    [3462, 'lua/shared/next-token.lua', 1],
+    [3467, 'lua/queue/ack-and-claim.lua', 224],
+    [3491, 'lua/shared/queue/judge.lua', 54],
+    [3498, 'lua/queue/ack-and-claim.lua', 248],
+    [3502, 'lua/shared/queue/next-due.lua', 46],
+    [3515, 'lua/queue/ack-and-claim.lua', 252],
+    [3519, 'lua/shared/queue/wait-idle.lua', 1],
+    [3563, 'lua/shared/queue/note-time.lua', 1],
+    [3568, 'lua/shared/queue/look-again.lua', 4],
+    [3571, 'lua/shared/queue/wait.lua', 3],
+    [3587, 'lua/queue/ack-and-claim.lua', 258],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -5162,7 +5543,7 @@ function readDuplicatesOfAdvanceAdvanced(part: Reply | undefined): ({ readonly a
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'queue/advance',
-    sha1: 'c3860671282404d5e4938cc0f1bcd8c70ff5738e',
+    sha1: '66e01df09bc04e0af4f193bd50d27ebd9463b020',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5240,6 +5621,10 @@ local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:by
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
+-- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
+-- before it has changed anything. What frees comes first, so that a server out of memory goes on; a call that such a server is to
+-- refuse asks before.
+
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
 -- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
@@ -5484,6 +5869,46 @@ local settings = parse_settings(queue.settings)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
+local function try_rights(meta, queue, keys)
+  redis.call('HDEL', keys.jobs, '')
+  redis.call('ZREM', keys.parents, '')
+  redis.call('ZADD', keys.parents, 'XX', '0', '')
+  redis.call('HGET', keys.jobs, '')
+  redis.call('HEXISTS', keys.jobs, '')
+  redis.call('ZSCORE', keys.parents, '')
+  redis.call('ZRANGEBYSCORE', keys.parents, '+inf', '-inf')
+  redis.call('ZRANGEBYLEX', keys.children, '+', '-')
+  if queue.began_us > 0 then
+    redis.call('HSET', meta, 'codec', queue.codec)
+  end
+end
+local keys = {
+  jobs = jobs,
+  ready = KEYS[3],
+  prioritized = KEYS[4],
+  scheduled = KEYS[5],
+  grouped = KEYS[6],
+  groups = KEYS[7],
+  turns = KEYS[8],
+  held = KEYS[9],
+  ids = KEYS[10],
+  dead = KEYS[11],
+  failed = KEYS[12],
+  kinds = KEYS[13],
+  blocked = KEYS[14],
+  children = KEYS[15],
+  parents = KEYS[16],
+  outbox = KEYS[17],
+  idle = KEYS[18],
+  leases = KEYS[19],
+  done = KEYS[20],
+  results = KEYS[21],
+  listeners = KEYS[22],
+  tagged = KEYS[23],
+  notes = KEYS[24],
+  stats = KEYS[25],
+}
+try_rights(meta, queue, keys)
 -- The last number of \`count\` new jobs is \`queue.last\`; answers the first.
 local function number_jobs(queue, count, now_us)
   local first = math.max(queue.last + 1, now_us)
@@ -5904,22 +6329,38 @@ local function save_group(groups, name, group, now_us)
   )
   redis.call('HSET', groups, name, text)
 end
--- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
-local function enter_ring(turns, held, name, group, now_us)
-  if group.in_ring or group.paused or group.ready == 0 then
-    return
-  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
-    return
-  elseif group.rate_limit > 0 then
-    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
-    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
-    if wait_ms > 0 then
-      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
-      return
-    end
+-- Until when the rate of a group holds it back, in milliseconds from now; 0: it does not.
+local function held_for_ms(group, now_us)
+  if group.rate_limit == 0 then
+    return 0
   end
-  group.in_ring = true
-  redis.call('RPUSH', turns, name)
+  group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+  return next_start_in_ms(group.arrival_us, group, now_us)
+end
+local function hold_back(held, name, wait_ms, now_us)
+  redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+end
+-- Saves a group, and puts it into the ring, or out of mind until its rate lets it in, where it may not be served now. Without the right
+-- to put it into the ring it is looked at again at once, by whoever claims. Answers whether it is held back.
+local function place_group(keys, name, group, now_us)
+  local is_full = group.concurrency > 0 and group.claimed >= group.concurrency
+  if group.in_ring or group.paused or group.ready == 0 or is_full then
+    save_group(keys.groups, name, group, now_us)
+    return false
+  end
+  local wait_ms = held_for_ms(group, now_us)
+  group.in_ring = wait_ms == 0
+  save_group(keys.groups, name, group, now_us)
+  if not group.in_ring then
+    hold_back(keys.held, name, wait_ms, now_us)
+    return true
+  elseif type(redis.pcall('RPUSH', keys.turns, name)) == 'table' then
+    group.in_ring = false
+    save_group(keys.groups, name, group, now_us)
+    hold_back(keys.held, name, 0, now_us)
+    return true
+  end
+  return false
 end
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
@@ -5929,8 +6370,7 @@ local function join_group(keys, queue, job, seq, in_front, now_us)
   local group = open_group(keys.groups, queue, job.group)
   redis.call('ZADD', keys.grouped, group.number, (in_front and '0000000000' or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(keys.turns, keys.held, job.group, group, now_us)
-  save_group(keys.groups, job.group, group, now_us)
+  place_group(keys, job.group, group, now_us)
 end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
@@ -5947,12 +6387,12 @@ local function free_in_group(keys, name, now_us)
   local group = read_group(keys.groups, name)
   if group then
     group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(keys.turns, keys.held, name, group, now_us)
-    save_group(keys.groups, name, group, now_us)
+    place_group(keys, name, group, now_us)
   end
 end
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
+-- Answers whether it stands: not where it needs a right to the list that the user misses.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, 2)
@@ -5962,10 +6402,23 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     redis.call('ZADD', keys.prioritized, in_front and '-4294967296' or -job.priority, seq)
   elseif in_front then
     set_mark(queue, RETURNED)
-    redis.call('LPUSH', keys.ready, seq)
+    return type(redis.pcall('LPUSH', keys.ready, seq)) == 'number'
   else
-    redis.call('RPUSH', keys.ready, seq)
+    return type(redis.pcall('RPUSH', keys.ready, seq)) == 'number'
   end
+  return true
+end
+-- As stand_ready, of so many bytes. Where it cannot stand it is due at once, and comes to stand with all that is. Answers its state.
+local function place_ready(keys, queue, job, seq, size, state, now_us)
+  if stand_ready(keys, queue, job, seq, state == 'b', now_us) then
+    queue.ready = queue.ready + size
+    return state
+  end
+  local now_ms = math.floor(now_us / 1000)
+  redis.call('ZADD', keys.scheduled, string.format('%.0f', now_ms), seq)
+  note_due(queue, now_ms)
+  queue.scheduled = queue.scheduled + size
+  return 's'
 end
 -- Takes a ready job from where it stands.
 local function leave_ready(keys, queue, job, seq, now_us)
@@ -5984,8 +6437,10 @@ local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
       add_run(fields, seq, pack_run('r', 0, 0, math.floor(now_us / 1000), size, flags, job.name))
     end
     redis.call('HSET', keys.jobs, unpack(fields))
-    stand_ready(keys, queue, job, seq, false, now_us)
-    queue.ready = queue.ready + size
+    if place_ready(keys, queue, job, seq, size, 'r', now_us) == 's' then
+      local run = pack_run('s', 0, 0, math.floor(now_us / 1000), size, flags, job.name)
+      redis.call('HSET', keys.jobs, 'r' .. seq, run)
+    end
   else
     add_run(fields, seq, pack_run('s', 0, 0, due_ms, size, flags, job.name))
     redis.call('HSET', keys.jobs, unpack(fields))
@@ -6067,12 +6522,10 @@ end
     redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
     queue.blocked = queue.blocked + size
   elseif due_ms == 0 then
-    if run or apart ~= 0 then
-      local at_ms = math.floor(now_us / 1000)
-      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', token, 0, at_ms, size, flags, new.name))
+    local stands, at_ms = place_ready(keys, queue, new, seq, size, 'r', now_us), math.floor(now_us / 1000)
+    if run or apart ~= 0 or stands == 's' then
+      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run(stands, token, 0, at_ms, size, flags, new.name))
     end
-    stand_ready(keys, queue, new, seq, false, now_us)
-    queue.ready = queue.ready + size
   else
     redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', token, 0, due_ms, size, flags, new.name))
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
@@ -6366,10 +6819,11 @@ local function drop_done(keys, queue, settings, now_ms, most)
   end
   local above = settings.keep_ms == 0 and most or 0
   if settings.keep_count > 0 then
-    above = redis.call('ZCARD', keys.done) - settings.keep_count
+    local kept = redis.pcall('ZCARD', keys.done)
+    above = type(kept) == 'number' and kept - settings.keep_count or 0
   end
   if above > #surplus then
-    surplus = redis.call('ZRANGE', keys.done, '0', math.min(above, most) - 1)
+    surplus = redis.pcall('ZRANGE', keys.done, '0', math.min(above, most) - 1)
   end
   if #surplus == 0 then
     return
@@ -6408,11 +6862,12 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
   local keeps = settings.keep_count + settings.keep_ms > 0
   local numbers, gone, kept, kept_runs = {}, {}, {}, {}
   local ran = {}
-  -- A removal first, so that it also works when the server is out of memory.
-  redis.call('ZREM', keys.leases, ended[1])
+  for at = 1, #ended, 3 do
+    numbers[#numbers + 1] = ended[at]
+  end
+  redis.call('ZREM', keys.leases, unpack(numbers))
   for at = 1, #ended, 3 do
     local seq, run, result = ended[at], ended[at + 1], ended[at + 2]
-    numbers[#numbers + 1] = seq
     queue.claimed = queue.claimed - run.size
     ran[#ran + 1] = run.at_ms
     ran[#ran + 1] = run.name
@@ -6453,7 +6908,6 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
       end
     end
   end
-  redis.call('ZREM', keys.leases, unpack(numbers))
   store_ends(keys, gone, kept, kept_runs)
   if queue.done > 0 then
     drop_done(keys, queue, settings, now_ms, 20 + #numbers)
@@ -6569,32 +7023,6 @@ local function pack_spec(specs, at)
   end
   return table.concat(parts)
 end
-local keys = {
-  jobs = jobs,
-  ready = KEYS[3],
-  prioritized = KEYS[4],
-  scheduled = KEYS[5],
-  grouped = KEYS[6],
-  groups = KEYS[7],
-  turns = KEYS[8],
-  held = KEYS[9],
-  ids = KEYS[10],
-  dead = KEYS[11],
-  failed = KEYS[12],
-  kinds = KEYS[13],
-  blocked = KEYS[14],
-  children = KEYS[15],
-  parents = KEYS[16],
-  outbox = KEYS[17],
-  idle = KEYS[18],
-  leases = KEYS[19],
-  done = KEYS[20],
-  results = KEYS[21],
-  listeners = KEYS[22],
-  tagged = KEYS[23],
-  notes = KEYS[24],
-  stats = KEYS[25],
-}
 for at = steps_at, #steps, 26 do
   local place, seq, target = (at - steps_at) / 26, steps[at], steps[at + 3]
   local _, run, why = judge_job(jobs, seq, tonumber(steps[at + 1]))
@@ -6679,22 +7107,20 @@ end
 
 -- A job that was claimed waits again, until it is due.
 local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
-  local is_due = due_ms <= math.floor(now_us / 1000)
-  local state = is_due and 'r' or 's'
+  local state = 's'
+  if due_ms <= math.floor(now_us / 1000) then
+    state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
   redis.call(
     'HSET',
     keys.jobs,
     'r' .. seq,
     pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
   )
-  if is_due then
-    queue.ready = queue.ready + run.size
-    stand_ready(keys, queue, job, seq, false, now_us)
-  else
-    queue.scheduled = queue.scheduled + run.size
-    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
-    note_due(queue, due_ms)
-  end
 end
 local function unblock(keys, queue, seq, run)
   redis.call('ZREM', keys.blocked, seq)
@@ -6881,18 +7307,23 @@ end
 local function see_to_new(keys, queue, tally, now_ms, how)
   if queue.left then
 local function is_gone(keys, seq)
-  return redis.call('HEXISTS', keys.jobs, seq) == 0
+  return redis.pcall('HEXISTS', keys.jobs, seq) == 0
+end
+
+-- Answers whether the user may do that.
+local function trim(keys, from, to)
+  return not redis.pcall('LTRIM', keys.ready, string.format('%d', from), string.format('%d', to)).err
 end
 
 local function sweep_front(keys, most)
   local swept = 0
   repeat
-    local numbers, gone = redis.call('LRANGE', keys.ready, '0', string.format('%d', 100 - 1)), 0
+    local numbers, gone = redis.pcall('LRANGE', keys.ready, '0', string.format('%d', 100 - 1)), 0
     while gone < #numbers and is_gone(keys, numbers[gone + 1]) do
       gone = gone + 1
     end
-    if gone > 0 then
-      redis.call('LTRIM', keys.ready, string.format('%d', gone), '-1')
+    if gone > 0 and not trim(keys, gone, -1) then
+      return swept
     end
     swept = swept + gone
   until gone == 0 or gone < #numbers or swept >= most
@@ -6903,7 +7334,7 @@ end
 local function sweep_back(keys, most)
   local swept = 0
   repeat
-    local numbers = redis.call('LRANGE', keys.ready, string.format('%d', -100), '-1')
+    local numbers = redis.pcall('LRANGE', keys.ready, string.format('%d', -100), '-1')
     local first, left = {}, #numbers
     for at, seq in ipairs(numbers) do
       first[seq] = first[seq] or at
@@ -6912,8 +7343,8 @@ local function sweep_back(keys, most)
       left = left - 1
     end
     local gone = #numbers - left
-    if gone > 0 then
-      redis.call('LTRIM', keys.ready, '0', string.format('%d', -gone - 1))
+    if gone > 0 and not trim(keys, 0, -gone - 1) then
+      return swept
     end
     swept = swept + gone
   until gone == 0 or left > 0 or swept >= most
@@ -6922,19 +7353,21 @@ end
 
 -- Of a short list all that stand between others, too.
 local function rebuild(keys)
-  local numbers, seen, kept = redis.call('LRANGE', keys.ready, '0', '-1'), {}, {}
+  local numbers, seen, kept = redis.pcall('LRANGE', keys.ready, '0', '-1'), {}, {}
   for _, seq in ipairs(numbers) do
     if not seen[seq] and not is_gone(keys, seq) then
       kept[#kept + 1] = seq
     end
     seen[seq] = true
   end
-  if #kept < #numbers then
-    -- A removal first, so that it also works when the server is out of memory.
-    redis.call('LTRIM', keys.ready, '1', '0')
-    for at = 1, #kept, 1000 do
-      redis.call('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))
+  -- First they are added once more, for whoever may not do both loses none.
+  for at = 1, #kept < #numbers and #kept or 0, 1000 do
+    if type(redis.pcall('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))) == 'table' then
+      return 0
     end
+  end
+  if #kept < #numbers and not trim(keys, #numbers, -1) then
+    return -#kept
   end
   return #numbers - #kept
 end
@@ -6946,7 +7379,8 @@ local function sweep_ready(keys, queue, before)
   swept = swept + sweep_back(keys, made + 10)
   local left = queue.ghosts - swept
   local is_turn = math.floor(left / 500) > math.floor((left - made) / 500)
-  if is_turn and redis.call('LLEN', keys.ready) <= 3000 then
+  local listed = is_turn and redis.pcall('LLEN', keys.ready)
+  if type(listed) == 'number' and listed <= 3000 then
     swept = swept + rebuild(keys)
   end
   queue.ghosts = math.max(0, queue.ghosts - swept)
@@ -6998,9 +7432,11 @@ local function end_watch(queue, score)
 end
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
-  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local popped = queue.idle > 0 and redis.pcall('ZPOPMIN', idle) or {}
   local name, score = popped[1], popped[2]
-  if not name then
+  if popped.err then
+    return nil
+  elseif not name then
     queue.idle = 0
     return nil
   end
@@ -7021,7 +7457,7 @@ local function tell_idle(worker, how)
 end
 -- Whether a second one that is not of this process comes by itself by then.
 local function has_second(idle, process, by_ms, now_ms, how)
-  local names = redis.call('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
+  local names = redis.pcall('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
   for _, name in ipairs(names) do
     local ticket = ticket_of(name)
     if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
@@ -7029,6 +7465,13 @@ local function has_second(idle, process, by_ms, now_ms, how)
     end
   end
   return false
+end
+-- One of those waits no more, or several. Answers whether the user may do that.
+local function remove_idle(idle, queue, names)
+  local removed = redis.pcall('ZREM', idle, unpack(names))
+  local may = type(removed) == 'number'
+  queue.idle = queue.idle - (may and removed or 0)
+  return may
 end
 -- Removes those that are gone from the hundred that wait longest.
 local function drop_gone(idle, queue, how)
@@ -7051,7 +7494,7 @@ local function listening_here(processes, how)
   end
   return listening
 end
-  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })
   end
@@ -7063,7 +7506,7 @@ end
     end
   end
   if gone[1] then
-    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+    remove_idle(idle, queue, gone)
   end
 end
 -- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
@@ -7091,10 +7534,10 @@ local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
       end_watch(queue, score)
       local is_late = score >= 2251799813685248 and score < 2251799813685248 + now_ms - 1000
       if not is_late and tell_idle(name, how) then
-        redis.call('ZADD', idle, 2251799813685248 + by_ms, name)
+        redis.pcall('ZADD', idle, 2251799813685248 + by_ms, name)
         return true, own
       end
-      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+      remove_idle(idle, queue, { name })
     end
   end
   return false, own
@@ -7103,7 +7546,7 @@ end
 local function call_second(idle, queue, process, by_ms, now_ms, how)
   local from, count = 0, 10
   while from < 500 do
-    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local some = redis.pcall('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
     local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
     if called or #some < 2 * count then
       return
@@ -7111,7 +7554,7 @@ local function call_second(idle, queue, process, by_ms, now_ms, how)
     from, count = from + own, 100
   end
   -- Behind all others stand those that watch.
-  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
+  call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 -- Sees to it that one that is not of this process comes by then.
 local function see_to_second(idle, queue, process, by_ms, now_ms, how)
@@ -7197,7 +7640,7 @@ local function forget_old_results(results, count, now_ms)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', results, unpack(over))
+    redis.pcall('HDEL', results, unpack(over))
     left = left - math.abs(size)
     size = -math.min(left, 1500)
   end
@@ -7216,8 +7659,9 @@ local function keep_results(results, ended, now_ms)
     )
     longest = math.max(longest, each.keep_ms)
   end
-  if redis.call('PTTL', results) < longest + 3600000 then
-    redis.call('PEXPIRE', results, longest + 2 * 3600000)
+  local left_ms = redis.pcall('PTTL', results)
+  if type(left_ms) ~= 'number' or left_ms < longest + 3600000 then
+    redis.pcall('PEXPIRE', results, longest + 2 * 3600000)
   end
   forget_old_results(results, #ended, now_ms)
 end
@@ -7239,15 +7683,20 @@ end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
   if queue.noted or queue.counted then
+-- Notes end no call: where the user misses a right to them there are none.
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
   local is_new = minute ~= queue.minute
   if is_new then
-    queue.minute = minute
     noted = struct.pack('>Bc0BHdd', 1, 'm', 0, 0, minute, 0) .. noted
   end
-  if redis.call('APPEND', notes, noted) > 16384 then
--- Puts what is noted into the statistics.
+  local length = redis.pcall('APPEND', notes, noted)
+  if type(length) ~= 'number' then
+    return
+  end
+  queue.minute = minute
+  if length > 16384 then
+-- Puts what is noted into the statistics. Answers whether it did: not where the user misses a right to it.
 -- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
 --   names                       the first names that were met, each behind its length
 --   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
@@ -7453,8 +7902,8 @@ local function enter_period(entered, period, minute, name, tally)
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
-local function changed_periods(stats, notes)
-  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+local function changed_periods(stats, notes, packed_names)
+  local names, entered = read_names(packed_names), {}
   local minutes = tallies_of_notes(notes)
   for _, minute in ipairs(minutes) do
     for _, tally in ipairs(minutes[minute]) do
@@ -7480,20 +7929,26 @@ local function changed_periods(stats, notes)
 end
 
 local function fold(notes, stats)
-  local changed = changed_periods(stats, redis.call('GET', notes))
+  local noted, names = redis.pcall('GET', notes), redis.pcall('HGET', stats, 'names')
+  if type(noted) ~= 'string' or type(names) == 'table' then
+    return false
+  end
+  local changed = changed_periods(stats, noted, names or '')
   local pairs_of = {}
   for field, value in pairs(changed) do
     pairs_of[#pairs_of + 1] = field
     pairs_of[#pairs_of + 1] = value
   end
-  redis.call('HSET', stats, unpack(pairs_of))
-  redis.call('DEL', notes)
+  -- What is folded once is not folded again.
+  return type(redis.pcall('DEL', notes)) == 'number'
+    and type(redis.pcall('HSET', stats, unpack(pairs_of))) == 'number'
 end
-    fold(notes, stats)
-    redis.call('PEXPIRE', stats, '7862400000')
-    queue.minute = 0
+    if fold(notes, stats) then
+      redis.pcall('PEXPIRE', stats, '7862400000')
+      queue.minute = 0
+    end
   elseif is_new then
-    redis.call('PEXPIRE', notes, '7862400000')
+    redis.pcall('PEXPIRE', notes, '7862400000')
   end
 end
 -- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
@@ -7569,9 +8024,10 @@ local function send_message(stored, number, events, now_ms)
   send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events > 0 and stored then
-    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  local stored = #events > 0 and redis.pcall('HGET', listeners, 'channel')
+  local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
+  if type(number) == 'number' then
+    send_message(stored, number, events, now_ms)
   end
 end
     publish(keys.listeners, queue.events, now_ms)
@@ -7717,231 +8173,238 @@ return { 'advanced', first, queue.chores, refused, tally.duplicates }
     [1, 'lua/queue/advance.lua', 1],
     [44, 'lua/shared/tell.lua', 1],
     [50, 'lua/shared/queue/state.lua', 1],
-    [76, 'lua/shared/queue/save.lua', 1],
-    [78, 'lua/shared/queue/wide.lua', 1],
-    [85, 'lua/shared/queue/settings.lua', 1],
-    [89, 'lua/shared/queue/note-due.lua', 1],
-    [92, 'lua/shared/queue/rate.lua', 1],
-    [97, 'lua/shared/queue/job.lua', 1],
-    [105, 'lua/shared/queue/job.lua', 11],
-    [107, 'lua/shared/queue/plain-head.lua', 1],
-    [110, 'lua/shared/queue/run.lua', 1],
-    [122, 'lua/shared/queue/names.lua', 1],
-    [125, 'lua/shared/queue/groups.lua', 1],
-    [134, 'lua/shared/queue/ready.lua', 10],
-    [137, 'lua/shared/queue/number.lua', 1],
-    [139, 'lua/shared/queue/enqueue.lua', 1],
-    [141, 'lua/shared/queue/replace.lua', 1],
-    [143, 'lua/shared/queue/find.lua', 1],
-    [145, 'lua/shared/queue/find.lua', 16],
-    [156, 'lua/shared/queue/failure.lua', 1],
-    [158, 'lua/shared/queue/parents.lua', 1],
-    [172, 'lua/shared/queue/link.lua', 1],
-    [174, 'lua/shared/queue/end.lua', 1],
-    [176, 'lua/shared/queue/finish.lua', 1],
-    [179, 'lua/shared/queue/finish.lua', 5],
-    [180, 'lua/shared/queue/freed.lua', 1],
-    [182, 'lua/shared/queue/told.lua', 1],
-    [184, 'lua/shared/queue/outbox.lua', 1],
-    [188, 'lua/shared/queue/state.lua', 29],
-    [246, 'lua/queue/advance.lua', 116],
-    [255, 'lua/shared/calls.lua', 13],
-    [268, 'lua/queue/advance.lua', 125],
-    [274, 'lua/shared/queue/replace.lua', 12],
-    [277, 'lua/shared/queue/replace.lua', 16],
-    [284, 'lua/shared/queue/told.lua', 7],
-    [292, 'lua/queue/advance.lua', 131],
-    [295, 'lua/shared/clock.lua', 1],
-    [301, 'lua/queue/advance.lua', 134],
-    [303, 'lua/shared/queue/settings.lua', 5],
-    [316, 'lua/queue/advance.lua', 136],
-    [317, 'lua/queue/advance.lua', 138],
-    [320, 'lua/shared/queue/number.lua', 3],
-    [327, 'lua/queue/advance.lua', 141],
-    [328, 'lua/shared/queue/spec.lua', 33],
-    [333, 'lua/queue/advance.lua', 142],
-    [334, 'lua/shared/exact.lua', 1],
-    [344, 'lua/shared/queue/count-job.lua', 1],
-    [357, 'lua/shared/queue/bucket.lua', 5],
-    [365, 'lua/shared/queue/note-alike.lua', 5],
-    [379, 'lua/shared/queue/note-spans.lua', 4],
-    [404, 'lua/shared/queue/marks.lua', 8],
-    [407, 'lua/shared/queue/marks.lua', 12],
-    [412, 'lua/shared/queue/note-due.lua', 4],
-    [417, 'lua/shared/queue/rate.lua', 6],
-    [427, 'lua/shared/queue/rate.lua', 17],
-    [431, 'lua/shared/queue/rate.lua', 58],
-    [437, 'lua/shared/queue/plain-head.lua', 8],
-    [445, 'lua/shared/queue/job.lua', 15],
-    [474, 'lua/shared/queue/job.lua', 45],
-    [520, 'lua/shared/queue/flags.lua', 23],
-    [523, 'lua/shared/queue/flags.lua', 27],
-    [526, 'lua/shared/queue/flags.lua', 31],
-    [530, 'lua/shared/queue/body.lua', 8],
-    [539, 'lua/shared/queue/body.lua', 18],
-    [543, 'lua/shared/queue/body.lua', 23],
-    [546, 'lua/shared/queue/happened.lua', 1],
-    [558, 'lua/shared/queue/enter-tags.lua', 1],
-    [569, 'lua/shared/queue/note-end.lua', 6],
-    [594, 'lua/shared/queue/run.lua', 13],
-    [597, 'lua/shared/queue/run.lua', 17],
-    [609, 'lua/shared/queue/run.lua', 30],
-    [627, 'lua/shared/queue/fields.lua', 1],
-    [636, 'lua/shared/queue/names.lua', 4],
-    [644, 'lua/shared/queue/names.lua', 13],
-    [647, 'lua/shared/queue/names.lua', 27],
-    [657, 'lua/shared/queue/names.lua', 38],
-    [664, 'lua/shared/queue/groups.lua', 10],
-    [678, 'lua/shared/queue/groups.lua', 25],
-    [699, 'lua/shared/queue/burst.lua', 6],
-    [706, 'lua/shared/queue/groups.lua', 48],
-    [710, 'lua/shared/queue/groups.lua', 53],
-    [718, 'lua/shared/queue/groups.lua', 62],
-    [740, 'lua/shared/queue/groups.lua', 85],
-    [757, 'lua/shared/queue/groups.lua', 106],
-    [761, 'lua/shared/queue/groups.lua', 111],
-    [768, 'lua/shared/queue/groups.lua', 119],
-    [778, 'lua/shared/queue/groups.lua', 130],
-    [787, 'lua/shared/queue/ready.lua', 13],
-    [803, 'lua/shared/queue/ready.lua', 30],
-    [812, 'lua/shared/queue/enqueue.lua', 3],
-    [833, 'lua/shared/queue/enqueue.lua', 25],
-    [844, 'lua/shared/queue/replace.lua', 24],
-    [856, 'lua/shared/queue/replace.lua', 37],
-    [881, 'lua/shared/queue/leave-tags.lua', 1],
-    [891, 'lua/shared/queue/replace.lua', 63],
-    [916, 'lua/shared/queue/idempotency.lua', 6],
-    [921, 'lua/shared/queue/idempotency.lua', 12],
-    [924, 'lua/shared/queue/find.lua', 3],
-    [936, 'lua/shared/queue/failure.lua', 7],
-    [940, 'lua/shared/queue/parents.lua', 15],
-    [943, 'lua/shared/queue/parents.lua', 24],
-    [950, 'lua/shared/queue/parents.lua', 32],
-    [953, 'lua/shared/queue/parents.lua', 41],
-    [964, 'lua/shared/queue/parents.lua', 53],
-    [973, 'lua/shared/queue/parents.lua', 63],
-    [991, 'lua/shared/queue/parents.lua', 92],
-    [1005, 'lua/shared/queue/link.lua', 3],
-    [1012, 'lua/shared/queue/link-done.lua', 2],
-    [1026, 'lua/shared/queue/link.lua', 11],
-    [1047, 'lua/shared/queue/link.lua', 33],
-    [1055, 'lua/shared/queue/link.lua', 42],
-    [1067, 'lua/shared/queue/link.lua', 55],
-    [1081, 'lua/shared/queue/link.lua', 70],
-    [1104, 'lua/shared/queue/end.lua', 3],
-    [1107, 'lua/shared/queue/keep-end.lua', 1],
-    [1119, 'lua/shared/queue/end.lua', 7],
-    [1141, 'lua/shared/queue/leave-tags.lua', 1],
-    [1151, 'lua/shared/queue/end.lua', 30],
-    [1160, 'lua/shared/queue/end.lua', 40],
-    [1167, 'lua/shared/queue/cancel.lua', 1],
-    [1175, 'lua/shared/queue/stop.lua', 1],
-    [1183, 'lua/shared/queue/judge-one.lua', 7],
-    [1193, 'lua/shared/queue/finish.lua', 6],
-    [1228, 'lua/shared/queue/finish.lua', 42],
-    [1238, 'lua/shared/queue/finish.lua', 53],
-    [1297, 'lua/shared/queue/outbox.lua', 5],
-    [1304, 'lua/shared/queue/spec.lua', 4],
-    [1323, 'lua/shared/queue/spec.lua', 39],
-    [1330, 'lua/shared/queue/spec.lua', 47],
-    [1339, 'lua/shared/queue/spec.lua', 57],
-    [1357, 'lua/shared/queue/spec.lua', 76],
-    [1396, 'lua/shared/queue/spec.lua', 134],
-    [1405, 'lua/queue/advance.lua', 89],
-    [1431, 'lua/queue/advance.lua', 143],
-    [1453, 'lua/shared/queue/settle.lua', 1],
-    [1454, 'lua/shared/queue/dead.lua', 1],
-    [1486, 'lua/shared/queue/failure.lua', 3],
-    [1489, 'lua/shared/queue/dead.lua', 33],
-    [1511, 'lua/shared/queue/backoff.lua', 1],
-    [1513, 'lua/shared/queue/backoff.lua', 22],
-    [1532, 'lua/shared/queue/parents.lua', 36],
-    [1536, 'lua/shared/queue/unblock.lua', 1],
-    [1542, 'lua/shared/queue/entries.lua', 1],
-    [1560, 'lua/shared/queue/history.lua', 8],
-    [1567, 'lua/shared/queue/settle.lua', 19],
-    [1568, 'lua/shared/queue/settle.lua', 22],
-    [1610, 'lua/shared/queue/parents.lua', 19],
-    [1614, 'lua/shared/queue/settle.lua', 64],
-    [1630, 'lua/shared/queue/put-out-end.lua', 1],
-    [1638, 'lua/shared/queue/settle.lua', 81],
-    [1657, 'lua/queue/advance.lua', 166],
-    [1659, 'lua/shared/queue/freed.lua', 3],
-    [1666, 'lua/queue/advance.lua', 168],
-    [1669, 'lua/shared/tell.lua', 7],
-    [1672, 'lua/shared/tell.lua', 15],
-    [1690, 'lua/shared/tell.lua', 34],
-    [1705, 'lua/shared/tell.lua', 50],
-    [1713, 'lua/shared/queue/spec.lua', 116],
-    [1716, 'lua/shared/queue/sweep.lua', 7],
-    [1787, 'lua/shared/queue/spec.lua', 120],
-    [1790, 'lua/shared/queue/names.lua', 17],
-    [1793, 'lua/shared/drop-over.lua', 1],
-    [1818, 'lua/shared/queue/names.lua', 21],
-    [1823, 'lua/shared/queue/spec.lua', 123],
-    [1826, 'lua/shared/queue/idle.lua', 20],
-    [1832, 'lua/shared/queue/idle.lua', 27],
-    [1844, 'lua/shared/queue/idle.lua', 40],
-    [1847, 'lua/shared/queue/idle.lua', 44],
-    [1850, 'lua/shared/queue/idle.lua', 48],
-    [1855, 'lua/shared/queue/idle.lua', 54],
-    [1866, 'lua/shared/queue/idle.lua', 66],
-    [1868, 'lua/shared/listening.lua', 1],
-    [1887, 'lua/shared/queue/idle.lua', 69],
-    [1902, 'lua/shared/queue/idle.lua', 85],
-    [1915, 'lua/shared/queue/idle.lua', 99],
-    [1935, 'lua/shared/queue/idle.lua', 120],
-    [1949, 'lua/shared/queue/idle.lua', 135],
-    [1955, 'lua/shared/queue/idle.lua', 142],
-    [1972, 'lua/shared/queue/spec.lua', 126],
-    [1975, 'lua/shared/queue/idle.lua', 175],
-    [1977, 'lua/shared/queue/idle.lua', 171],
-    [1980, 'lua/shared/queue/idle.lua', 177],
-    [1984, 'lua/shared/queue/spec.lua', 129],
-    [1988, 'lua/queue/advance.lua', 137],
-    [1989, 'lua/queue/advance.lua', 171],
-    [1990, 'lua/shared/queue/tell-others.lua', 5],
-    [1992, 'lua/shared/queue/result.lua', 1],
-    [2006, 'lua/shared/queue/tell-ends.lua', 1],
-    [2008, 'lua/shared/queue/tell-ends.lua', 6],
-    [2072, 'lua/shared/queue/tell-others.lua', 9],
-    [2075, 'lua/shared/queue/leave-notes.lua', 15],
-    [2083, 'lua/shared/queue/fold.lua', 1],
-    [2084, 'lua/shared/queue/statistics.lua', 1],
-    [2091, 'lua/shared/queue/statistics.lua', 9],
-    [2096, 'lua/shared/queue/statistics.lua', 16],
-    [2314, 'lua/shared/queue/fold.lua', 3],
-    [2325, 'lua/shared/queue/leave-notes.lua', 24],
-    [2332, 'lua/shared/queue/tell-others.lua', 1],
-    [2334, 'lua/shared/queue/packed-notes.lua', 1],
-    [2335, 'lua/shared/queue/packed-notes.lua', 3],
-    [2343, 'lua/shared/queue/tell-others.lua', 13],
-    [2346, 'lua/shared/queue/publish.lua', 1],
-    [2347, 'lua/shared/queue/message.lua', 1],
-    [2357, 'lua/shared/queue/spelled.lua', 1],
-    [2365, 'lua/shared/queue/send.lua', 1],
-    [2381, 'lua/shared/queue/message.lua', 13],
-    [2404, 'lua/shared/queue/publish.lua', 3],
-    [2410, 'lua/shared/queue/tell-others.lua', 17],
-    [2413, 'lua/queue/advance.lua', 172],
-    [2414, 'lua/shared/queue/replace.lua', 3],
-    [2422, 'lua/shared/queue/told.lua', 3],
-    [2425, 'lua/queue/advance.lua', 173],
-    [2426, 'lua/shared/queue/save-call.lua', 1],
-    [2428, 'lua/shared/queue/save.lua', 15],
-    [2463, 'lua/shared/queue/save.lua', 51],
-    [2469, 'lua/shared/queue/save-awaited.lua', 5],
-    [2480, 'lua/shared/queue/save.lua', 58],
-    [2487, 'lua/shared/queue/save-call.lua', 3],
-    [2488, 'lua/shared/queue/save.lua', 66],
-    [2495, 'lua/shared/queue/save-call.lua', 4],
-    [2497, 'lua/shared/calls.lua', 8],
-    [2501, 'lua/shared/queue/save-call.lua', 6],
-    [2503, 'lua/shared/calls.lua', 27],
-    [2511, 'lua/shared/drop-over.lua', 1],
-    [2536, 'lua/shared/calls.lua', 36],
-    [2542, 'lua/shared/queue/save-call.lua', 8],
-    [2544, 'lua/queue/advance.lua', 174],
+    [76, 'lua/shared/queue/rights.lua', 1],
+    [80, 'lua/shared/queue/save.lua', 1],
+    [82, 'lua/shared/queue/wide.lua', 1],
+    [89, 'lua/shared/queue/settings.lua', 1],
+    [93, 'lua/shared/queue/note-due.lua', 1],
+    [96, 'lua/shared/queue/rate.lua', 1],
+    [101, 'lua/shared/queue/job.lua', 1],
+    [109, 'lua/shared/queue/job.lua', 11],
+    [111, 'lua/shared/queue/plain-head.lua', 1],
+    [114, 'lua/shared/queue/run.lua', 1],
+    [126, 'lua/shared/queue/names.lua', 1],
+    [129, 'lua/shared/queue/groups.lua', 1],
+    [138, 'lua/shared/queue/ready.lua', 11],
+    [141, 'lua/shared/queue/number.lua', 1],
+    [143, 'lua/shared/queue/enqueue.lua', 1],
+    [145, 'lua/shared/queue/replace.lua', 1],
+    [147, 'lua/shared/queue/find.lua', 1],
+    [149, 'lua/shared/queue/find.lua', 16],
+    [160, 'lua/shared/queue/failure.lua', 1],
+    [162, 'lua/shared/queue/parents.lua', 1],
+    [176, 'lua/shared/queue/link.lua', 1],
+    [178, 'lua/shared/queue/end.lua', 1],
+    [180, 'lua/shared/queue/finish.lua', 1],
+    [183, 'lua/shared/queue/finish.lua', 5],
+    [184, 'lua/shared/queue/freed.lua', 1],
+    [186, 'lua/shared/queue/told.lua', 1],
+    [188, 'lua/shared/queue/outbox.lua', 1],
+    [192, 'lua/shared/queue/state.lua', 29],
+    [250, 'lua/queue/advance.lua', 117],
+    [259, 'lua/shared/calls.lua', 13],
+    [272, 'lua/queue/advance.lua', 126],
+    [278, 'lua/shared/queue/replace.lua', 12],
+    [281, 'lua/shared/queue/replace.lua', 16],
+    [288, 'lua/shared/queue/told.lua', 7],
+    [296, 'lua/queue/advance.lua', 132],
+    [299, 'lua/shared/clock.lua', 1],
+    [305, 'lua/queue/advance.lua', 135],
+    [307, 'lua/shared/queue/settings.lua', 5],
+    [320, 'lua/queue/advance.lua', 137],
+    [321, 'lua/queue/advance.lua', 139],
+    [324, 'lua/shared/queue/rights.lua', 9],
+    [337, 'lua/queue/advance.lua', 90],
+    [363, 'lua/queue/advance.lua', 142],
+    [364, 'lua/shared/queue/number.lua', 3],
+    [371, 'lua/queue/advance.lua', 143],
+    [372, 'lua/shared/queue/spec.lua', 60],
+    [377, 'lua/queue/advance.lua', 144],
+    [378, 'lua/shared/exact.lua', 1],
+    [388, 'lua/shared/queue/count-job.lua', 1],
+    [401, 'lua/shared/queue/bucket.lua', 5],
+    [409, 'lua/shared/queue/note-alike.lua', 5],
+    [423, 'lua/shared/queue/note-spans.lua', 4],
+    [448, 'lua/shared/queue/marks.lua', 8],
+    [451, 'lua/shared/queue/marks.lua', 12],
+    [456, 'lua/shared/queue/note-due.lua', 4],
+    [461, 'lua/shared/queue/rate.lua', 6],
+    [471, 'lua/shared/queue/rate.lua', 17],
+    [475, 'lua/shared/queue/rate.lua', 58],
+    [481, 'lua/shared/queue/plain-head.lua', 8],
+    [489, 'lua/shared/queue/job.lua', 15],
+    [518, 'lua/shared/queue/job.lua', 45],
+    [564, 'lua/shared/queue/flags.lua', 23],
+    [567, 'lua/shared/queue/flags.lua', 27],
+    [570, 'lua/shared/queue/flags.lua', 31],
+    [574, 'lua/shared/queue/body.lua', 8],
+    [583, 'lua/shared/queue/body.lua', 18],
+    [587, 'lua/shared/queue/body.lua', 23],
+    [590, 'lua/shared/queue/happened.lua', 1],
+    [602, 'lua/shared/queue/enter-tags.lua', 1],
+    [613, 'lua/shared/queue/note-end.lua', 6],
+    [638, 'lua/shared/queue/run.lua', 13],
+    [641, 'lua/shared/queue/run.lua', 17],
+    [653, 'lua/shared/queue/run.lua', 30],
+    [671, 'lua/shared/queue/fields.lua', 1],
+    [680, 'lua/shared/queue/names.lua', 4],
+    [688, 'lua/shared/queue/names.lua', 13],
+    [691, 'lua/shared/queue/names.lua', 27],
+    [701, 'lua/shared/queue/names.lua', 38],
+    [708, 'lua/shared/queue/groups.lua', 10],
+    [722, 'lua/shared/queue/groups.lua', 25],
+    [743, 'lua/shared/queue/burst.lua', 6],
+    [750, 'lua/shared/queue/groups.lua', 48],
+    [754, 'lua/shared/queue/groups.lua', 53],
+    [762, 'lua/shared/queue/groups.lua', 62],
+    [784, 'lua/shared/queue/groups.lua', 85],
+    [792, 'lua/shared/queue/groups.lua', 94],
+    [795, 'lua/shared/queue/groups.lua', 98],
+    [817, 'lua/shared/queue/groups.lua', 124],
+    [821, 'lua/shared/queue/groups.lua', 129],
+    [827, 'lua/shared/queue/groups.lua', 136],
+    [837, 'lua/shared/queue/groups.lua', 147],
+    [845, 'lua/shared/queue/ready.lua', 14],
+    [863, 'lua/shared/queue/ready.lua', 33],
+    [875, 'lua/shared/queue/ready.lua', 46],
+    [884, 'lua/shared/queue/enqueue.lua', 3],
+    [907, 'lua/shared/queue/enqueue.lua', 27],
+    [918, 'lua/shared/queue/replace.lua', 24],
+    [930, 'lua/shared/queue/replace.lua', 37],
+    [955, 'lua/shared/queue/leave-tags.lua', 1],
+    [965, 'lua/shared/queue/replace.lua', 63],
+    [988, 'lua/shared/queue/idempotency.lua', 6],
+    [993, 'lua/shared/queue/idempotency.lua', 12],
+    [996, 'lua/shared/queue/find.lua', 3],
+    [1008, 'lua/shared/queue/failure.lua', 7],
+    [1012, 'lua/shared/queue/parents.lua', 15],
+    [1015, 'lua/shared/queue/parents.lua', 24],
+    [1022, 'lua/shared/queue/parents.lua', 32],
+    [1025, 'lua/shared/queue/parents.lua', 41],
+    [1036, 'lua/shared/queue/parents.lua', 53],
+    [1045, 'lua/shared/queue/parents.lua', 63],
+    [1063, 'lua/shared/queue/parents.lua', 92],
+    [1077, 'lua/shared/queue/link.lua', 3],
+    [1084, 'lua/shared/queue/link-done.lua', 2],
+    [1098, 'lua/shared/queue/link.lua', 11],
+    [1119, 'lua/shared/queue/link.lua', 33],
+    [1127, 'lua/shared/queue/link.lua', 42],
+    [1139, 'lua/shared/queue/link.lua', 55],
+    [1153, 'lua/shared/queue/link.lua', 70],
+    [1176, 'lua/shared/queue/end.lua', 3],
+    [1179, 'lua/shared/queue/keep-end.lua', 1],
+    [1191, 'lua/shared/queue/end.lua', 7],
+    [1213, 'lua/shared/queue/leave-tags.lua', 1],
+    [1223, 'lua/shared/queue/end.lua', 30],
+    [1232, 'lua/shared/queue/end.lua', 40],
+    [1239, 'lua/shared/queue/cancel.lua', 1],
+    [1247, 'lua/shared/queue/stop.lua', 1],
+    [1255, 'lua/shared/queue/judge-one.lua', 7],
+    [1265, 'lua/shared/queue/finish.lua', 6],
+    [1301, 'lua/shared/queue/finish.lua', 43],
+    [1311, 'lua/shared/queue/finish.lua', 54],
+    [1370, 'lua/shared/queue/outbox.lua', 5],
+    [1377, 'lua/shared/queue/spec.lua', 4],
+    [1396, 'lua/shared/queue/spec.lua', 66],
+    [1403, 'lua/shared/queue/spec.lua', 74],
+    [1412, 'lua/shared/queue/spec.lua', 84],
+    [1430, 'lua/shared/queue/spec.lua', 103],
+    [1469, 'lua/shared/queue/spec.lua', 161],
+    [1478, 'lua/queue/advance.lua', 145],
+    [1500, 'lua/shared/queue/settle.lua', 1],
+    [1501, 'lua/shared/queue/dead.lua', 1],
+    [1533, 'lua/shared/queue/failure.lua', 3],
+    [1536, 'lua/shared/queue/dead.lua', 33],
+    [1558, 'lua/shared/queue/backoff.lua', 1],
+    [1560, 'lua/shared/queue/backoff.lua', 22],
+    [1577, 'lua/shared/queue/parents.lua', 36],
+    [1581, 'lua/shared/queue/unblock.lua', 1],
+    [1587, 'lua/shared/queue/entries.lua', 1],
+    [1605, 'lua/shared/queue/history.lua', 8],
+    [1612, 'lua/shared/queue/settle.lua', 19],
+    [1613, 'lua/shared/queue/settle.lua', 22],
+    [1655, 'lua/shared/queue/parents.lua', 19],
+    [1659, 'lua/shared/queue/settle.lua', 64],
+    [1675, 'lua/shared/queue/put-out-end.lua', 1],
+    [1683, 'lua/shared/queue/settle.lua', 81],
+    [1702, 'lua/queue/advance.lua', 168],
+    [1704, 'lua/shared/queue/freed.lua', 3],
+    [1711, 'lua/queue/advance.lua', 170],
+    [1714, 'lua/shared/tell.lua', 7],
+    [1717, 'lua/shared/tell.lua', 15],
+    [1735, 'lua/shared/tell.lua', 34],
+    [1750, 'lua/shared/tell.lua', 50],
+    [1758, 'lua/shared/queue/spec.lua', 143],
+    [1761, 'lua/shared/queue/sweep.lua', 7],
+    [1840, 'lua/shared/queue/spec.lua', 147],
+    [1843, 'lua/shared/queue/names.lua', 17],
+    [1846, 'lua/shared/drop-over.lua', 1],
+    [1871, 'lua/shared/queue/names.lua', 21],
+    [1876, 'lua/shared/queue/spec.lua', 150],
+    [1879, 'lua/shared/queue/idle.lua', 22],
+    [1885, 'lua/shared/queue/idle.lua', 29],
+    [1899, 'lua/shared/queue/idle.lua', 44],
+    [1902, 'lua/shared/queue/idle.lua', 48],
+    [1905, 'lua/shared/queue/idle.lua', 52],
+    [1910, 'lua/shared/queue/idle.lua', 58],
+    [1921, 'lua/shared/queue/idle.lua', 70],
+    [1928, 'lua/shared/queue/idle.lua', 78],
+    [1930, 'lua/shared/listening.lua', 1],
+    [1949, 'lua/shared/queue/idle.lua', 81],
+    [1964, 'lua/shared/queue/idle.lua', 97],
+    [1977, 'lua/shared/queue/idle.lua', 111],
+    [1997, 'lua/shared/queue/idle.lua', 132],
+    [2011, 'lua/shared/queue/idle.lua', 147],
+    [2017, 'lua/shared/queue/idle.lua', 154],
+    [2034, 'lua/shared/queue/spec.lua', 153],
+    [2037, 'lua/shared/queue/idle.lua', 185],
+    [2039, 'lua/shared/queue/idle.lua', 181],
+    [2042, 'lua/shared/queue/idle.lua', 187],
+    [2046, 'lua/shared/queue/spec.lua', 156],
+    [2050, 'lua/queue/advance.lua', 138],
+    [2051, 'lua/queue/advance.lua', 173],
+    [2052, 'lua/shared/queue/tell-others.lua', 5],
+    [2054, 'lua/shared/queue/result.lua', 1],
+    [2068, 'lua/shared/queue/tell-ends.lua', 1],
+    [2070, 'lua/shared/queue/tell-ends.lua', 6],
+    [2135, 'lua/shared/queue/tell-others.lua', 9],
+    [2138, 'lua/shared/queue/leave-notes.lua', 15],
+    [2151, 'lua/shared/queue/fold.lua', 1],
+    [2152, 'lua/shared/queue/statistics.lua', 1],
+    [2159, 'lua/shared/queue/statistics.lua', 9],
+    [2164, 'lua/shared/queue/statistics.lua', 16],
+    [2382, 'lua/shared/queue/fold.lua', 3],
+    [2398, 'lua/shared/queue/leave-notes.lua', 29],
+    [2406, 'lua/shared/queue/tell-others.lua', 1],
+    [2408, 'lua/shared/queue/packed-notes.lua', 1],
+    [2409, 'lua/shared/queue/packed-notes.lua', 3],
+    [2417, 'lua/shared/queue/tell-others.lua', 13],
+    [2420, 'lua/shared/queue/publish.lua', 1],
+    [2421, 'lua/shared/queue/message.lua', 1],
+    [2431, 'lua/shared/queue/spelled.lua', 1],
+    [2439, 'lua/shared/queue/send.lua', 1],
+    [2455, 'lua/shared/queue/message.lua', 13],
+    [2478, 'lua/shared/queue/publish.lua', 3],
+    [2485, 'lua/shared/queue/tell-others.lua', 17],
+    [2488, 'lua/queue/advance.lua', 174],
+    [2489, 'lua/shared/queue/replace.lua', 3],
+    [2497, 'lua/shared/queue/told.lua', 3],
+    [2500, 'lua/queue/advance.lua', 175],
+    [2501, 'lua/shared/queue/save-call.lua', 1],
+    [2503, 'lua/shared/queue/save.lua', 15],
+    [2538, 'lua/shared/queue/save.lua', 51],
+    [2544, 'lua/shared/queue/save-awaited.lua', 5],
+    [2555, 'lua/shared/queue/save.lua', 58],
+    [2562, 'lua/shared/queue/save-call.lua', 3],
+    [2563, 'lua/shared/queue/save.lua', 66],
+    [2570, 'lua/shared/queue/save-call.lua', 4],
+    [2572, 'lua/shared/calls.lua', 8],
+    [2576, 'lua/shared/queue/save-call.lua', 6],
+    [2578, 'lua/shared/calls.lua', 27],
+    [2586, 'lua/shared/drop-over.lua', 1],
+    [2611, 'lua/shared/calls.lua', 36],
+    [2617, 'lua/shared/queue/save-call.lua', 8],
+    [2619, 'lua/queue/advance.lua', 176],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -9047,7 +9510,7 @@ function readRefusedOfBuryBuried(part: Reply | undefined): ({ readonly at: numbe
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'queue/bury',
-    sha1: '64235e157d1e54bdf32e983864d40181d65b0bd0',
+    sha1: '4e1c51b7b8db6941ead77cbbbc6485c75605a8f7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9123,6 +9586,10 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer kin
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
+-- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
+-- before it has changed anything. What frees comes first, so that a server out of memory goes on; a call that such a server is to
+-- refuse asks before.
+
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
@@ -9302,6 +9769,44 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
+local function try_rights(meta, queue, keys)
+  redis.call('HDEL', keys.jobs, '')
+  redis.call('ZREM', keys.parents, '')
+  redis.call('ZADD', keys.parents, 'XX', '0', '')
+  redis.call('HGET', keys.jobs, '')
+  redis.call('HEXISTS', keys.jobs, '')
+  redis.call('ZSCORE', keys.parents, '')
+  redis.call('ZRANGEBYSCORE', keys.parents, '+inf', '-inf')
+  redis.call('ZRANGEBYLEX', keys.children, '+', '-')
+  if queue.began_us > 0 then
+    redis.call('HSET', meta, 'codec', queue.codec)
+  end
+end
+local keys = {
+  jobs = jobs,
+  leases = leases,
+  groups = KEYS[4],
+  turns = KEYS[5],
+  held = KEYS[6],
+  ids = KEYS[7],
+  dead = KEYS[8],
+  failed = KEYS[9],
+  kinds = KEYS[10],
+  ready = KEYS[12],
+  prioritized = KEYS[13],
+  scheduled = KEYS[14],
+  grouped = KEYS[15],
+  blocked = KEYS[16],
+  children = KEYS[17],
+  parents = KEYS[18],
+  outbox = KEYS[19],
+  results = KEYS[20],
+  listeners = KEYS[21],
+  tagged = KEYS[22],
+  notes = KEYS[23],
+  stats = KEYS[24],
+}
+try_rights(meta, queue, keys)
 local refused, ran = {}, {}
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
 local function count_job(queue, kind, name)
@@ -9615,30 +10120,45 @@ local function save_group(groups, name, group, now_us)
   )
   redis.call('HSET', groups, name, text)
 end
--- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
-local function enter_ring(turns, held, name, group, now_us)
-  if group.in_ring or group.paused or group.ready == 0 then
-    return
-  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
-    return
-  elseif group.rate_limit > 0 then
-    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
-    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
-    if wait_ms > 0 then
-      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
-      return
-    end
+-- Until when the rate of a group holds it back, in milliseconds from now; 0: it does not.
+local function held_for_ms(group, now_us)
+  if group.rate_limit == 0 then
+    return 0
   end
-  group.in_ring = true
-  redis.call('RPUSH', turns, name)
+  group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+  return next_start_in_ms(group.arrival_us, group, now_us)
+end
+local function hold_back(held, name, wait_ms, now_us)
+  redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+end
+-- Saves a group, and puts it into the ring, or out of mind until its rate lets it in, where it may not be served now. Without the right
+-- to put it into the ring it is looked at again at once, by whoever claims. Answers whether it is held back.
+local function place_group(keys, name, group, now_us)
+  local is_full = group.concurrency > 0 and group.claimed >= group.concurrency
+  if group.in_ring or group.paused or group.ready == 0 or is_full then
+    save_group(keys.groups, name, group, now_us)
+    return false
+  end
+  local wait_ms = held_for_ms(group, now_us)
+  group.in_ring = wait_ms == 0
+  save_group(keys.groups, name, group, now_us)
+  if not group.in_ring then
+    hold_back(keys.held, name, wait_ms, now_us)
+    return true
+  elseif type(redis.pcall('RPUSH', keys.turns, name)) == 'table' then
+    group.in_ring = false
+    save_group(keys.groups, name, group, now_us)
+    hold_back(keys.held, name, 0, now_us)
+    return true
+  end
+  return false
 end
 -- A claimed job of a group is claimed no more.
 local function free_in_group(keys, name, now_us)
   local group = read_group(keys.groups, name)
   if group then
     group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(keys.turns, keys.held, name, group, now_us)
-    save_group(keys.groups, name, group, now_us)
+    place_group(keys, name, group, now_us)
   end
 end
 -- As much of a text as is shown of it: 200 bytes at most, and whole letters.
@@ -9810,30 +10330,6 @@ local function judge_job(jobs, seq, token)
   end
   return stored[1], run
 end
-local keys = {
-  jobs = jobs,
-  leases = leases,
-  groups = KEYS[4],
-  turns = KEYS[5],
-  held = KEYS[6],
-  ids = KEYS[7],
-  dead = KEYS[8],
-  failed = KEYS[9],
-  kinds = KEYS[10],
-  ready = KEYS[12],
-  prioritized = KEYS[13],
-  scheduled = KEYS[14],
-  grouped = KEYS[15],
-  blocked = KEYS[16],
-  children = KEYS[17],
-  parents = KEYS[18],
-  outbox = KEYS[19],
-  results = KEYS[20],
-  listeners = KEYS[21],
-  tagged = KEYS[22],
-  notes = KEYS[23],
-  stats = KEYS[24],
-}
 for at = failures_at, #failures, 4 do
   local seq = failures[at]
   local record, run, why = judge_job(jobs, seq, tonumber(failures[at + 1]))
@@ -9973,9 +10469,11 @@ local function end_watch(queue, score)
 end
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
-  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local popped = queue.idle > 0 and redis.pcall('ZPOPMIN', idle) or {}
   local name, score = popped[1], popped[2]
-  if not name then
+  if popped.err then
+    return nil
+  elseif not name then
     queue.idle = 0
     return nil
   end
@@ -9996,7 +10494,7 @@ local function tell_idle(worker, how)
 end
 -- Whether a second one that is not of this process comes by itself by then.
 local function has_second(idle, process, by_ms, now_ms, how)
-  local names = redis.call('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
+  local names = redis.pcall('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
   for _, name in ipairs(names) do
     local ticket = ticket_of(name)
     if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
@@ -10004,6 +10502,13 @@ local function has_second(idle, process, by_ms, now_ms, how)
     end
   end
   return false
+end
+-- One of those waits no more, or several. Answers whether the user may do that.
+local function remove_idle(idle, queue, names)
+  local removed = redis.pcall('ZREM', idle, unpack(names))
+  local may = type(removed) == 'number'
+  queue.idle = queue.idle - (may and removed or 0)
+  return may
 end
 -- Removes those that are gone from the hundred that wait longest.
 local function drop_gone(idle, queue, how)
@@ -10026,7 +10531,7 @@ local function listening_here(processes, how)
   end
   return listening
 end
-  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })
   end
@@ -10038,7 +10543,7 @@ end
     end
   end
   if gone[1] then
-    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+    remove_idle(idle, queue, gone)
   end
 end
 -- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
@@ -10066,10 +10571,10 @@ local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
       end_watch(queue, score)
       local is_late = score >= 2251799813685248 and score < 2251799813685248 + now_ms - 1000
       if not is_late and tell_idle(name, how) then
-        redis.call('ZADD', idle, 2251799813685248 + by_ms, name)
+        redis.pcall('ZADD', idle, 2251799813685248 + by_ms, name)
         return true, own
       end
-      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+      remove_idle(idle, queue, { name })
     end
   end
   return false, own
@@ -10078,7 +10583,7 @@ end
 local function call_second(idle, queue, process, by_ms, now_ms, how)
   local from, count = 0, 10
   while from < 500 do
-    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local some = redis.pcall('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
     local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
     if called or #some < 2 * count then
       return
@@ -10086,7 +10591,7 @@ local function call_second(idle, queue, process, by_ms, now_ms, how)
     from, count = from + own, 100
   end
   -- Behind all others stand those that watch.
-  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
+  call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 -- Sees to it that one that is not of this process comes by then.
 local function see_to_second(idle, queue, process, by_ms, now_ms, how)
@@ -10154,11 +10659,11 @@ local function join_group(keys, queue, job, seq, in_front, now_us)
   local group = open_group(keys.groups, queue, job.group)
   redis.call('ZADD', keys.grouped, group.number, (in_front and '0000000000' or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(keys.turns, keys.held, job.group, group, now_us)
-  save_group(keys.groups, job.group, group, now_us)
+  place_group(keys, job.group, group, now_us)
 end
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
+-- Answers whether it stands: not where it needs a right to the list that the user misses.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, 2)
@@ -10168,32 +10673,44 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     redis.call('ZADD', keys.prioritized, in_front and '-4294967296' or -job.priority, seq)
   elseif in_front then
     set_mark(queue, RETURNED)
-    redis.call('LPUSH', keys.ready, seq)
+    return type(redis.pcall('LPUSH', keys.ready, seq)) == 'number'
   else
-    redis.call('RPUSH', keys.ready, seq)
+    return type(redis.pcall('RPUSH', keys.ready, seq)) == 'number'
   end
+  return true
+end
+
+-- As stand_ready, of so many bytes. Where it cannot stand it is due at once, and comes to stand with all that is. Answers its state.
+local function place_ready(keys, queue, job, seq, size, state, now_us)
+  if stand_ready(keys, queue, job, seq, state == 'b', now_us) then
+    queue.ready = queue.ready + size
+    return state
+  end
+  local now_ms = math.floor(now_us / 1000)
+  redis.call('ZADD', keys.scheduled, string.format('%.0f', now_ms), seq)
+  note_due(queue, now_ms)
+  queue.scheduled = queue.scheduled + size
+  return 's'
 end
 
 -- When a job is tried again, and how it waits until then.
 
 -- A job that was claimed waits again, until it is due.
 local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
-  local is_due = due_ms <= math.floor(now_us / 1000)
-  local state = is_due and 'r' or 's'
+  local state = 's'
+  if due_ms <= math.floor(now_us / 1000) then
+    state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
   redis.call(
     'HSET',
     keys.jobs,
     'r' .. seq,
     pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
   )
-  if is_due then
-    queue.ready = queue.ready + run.size
-    stand_ready(keys, queue, job, seq, false, now_us)
-  else
-    queue.scheduled = queue.scheduled + run.size
-    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
-    note_due(queue, due_ms)
-  end
 end
 local function unblock(keys, queue, seq, run)
   redis.call('ZREM', keys.blocked, seq)
@@ -10370,7 +10887,7 @@ local function forget_old_results(results, count, now_ms)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', results, unpack(over))
+    redis.pcall('HDEL', results, unpack(over))
     left = left - math.abs(size)
     size = -math.min(left, 1500)
   end
@@ -10389,8 +10906,9 @@ local function keep_results(results, ended, now_ms)
     )
     longest = math.max(longest, each.keep_ms)
   end
-  if redis.call('PTTL', results) < longest + 3600000 then
-    redis.call('PEXPIRE', results, longest + 2 * 3600000)
+  local left_ms = redis.pcall('PTTL', results)
+  if type(left_ms) ~= 'number' or left_ms < longest + 3600000 then
+    redis.pcall('PEXPIRE', results, longest + 2 * 3600000)
   end
   forget_old_results(results, #ended, now_ms)
 end
@@ -10412,15 +10930,20 @@ end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
   if queue.noted or queue.counted then
+-- Notes end no call: where the user misses a right to them there are none.
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
   local is_new = minute ~= queue.minute
   if is_new then
-    queue.minute = minute
     noted = struct.pack('>Bc0BHdd', 1, 'm', 0, 0, minute, 0) .. noted
   end
-  if redis.call('APPEND', notes, noted) > 16384 then
--- Puts what is noted into the statistics.
+  local length = redis.pcall('APPEND', notes, noted)
+  if type(length) ~= 'number' then
+    return
+  end
+  queue.minute = minute
+  if length > 16384 then
+-- Puts what is noted into the statistics. Answers whether it did: not where the user misses a right to it.
 -- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
 --   names                       the first names that were met, each behind its length
 --   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
@@ -10626,8 +11149,8 @@ local function enter_period(entered, period, minute, name, tally)
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
-local function changed_periods(stats, notes)
-  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+local function changed_periods(stats, notes, packed_names)
+  local names, entered = read_names(packed_names), {}
   local minutes = tallies_of_notes(notes)
   for _, minute in ipairs(minutes) do
     for _, tally in ipairs(minutes[minute]) do
@@ -10653,20 +11176,26 @@ local function changed_periods(stats, notes)
 end
 
 local function fold(notes, stats)
-  local changed = changed_periods(stats, redis.call('GET', notes))
+  local noted, names = redis.pcall('GET', notes), redis.pcall('HGET', stats, 'names')
+  if type(noted) ~= 'string' or type(names) == 'table' then
+    return false
+  end
+  local changed = changed_periods(stats, noted, names or '')
   local pairs_of = {}
   for field, value in pairs(changed) do
     pairs_of[#pairs_of + 1] = field
     pairs_of[#pairs_of + 1] = value
   end
-  redis.call('HSET', stats, unpack(pairs_of))
-  redis.call('DEL', notes)
+  -- What is folded once is not folded again.
+  return type(redis.pcall('DEL', notes)) == 'number'
+    and type(redis.pcall('HSET', stats, unpack(pairs_of))) == 'number'
 end
-    fold(notes, stats)
-    redis.call('PEXPIRE', stats, '7862400000')
-    queue.minute = 0
+    if fold(notes, stats) then
+      redis.pcall('PEXPIRE', stats, '7862400000')
+      queue.minute = 0
+    end
   elseif is_new then
-    redis.call('PEXPIRE', notes, '7862400000')
+    redis.pcall('PEXPIRE', notes, '7862400000')
   end
 end
 -- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
@@ -10742,9 +11271,10 @@ local function send_message(stored, number, events, now_ms)
   send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events > 0 and stored then
-    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  local stored = #events > 0 and redis.pcall('HGET', listeners, 'channel')
+  local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
+  if type(number) == 'number' then
+    send_message(stored, number, events, now_ms)
   end
 end
     publish(keys.listeners, queue.events, now_ms)
@@ -10895,176 +11425,182 @@ return { 'buried', queue.chores, refused }
     [1, 'lua/queue/bury.lua', 1],
     [42, 'lua/shared/tell.lua', 1],
     [48, 'lua/shared/queue/state.lua', 1],
-    [74, 'lua/shared/queue/save.lua', 1],
-    [76, 'lua/shared/queue/settings.lua', 1],
-    [80, 'lua/shared/queue/rate.lua', 1],
-    [85, 'lua/shared/queue/job.lua', 1],
-    [93, 'lua/shared/queue/job.lua', 11],
-    [95, 'lua/shared/queue/plain-head.lua', 1],
-    [98, 'lua/shared/queue/run.lua', 1],
-    [110, 'lua/shared/queue/parents.lua', 1],
-    [124, 'lua/shared/queue/entries.lua', 1],
-    [126, 'lua/shared/queue/names.lua', 1],
-    [129, 'lua/shared/queue/failure.lua', 1],
-    [131, 'lua/shared/queue/groups.lua', 1],
-    [140, 'lua/shared/queue/dead.lua', 1],
-    [143, 'lua/shared/queue/end.lua', 1],
-    [145, 'lua/shared/queue/told.lua', 1],
-    [147, 'lua/shared/queue/freed.lua', 1],
-    [149, 'lua/shared/queue/state.lua', 29],
-    [207, 'lua/queue/bury.lua', 100],
-    [214, 'lua/shared/calls.lua', 13],
-    [227, 'lua/queue/bury.lua', 107],
-    [232, 'lua/shared/queue/told.lua', 7],
-    [240, 'lua/queue/bury.lua', 112],
-    [242, 'lua/shared/clock.lua', 1],
-    [248, 'lua/queue/bury.lua', 115],
-    [254, 'lua/shared/queue/count-job.lua', 1],
-    [267, 'lua/shared/queue/marks.lua', 8],
-    [270, 'lua/shared/queue/marks.lua', 12],
-    [275, 'lua/shared/queue/rate.lua', 6],
-    [285, 'lua/shared/queue/rate.lua', 17],
-    [289, 'lua/shared/queue/rate.lua', 58],
-    [295, 'lua/shared/queue/plain-head.lua', 8],
-    [303, 'lua/shared/queue/job.lua', 45],
-    [349, 'lua/shared/queue/flags.lua', 23],
-    [352, 'lua/shared/queue/flags.lua', 27],
-    [355, 'lua/shared/queue/flags.lua', 31],
-    [359, 'lua/shared/queue/run.lua', 13],
-    [362, 'lua/shared/queue/run.lua', 17],
-    [374, 'lua/shared/queue/run.lua', 30],
-    [392, 'lua/shared/queue/parents.lua', 15],
-    [395, 'lua/shared/queue/parents.lua', 24],
-    [402, 'lua/shared/queue/parents.lua', 32],
-    [405, 'lua/shared/queue/parents.lua', 41],
-    [416, 'lua/shared/queue/parents.lua', 53],
-    [425, 'lua/shared/queue/parents.lua', 63],
-    [443, 'lua/shared/queue/parents.lua', 92],
-    [457, 'lua/shared/queue/happened.lua', 1],
-    [469, 'lua/shared/queue/entries.lua', 3],
-    [485, 'lua/shared/queue/history.lua', 8],
-    [492, 'lua/shared/queue/names.lua', 27],
-    [502, 'lua/shared/queue/names.lua', 38],
-    [509, 'lua/shared/queue/failure.lua', 3],
-    [512, 'lua/shared/queue/groups.lua', 25],
-    [533, 'lua/shared/queue/burst.lua', 6],
-    [540, 'lua/shared/queue/groups.lua', 48],
-    [544, 'lua/shared/queue/groups.lua', 62],
-    [566, 'lua/shared/queue/groups.lua', 85],
-    [583, 'lua/shared/queue/groups.lua', 130],
-    [592, 'lua/shared/queue/dead.lua', 4],
-    [600, 'lua/shared/queue/dead.lua', 13],
-    [619, 'lua/shared/queue/dead.lua', 33],
-    [640, 'lua/shared/queue/end.lua', 3],
-    [643, 'lua/shared/queue/keep-end.lua', 1],
-    [655, 'lua/shared/queue/end.lua', 7],
-    [677, 'lua/shared/queue/leave-tags.lua', 1],
-    [687, 'lua/shared/queue/end.lua', 30],
-    [696, 'lua/shared/queue/end.lua', 40],
-    [703, 'lua/shared/queue/note-end.lua', 6],
-    [728, 'lua/shared/queue/cancel.lua', 1],
-    [736, 'lua/shared/queue/stop.lua', 1],
-    [744, 'lua/shared/queue/bury-claimed.lua', 1],
-    [751, 'lua/shared/queue/judge-one.lua', 7],
-    [761, 'lua/queue/bury.lua', 75],
-    [785, 'lua/queue/bury.lua', 121],
-    [803, 'lua/shared/queue/note-spans.lua', 4],
-    [807, 'lua/shared/queue/bucket.lua', 5],
-    [815, 'lua/shared/queue/note-spans.lua', 8],
-    [832, 'lua/shared/queue/note-alike.lua', 5],
-    [846, 'lua/shared/queue/note-spans.lua', 25],
-    [850, 'lua/queue/bury.lua', 139],
-    [851, 'lua/shared/queue/freed.lua', 3],
-    [856, 'lua/shared/queue/settings.lua', 5],
-    [869, 'lua/shared/queue/freed.lua', 8],
-    [871, 'lua/queue/bury.lua', 140],
-    [872, 'lua/shared/tell.lua', 7],
-    [875, 'lua/shared/tell.lua', 15],
-    [893, 'lua/shared/tell.lua', 34],
-    [908, 'lua/shared/tell.lua', 50],
-    [916, 'lua/shared/queue/idle.lua', 20],
-    [922, 'lua/shared/queue/idle.lua', 27],
-    [934, 'lua/shared/queue/idle.lua', 40],
-    [937, 'lua/shared/queue/idle.lua', 44],
-    [940, 'lua/shared/queue/idle.lua', 48],
-    [945, 'lua/shared/queue/idle.lua', 54],
-    [956, 'lua/shared/queue/idle.lua', 66],
-    [958, 'lua/shared/listening.lua', 1],
-    [977, 'lua/shared/queue/idle.lua', 69],
-    [992, 'lua/shared/queue/idle.lua', 85],
-    [1005, 'lua/shared/queue/idle.lua', 99],
-    [1025, 'lua/shared/queue/idle.lua', 120],
-    [1039, 'lua/shared/queue/idle.lua', 135],
-    [1045, 'lua/shared/queue/idle.lua', 142],
-    [1062, 'lua/queue/bury.lua', 114],
-    [1063, 'lua/queue/bury.lua', 141],
-    [1064, 'lua/shared/queue/note-due.lua', 1],
-    [1072, 'lua/shared/queue/ready.lua', 10],
-    [1075, 'lua/shared/queue/groups.lua', 10],
-    [1089, 'lua/shared/queue/groups.lua', 53],
-    [1097, 'lua/shared/queue/groups.lua', 106],
-    [1101, 'lua/shared/queue/groups.lua', 111],
-    [1108, 'lua/shared/queue/ready.lua', 13],
-    [1125, 'lua/shared/queue/backoff.lua', 1],
-    [1127, 'lua/shared/queue/backoff.lua', 22],
-    [1146, 'lua/shared/queue/parents.lua', 36],
-    [1150, 'lua/shared/queue/unblock.lua', 1],
-    [1156, 'lua/shared/queue/outbox.lua', 1],
-    [1167, 'lua/shared/queue/settle.lua', 19],
-    [1168, 'lua/shared/queue/settle.lua', 22],
-    [1210, 'lua/shared/queue/parents.lua', 19],
-    [1214, 'lua/shared/queue/settle.lua', 64],
-    [1230, 'lua/shared/queue/put-out-end.lua', 1],
-    [1238, 'lua/shared/queue/settle.lua', 81],
-    [1257, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1260, 'lua/shared/queue/idle.lua', 175],
-    [1262, 'lua/shared/queue/idle.lua', 171],
-    [1265, 'lua/shared/queue/idle.lua', 177],
-    [1269, 'lua/shared/queue/see-to-rest.lua', 4],
-    [1272, 'lua/queue/bury.lua', 144],
-    [1278, 'lua/shared/queue/tell-others.lua', 5],
-    [1280, 'lua/shared/queue/result.lua', 1],
-    [1294, 'lua/shared/queue/tell-ends.lua', 1],
-    [1296, 'lua/shared/queue/tell-ends.lua', 6],
-    [1360, 'lua/shared/queue/tell-others.lua', 9],
-    [1363, 'lua/shared/queue/leave-notes.lua', 15],
-    [1371, 'lua/shared/queue/fold.lua', 1],
-    [1372, 'lua/shared/queue/statistics.lua', 1],
-    [1379, 'lua/shared/queue/statistics.lua', 9],
-    [1384, 'lua/shared/queue/statistics.lua', 16],
-    [1602, 'lua/shared/queue/fold.lua', 3],
-    [1613, 'lua/shared/queue/leave-notes.lua', 24],
-    [1620, 'lua/shared/queue/tell-others.lua', 1],
-    [1622, 'lua/shared/queue/packed-notes.lua', 1],
-    [1623, 'lua/shared/queue/packed-notes.lua', 3],
-    [1631, 'lua/shared/queue/tell-others.lua', 13],
-    [1634, 'lua/shared/queue/publish.lua', 1],
-    [1635, 'lua/shared/queue/message.lua', 1],
-    [1645, 'lua/shared/queue/spelled.lua', 1],
-    [1653, 'lua/shared/queue/send.lua', 1],
-    [1669, 'lua/shared/queue/message.lua', 13],
-    [1692, 'lua/shared/queue/publish.lua', 3],
-    [1698, 'lua/shared/queue/tell-others.lua', 17],
-    [1701, 'lua/queue/bury.lua', 150],
-    [1702, 'lua/shared/queue/save-call.lua', 1],
-    [1704, 'lua/shared/queue/save.lua', 15],
-    [1739, 'lua/shared/queue/save.lua', 51],
-    [1745, 'lua/shared/queue/save-awaited.lua', 5],
-    [1756, 'lua/shared/queue/save.lua', 58],
-    [1763, 'lua/shared/queue/save-call.lua', 3],
-    [1764, 'lua/shared/queue/save.lua', 66],
-    [1771, 'lua/shared/queue/save-call.lua', 4],
-    [1773, 'lua/shared/calls.lua', 8],
-    [1775, 'lua/shared/calls.lua', 1],
-    [1779, 'lua/shared/exact.lua', 1],
-    [1789, 'lua/shared/calls.lua', 10],
-    [1791, 'lua/shared/queue/save-call.lua', 6],
-    [1793, 'lua/shared/calls.lua', 27],
-    [1801, 'lua/shared/drop-over.lua', 1],
-    [1826, 'lua/shared/calls.lua', 36],
-    [1832, 'lua/shared/queue/save-call.lua', 8],
-    [1834, 'lua/shared/queue/told.lua', 3],
-    [1837, 'lua/queue/bury.lua', 151],
+    [74, 'lua/shared/queue/rights.lua', 1],
+    [78, 'lua/shared/queue/save.lua', 1],
+    [80, 'lua/shared/queue/settings.lua', 1],
+    [84, 'lua/shared/queue/rate.lua', 1],
+    [89, 'lua/shared/queue/job.lua', 1],
+    [97, 'lua/shared/queue/job.lua', 11],
+    [99, 'lua/shared/queue/plain-head.lua', 1],
+    [102, 'lua/shared/queue/run.lua', 1],
+    [114, 'lua/shared/queue/parents.lua', 1],
+    [128, 'lua/shared/queue/entries.lua', 1],
+    [130, 'lua/shared/queue/names.lua', 1],
+    [133, 'lua/shared/queue/failure.lua', 1],
+    [135, 'lua/shared/queue/groups.lua', 1],
+    [144, 'lua/shared/queue/dead.lua', 1],
+    [147, 'lua/shared/queue/end.lua', 1],
+    [149, 'lua/shared/queue/told.lua', 1],
+    [151, 'lua/shared/queue/freed.lua', 1],
+    [153, 'lua/shared/queue/state.lua', 29],
+    [211, 'lua/queue/bury.lua', 101],
+    [218, 'lua/shared/calls.lua', 13],
+    [231, 'lua/queue/bury.lua', 108],
+    [236, 'lua/shared/queue/told.lua', 7],
+    [244, 'lua/queue/bury.lua', 113],
+    [246, 'lua/shared/clock.lua', 1],
+    [252, 'lua/queue/bury.lua', 116],
+    [257, 'lua/shared/queue/rights.lua', 9],
+    [270, 'lua/queue/bury.lua', 76],
+    [294, 'lua/queue/bury.lua', 121],
+    [296, 'lua/shared/queue/count-job.lua', 1],
+    [309, 'lua/shared/queue/marks.lua', 8],
+    [312, 'lua/shared/queue/marks.lua', 12],
+    [317, 'lua/shared/queue/rate.lua', 6],
+    [327, 'lua/shared/queue/rate.lua', 17],
+    [331, 'lua/shared/queue/rate.lua', 58],
+    [337, 'lua/shared/queue/plain-head.lua', 8],
+    [345, 'lua/shared/queue/job.lua', 45],
+    [391, 'lua/shared/queue/flags.lua', 23],
+    [394, 'lua/shared/queue/flags.lua', 27],
+    [397, 'lua/shared/queue/flags.lua', 31],
+    [401, 'lua/shared/queue/run.lua', 13],
+    [404, 'lua/shared/queue/run.lua', 17],
+    [416, 'lua/shared/queue/run.lua', 30],
+    [434, 'lua/shared/queue/parents.lua', 15],
+    [437, 'lua/shared/queue/parents.lua', 24],
+    [444, 'lua/shared/queue/parents.lua', 32],
+    [447, 'lua/shared/queue/parents.lua', 41],
+    [458, 'lua/shared/queue/parents.lua', 53],
+    [467, 'lua/shared/queue/parents.lua', 63],
+    [485, 'lua/shared/queue/parents.lua', 92],
+    [499, 'lua/shared/queue/happened.lua', 1],
+    [511, 'lua/shared/queue/entries.lua', 3],
+    [527, 'lua/shared/queue/history.lua', 8],
+    [534, 'lua/shared/queue/names.lua', 27],
+    [544, 'lua/shared/queue/names.lua', 38],
+    [551, 'lua/shared/queue/failure.lua', 3],
+    [554, 'lua/shared/queue/groups.lua', 25],
+    [575, 'lua/shared/queue/burst.lua', 6],
+    [582, 'lua/shared/queue/groups.lua', 48],
+    [586, 'lua/shared/queue/groups.lua', 62],
+    [608, 'lua/shared/queue/groups.lua', 85],
+    [616, 'lua/shared/queue/groups.lua', 94],
+    [619, 'lua/shared/queue/groups.lua', 98],
+    [641, 'lua/shared/queue/groups.lua', 147],
+    [649, 'lua/shared/queue/dead.lua', 4],
+    [657, 'lua/shared/queue/dead.lua', 13],
+    [676, 'lua/shared/queue/dead.lua', 33],
+    [697, 'lua/shared/queue/end.lua', 3],
+    [700, 'lua/shared/queue/keep-end.lua', 1],
+    [712, 'lua/shared/queue/end.lua', 7],
+    [734, 'lua/shared/queue/leave-tags.lua', 1],
+    [744, 'lua/shared/queue/end.lua', 30],
+    [753, 'lua/shared/queue/end.lua', 40],
+    [760, 'lua/shared/queue/note-end.lua', 6],
+    [785, 'lua/shared/queue/cancel.lua', 1],
+    [793, 'lua/shared/queue/stop.lua', 1],
+    [801, 'lua/shared/queue/bury-claimed.lua', 1],
+    [808, 'lua/shared/queue/judge-one.lua', 7],
+    [818, 'lua/queue/bury.lua', 123],
+    [836, 'lua/shared/queue/note-spans.lua', 4],
+    [840, 'lua/shared/queue/bucket.lua', 5],
+    [848, 'lua/shared/queue/note-spans.lua', 8],
+    [865, 'lua/shared/queue/note-alike.lua', 5],
+    [879, 'lua/shared/queue/note-spans.lua', 25],
+    [883, 'lua/queue/bury.lua', 141],
+    [884, 'lua/shared/queue/freed.lua', 3],
+    [889, 'lua/shared/queue/settings.lua', 5],
+    [902, 'lua/shared/queue/freed.lua', 8],
+    [904, 'lua/queue/bury.lua', 142],
+    [905, 'lua/shared/tell.lua', 7],
+    [908, 'lua/shared/tell.lua', 15],
+    [926, 'lua/shared/tell.lua', 34],
+    [941, 'lua/shared/tell.lua', 50],
+    [949, 'lua/shared/queue/idle.lua', 22],
+    [955, 'lua/shared/queue/idle.lua', 29],
+    [969, 'lua/shared/queue/idle.lua', 44],
+    [972, 'lua/shared/queue/idle.lua', 48],
+    [975, 'lua/shared/queue/idle.lua', 52],
+    [980, 'lua/shared/queue/idle.lua', 58],
+    [991, 'lua/shared/queue/idle.lua', 70],
+    [998, 'lua/shared/queue/idle.lua', 78],
+    [1000, 'lua/shared/listening.lua', 1],
+    [1019, 'lua/shared/queue/idle.lua', 81],
+    [1034, 'lua/shared/queue/idle.lua', 97],
+    [1047, 'lua/shared/queue/idle.lua', 111],
+    [1067, 'lua/shared/queue/idle.lua', 132],
+    [1081, 'lua/shared/queue/idle.lua', 147],
+    [1087, 'lua/shared/queue/idle.lua', 154],
+    [1104, 'lua/queue/bury.lua', 115],
+    [1105, 'lua/queue/bury.lua', 143],
+    [1106, 'lua/shared/queue/note-due.lua', 1],
+    [1114, 'lua/shared/queue/ready.lua', 11],
+    [1117, 'lua/shared/queue/groups.lua', 10],
+    [1131, 'lua/shared/queue/groups.lua', 53],
+    [1139, 'lua/shared/queue/groups.lua', 124],
+    [1143, 'lua/shared/queue/groups.lua', 129],
+    [1149, 'lua/shared/queue/ready.lua', 14],
+    [1181, 'lua/shared/queue/backoff.lua', 1],
+    [1183, 'lua/shared/queue/backoff.lua', 22],
+    [1200, 'lua/shared/queue/parents.lua', 36],
+    [1204, 'lua/shared/queue/unblock.lua', 1],
+    [1210, 'lua/shared/queue/outbox.lua', 1],
+    [1221, 'lua/shared/queue/settle.lua', 19],
+    [1222, 'lua/shared/queue/settle.lua', 22],
+    [1264, 'lua/shared/queue/parents.lua', 19],
+    [1268, 'lua/shared/queue/settle.lua', 64],
+    [1284, 'lua/shared/queue/put-out-end.lua', 1],
+    [1292, 'lua/shared/queue/settle.lua', 81],
+    [1311, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1314, 'lua/shared/queue/idle.lua', 185],
+    [1316, 'lua/shared/queue/idle.lua', 181],
+    [1319, 'lua/shared/queue/idle.lua', 187],
+    [1323, 'lua/shared/queue/see-to-rest.lua', 4],
+    [1326, 'lua/queue/bury.lua', 146],
+    [1332, 'lua/shared/queue/tell-others.lua', 5],
+    [1334, 'lua/shared/queue/result.lua', 1],
+    [1348, 'lua/shared/queue/tell-ends.lua', 1],
+    [1350, 'lua/shared/queue/tell-ends.lua', 6],
+    [1415, 'lua/shared/queue/tell-others.lua', 9],
+    [1418, 'lua/shared/queue/leave-notes.lua', 15],
+    [1431, 'lua/shared/queue/fold.lua', 1],
+    [1432, 'lua/shared/queue/statistics.lua', 1],
+    [1439, 'lua/shared/queue/statistics.lua', 9],
+    [1444, 'lua/shared/queue/statistics.lua', 16],
+    [1662, 'lua/shared/queue/fold.lua', 3],
+    [1678, 'lua/shared/queue/leave-notes.lua', 29],
+    [1686, 'lua/shared/queue/tell-others.lua', 1],
+    [1688, 'lua/shared/queue/packed-notes.lua', 1],
+    [1689, 'lua/shared/queue/packed-notes.lua', 3],
+    [1697, 'lua/shared/queue/tell-others.lua', 13],
+    [1700, 'lua/shared/queue/publish.lua', 1],
+    [1701, 'lua/shared/queue/message.lua', 1],
+    [1711, 'lua/shared/queue/spelled.lua', 1],
+    [1719, 'lua/shared/queue/send.lua', 1],
+    [1735, 'lua/shared/queue/message.lua', 13],
+    [1758, 'lua/shared/queue/publish.lua', 3],
+    [1765, 'lua/shared/queue/tell-others.lua', 17],
+    [1768, 'lua/queue/bury.lua', 152],
+    [1769, 'lua/shared/queue/save-call.lua', 1],
+    [1771, 'lua/shared/queue/save.lua', 15],
+    [1806, 'lua/shared/queue/save.lua', 51],
+    [1812, 'lua/shared/queue/save-awaited.lua', 5],
+    [1823, 'lua/shared/queue/save.lua', 58],
+    [1830, 'lua/shared/queue/save-call.lua', 3],
+    [1831, 'lua/shared/queue/save.lua', 66],
+    [1838, 'lua/shared/queue/save-call.lua', 4],
+    [1840, 'lua/shared/calls.lua', 8],
+    [1842, 'lua/shared/calls.lua', 1],
+    [1846, 'lua/shared/exact.lua', 1],
+    [1856, 'lua/shared/calls.lua', 10],
+    [1858, 'lua/shared/queue/save-call.lua', 6],
+    [1860, 'lua/shared/calls.lua', 27],
+    [1868, 'lua/shared/drop-over.lua', 1],
+    [1893, 'lua/shared/calls.lua', 36],
+    [1899, 'lua/shared/queue/save-call.lua', 8],
+    [1901, 'lua/shared/queue/told.lua', 3],
+    [1904, 'lua/queue/bury.lua', 153],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -11129,7 +11665,7 @@ function readOutcomesOfCancelCancelled(part: Reply | undefined): (string)[] {
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
   script: {
     name: 'queue/cancel',
-    sha1: 'a806578ff782c34d83afb33fac91ea48b55ba371',
+    sha1: 'b6acf958f92cbdc8f0c1b01674c98cdd18e1b003',
     reads: false,
     bytes: false,
     source: `--[[
@@ -11205,6 +11741,10 @@ local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
+-- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
+-- before it has changed anything. What frees comes first, so that a server out of memory goes on; a call that such a server is to
+-- refuse asks before.
+
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
@@ -11266,6 +11806,9 @@ local USUAL, USUAL_HEAD = 255, '\\255'
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
+
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
@@ -11360,6 +11903,23 @@ local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
+end
+local outcomes, has_tried = {}, false
+local function refuse_when_full(keys)
+  redis.call('ZADD', keys.parents, 'XX', '0', '')
+end
+local function try_rights(meta, queue, keys)
+  redis.call('HDEL', keys.jobs, '')
+  redis.call('ZREM', keys.parents, '')
+  redis.call('ZADD', keys.parents, 'XX', '0', '')
+  redis.call('HGET', keys.jobs, '')
+  redis.call('HEXISTS', keys.jobs, '')
+  redis.call('ZSCORE', keys.parents, '')
+  redis.call('ZRANGEBYSCORE', keys.parents, '+inf', '-inf')
+  redis.call('ZRANGEBYLEX', keys.children, '+', '-')
+  if queue.began_us > 0 then
+    redis.call('HSET', meta, 'codec', queue.codec)
+  end
 end
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
 local function count_job(queue, kind, name)
@@ -11821,15 +12381,22 @@ local keys = {
   notes = KEYS[23],
   stats = KEYS[24],
 }
-local outcomes = {}
 for at = wanted_at, #wanted, 1 do
   if not may_displace_more(queue) then
     break
   end
   local seq, record, run = find_job(jobs, ids, wanted[at])
+  local is_held = run and (run.state == 'c' or run.state == 'x')
+  if seq and not has_tried then
+    if is_held then
+      refuse_when_full(keys)
+    end
+    try_rights(meta, queue, keys)
+    has_tried = true
+  end
   if not seq then
     outcomes[#outcomes + 1] = 'absent'
-  elseif run and (run.state == 'c' or run.state == 'x') then
+  elseif is_held then
     if run.state == 'c' then
       happened(queue, 'stopping', seq, read_job(record, queue.usual), run, '')
       note_history(jobs, seq, run, 'x', now_ms, run.at_ms, '')
@@ -11901,14 +12468,6 @@ end
 local how = { channel = channel, sharded = sharded, counted = counted }
 if queue.settling then
 -- Telling children that their parents have ended; see shared/queue/parents.
--- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
--- never too late, perhaps too early: leases are extended, and jobs are done.
-
-local function note_due(queue, due_ms)
-  if due_ms < queue.due_ms then
-    queue.due_ms = due_ms
-  end
-end
 -- When a job is tried again, and how it waits until then.
 
 -- How far ahead the arrival time may lie, and what a start costs.
@@ -11953,32 +12512,53 @@ local function open_group(groups, queue, name)
   end
   return group
 end
--- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
-local function enter_ring(turns, held, name, group, now_us)
-  if group.in_ring or group.paused or group.ready == 0 then
-    return
-  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
-    return
-  elseif group.rate_limit > 0 then
-    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
-    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
-    if wait_ms > 0 then
-      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
-      return
-    end
+-- Until when the rate of a group holds it back, in milliseconds from now; 0: it does not.
+local function held_for_ms(group, now_us)
+  if group.rate_limit == 0 then
+    return 0
   end
-  group.in_ring = true
-  redis.call('RPUSH', turns, name)
+  group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+  return next_start_in_ms(group.arrival_us, group, now_us)
+end
+local function hold_back(held, name, wait_ms, now_us)
+  redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+end
+-- Saves a group, and puts it into the ring, or out of mind until its rate lets it in, where it may not be served now. Without the right
+-- to put it into the ring it is looked at again at once, by whoever claims. Answers whether it is held back.
+local function place_group(keys, name, group, now_us)
+  local is_full = group.concurrency > 0 and group.claimed >= group.concurrency
+  if group.in_ring or group.paused or group.ready == 0 or is_full then
+    save_group(keys.groups, name, group, now_us)
+    return false
+  end
+  local wait_ms = held_for_ms(group, now_us)
+  group.in_ring = wait_ms == 0
+  save_group(keys.groups, name, group, now_us)
+  if not group.in_ring then
+    hold_back(keys.held, name, wait_ms, now_us)
+    return true
+  elseif type(redis.pcall('RPUSH', keys.turns, name)) == 'table' then
+    group.in_ring = false
+    save_group(keys.groups, name, group, now_us)
+    hold_back(keys.held, name, 0, now_us)
+    return true
+  end
+  return false
 end
 local function join_group(keys, queue, job, seq, in_front, now_us)
   local group = open_group(keys.groups, queue, job.group)
   redis.call('ZADD', keys.grouped, group.number, (in_front and '0000000000' or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(keys.turns, keys.held, job.group, group, now_us)
-  save_group(keys.groups, job.group, group, now_us)
+  place_group(keys, job.group, group, now_us)
+end
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
 end
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
+-- Answers whether it stands: not where it needs a right to the list that the user misses.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, 2)
@@ -11988,29 +12568,40 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     redis.call('ZADD', keys.prioritized, in_front and '-4294967296' or -job.priority, seq)
   elseif in_front then
     set_mark(queue, RETURNED)
-    redis.call('LPUSH', keys.ready, seq)
+    return type(redis.pcall('LPUSH', keys.ready, seq)) == 'number'
   else
-    redis.call('RPUSH', keys.ready, seq)
+    return type(redis.pcall('RPUSH', keys.ready, seq)) == 'number'
   end
+  return true
+end
+-- As stand_ready, of so many bytes. Where it cannot stand it is due at once, and comes to stand with all that is. Answers its state.
+local function place_ready(keys, queue, job, seq, size, state, now_us)
+  if stand_ready(keys, queue, job, seq, state == 'b', now_us) then
+    queue.ready = queue.ready + size
+    return state
+  end
+  local now_ms = math.floor(now_us / 1000)
+  redis.call('ZADD', keys.scheduled, string.format('%.0f', now_ms), seq)
+  note_due(queue, now_ms)
+  queue.scheduled = queue.scheduled + size
+  return 's'
 end
 -- A job that was claimed waits again, until it is due.
 local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
-  local is_due = due_ms <= math.floor(now_us / 1000)
-  local state = is_due and 'r' or 's'
+  local state = 's'
+  if due_ms <= math.floor(now_us / 1000) then
+    state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
   redis.call(
     'HSET',
     keys.jobs,
     'r' .. seq,
     pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
   )
-  if is_due then
-    queue.ready = queue.ready + run.size
-    stand_ready(keys, queue, job, seq, false, now_us)
-  else
-    queue.scheduled = queue.scheduled + run.size
-    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
-    note_due(queue, due_ms)
-  end
 end
 -- A child waits for nobody any more: it is ready, or scheduled, where it has a delay. Answers whether it is ready.
 local function unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
@@ -12186,9 +12777,11 @@ local function end_watch(queue, score)
 end
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
-  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local popped = queue.idle > 0 and redis.pcall('ZPOPMIN', idle) or {}
   local name, score = popped[1], popped[2]
-  if not name then
+  if popped.err then
+    return nil
+  elseif not name then
     queue.idle = 0
     return nil
   end
@@ -12209,7 +12802,7 @@ local function tell_idle(worker, how)
 end
 -- Whether a second one that is not of this process comes by itself by then.
 local function has_second(idle, process, by_ms, now_ms, how)
-  local names = redis.call('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
+  local names = redis.pcall('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
   for _, name in ipairs(names) do
     local ticket = ticket_of(name)
     if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
@@ -12217,6 +12810,13 @@ local function has_second(idle, process, by_ms, now_ms, how)
     end
   end
   return false
+end
+-- One of those waits no more, or several. Answers whether the user may do that.
+local function remove_idle(idle, queue, names)
+  local removed = redis.pcall('ZREM', idle, unpack(names))
+  local may = type(removed) == 'number'
+  queue.idle = queue.idle - (may and removed or 0)
+  return may
 end
 -- Removes those that are gone from the hundred that wait longest.
 local function drop_gone(idle, queue, how)
@@ -12239,7 +12839,7 @@ local function listening_here(processes, how)
   end
   return listening
 end
-  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })
   end
@@ -12251,7 +12851,7 @@ end
     end
   end
   if gone[1] then
-    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+    remove_idle(idle, queue, gone)
   end
 end
 -- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
@@ -12279,10 +12879,10 @@ local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
       end_watch(queue, score)
       local is_late = score >= 2251799813685248 and score < 2251799813685248 + now_ms - 1000
       if not is_late and tell_idle(name, how) then
-        redis.call('ZADD', idle, 2251799813685248 + by_ms, name)
+        redis.pcall('ZADD', idle, 2251799813685248 + by_ms, name)
         return true, own
       end
-      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+      remove_idle(idle, queue, { name })
     end
   end
   return false, own
@@ -12291,7 +12891,7 @@ end
 local function call_second(idle, queue, process, by_ms, now_ms, how)
   local from, count = 0, 10
   while from < 500 do
-    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local some = redis.pcall('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
     local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
     if called or #some < 2 * count then
       return
@@ -12299,7 +12899,7 @@ local function call_second(idle, queue, process, by_ms, now_ms, how)
     from, count = from + own, 100
   end
   -- Behind all others stand those that watch.
-  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
+  call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 -- Sees to it that one that is not of this process comes by then.
 local function see_to_second(idle, queue, process, by_ms, now_ms, how)
@@ -12353,18 +12953,23 @@ end
 end
 if queue.left then
 local function is_gone(keys, seq)
-  return redis.call('HEXISTS', keys.jobs, seq) == 0
+  return redis.pcall('HEXISTS', keys.jobs, seq) == 0
+end
+
+-- Answers whether the user may do that.
+local function trim(keys, from, to)
+  return not redis.pcall('LTRIM', keys.ready, string.format('%d', from), string.format('%d', to)).err
 end
 
 local function sweep_front(keys, most)
   local swept = 0
   repeat
-    local numbers, gone = redis.call('LRANGE', keys.ready, '0', string.format('%d', 100 - 1)), 0
+    local numbers, gone = redis.pcall('LRANGE', keys.ready, '0', string.format('%d', 100 - 1)), 0
     while gone < #numbers and is_gone(keys, numbers[gone + 1]) do
       gone = gone + 1
     end
-    if gone > 0 then
-      redis.call('LTRIM', keys.ready, string.format('%d', gone), '-1')
+    if gone > 0 and not trim(keys, gone, -1) then
+      return swept
     end
     swept = swept + gone
   until gone == 0 or gone < #numbers or swept >= most
@@ -12375,7 +12980,7 @@ end
 local function sweep_back(keys, most)
   local swept = 0
   repeat
-    local numbers = redis.call('LRANGE', keys.ready, string.format('%d', -100), '-1')
+    local numbers = redis.pcall('LRANGE', keys.ready, string.format('%d', -100), '-1')
     local first, left = {}, #numbers
     for at, seq in ipairs(numbers) do
       first[seq] = first[seq] or at
@@ -12384,8 +12989,8 @@ local function sweep_back(keys, most)
       left = left - 1
     end
     local gone = #numbers - left
-    if gone > 0 then
-      redis.call('LTRIM', keys.ready, '0', string.format('%d', -gone - 1))
+    if gone > 0 and not trim(keys, 0, -gone - 1) then
+      return swept
     end
     swept = swept + gone
   until gone == 0 or left > 0 or swept >= most
@@ -12394,19 +12999,21 @@ end
 
 -- Of a short list all that stand between others, too.
 local function rebuild(keys)
-  local numbers, seen, kept = redis.call('LRANGE', keys.ready, '0', '-1'), {}, {}
+  local numbers, seen, kept = redis.pcall('LRANGE', keys.ready, '0', '-1'), {}, {}
   for _, seq in ipairs(numbers) do
     if not seen[seq] and not is_gone(keys, seq) then
       kept[#kept + 1] = seq
     end
     seen[seq] = true
   end
-  if #kept < #numbers then
-    -- A removal first, so that it also works when the server is out of memory.
-    redis.call('LTRIM', keys.ready, '1', '0')
-    for at = 1, #kept, 1000 do
-      redis.call('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))
+  -- First they are added once more, for whoever may not do both loses none.
+  for at = 1, #kept < #numbers and #kept or 0, 1000 do
+    if type(redis.pcall('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))) == 'table' then
+      return 0
     end
+  end
+  if #kept < #numbers and not trim(keys, #numbers, -1) then
+    return -#kept
   end
   return #numbers - #kept
 end
@@ -12418,7 +13025,8 @@ local function sweep_ready(keys, queue, before)
   swept = swept + sweep_back(keys, made + 10)
   local left = queue.ghosts - swept
   local is_turn = math.floor(left / 500) > math.floor((left - made) / 500)
-  if is_turn and redis.call('LLEN', keys.ready) <= 3000 then
+  local listed = is_turn and redis.pcall('LLEN', keys.ready)
+  if type(listed) == 'number' and listed <= 3000 then
     swept = swept + rebuild(keys)
   end
   queue.ghosts = math.max(0, queue.ghosts - swept)
@@ -12468,7 +13076,7 @@ local function forget_old_results(results, count, now_ms)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', results, unpack(over))
+    redis.pcall('HDEL', results, unpack(over))
     left = left - math.abs(size)
     size = -math.min(left, 1500)
   end
@@ -12487,8 +13095,9 @@ local function keep_results(results, ended, now_ms)
     )
     longest = math.max(longest, each.keep_ms)
   end
-  if redis.call('PTTL', results) < longest + 3600000 then
-    redis.call('PEXPIRE', results, longest + 2 * 3600000)
+  local left_ms = redis.pcall('PTTL', results)
+  if type(left_ms) ~= 'number' or left_ms < longest + 3600000 then
+    redis.pcall('PEXPIRE', results, longest + 2 * 3600000)
   end
   forget_old_results(results, #ended, now_ms)
 end
@@ -12510,15 +13119,20 @@ end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
   if queue.noted or queue.counted then
+-- Notes end no call: where the user misses a right to them there are none.
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
   local is_new = minute ~= queue.minute
   if is_new then
-    queue.minute = minute
     noted = struct.pack('>Bc0BHdd', 1, 'm', 0, 0, minute, 0) .. noted
   end
-  if redis.call('APPEND', notes, noted) > 16384 then
--- Puts what is noted into the statistics.
+  local length = redis.pcall('APPEND', notes, noted)
+  if type(length) ~= 'number' then
+    return
+  end
+  queue.minute = minute
+  if length > 16384 then
+-- Puts what is noted into the statistics. Answers whether it did: not where the user misses a right to it.
 -- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
 --   names                       the first names that were met, each behind its length
 --   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
@@ -12724,8 +13338,8 @@ local function enter_period(entered, period, minute, name, tally)
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
-local function changed_periods(stats, notes)
-  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+local function changed_periods(stats, notes, packed_names)
+  local names, entered = read_names(packed_names), {}
   local minutes = tallies_of_notes(notes)
   for _, minute in ipairs(minutes) do
     for _, tally in ipairs(minutes[minute]) do
@@ -12751,20 +13365,26 @@ local function changed_periods(stats, notes)
 end
 
 local function fold(notes, stats)
-  local changed = changed_periods(stats, redis.call('GET', notes))
+  local noted, names = redis.pcall('GET', notes), redis.pcall('HGET', stats, 'names')
+  if type(noted) ~= 'string' or type(names) == 'table' then
+    return false
+  end
+  local changed = changed_periods(stats, noted, names or '')
   local pairs_of = {}
   for field, value in pairs(changed) do
     pairs_of[#pairs_of + 1] = field
     pairs_of[#pairs_of + 1] = value
   end
-  redis.call('HSET', stats, unpack(pairs_of))
-  redis.call('DEL', notes)
+  -- What is folded once is not folded again.
+  return type(redis.pcall('DEL', notes)) == 'number'
+    and type(redis.pcall('HSET', stats, unpack(pairs_of))) == 'number'
 end
-    fold(notes, stats)
-    redis.call('PEXPIRE', stats, '7862400000')
-    queue.minute = 0
+    if fold(notes, stats) then
+      redis.pcall('PEXPIRE', stats, '7862400000')
+      queue.minute = 0
+    end
   elseif is_new then
-    redis.call('PEXPIRE', notes, '7862400000')
+    redis.pcall('PEXPIRE', notes, '7862400000')
   end
 end
 local function packed_notes(queue)
@@ -12837,9 +13457,10 @@ local function send_message(stored, number, events, now_ms)
   send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events > 0 and stored then
-    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  local stored = #events > 0 and redis.pcall('HGET', listeners, 'channel')
+  local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
+  if type(number) == 'number' then
+    send_message(stored, number, events, now_ms)
   end
 end
     publish(keys.listeners, queue.events, now_ms)
@@ -12921,153 +13542,161 @@ return { 'cancelled', queue.chores, outcomes }
     [1, 'lua/queue/cancel.lua', 1],
     [42, 'lua/shared/tell.lua', 1],
     [48, 'lua/shared/queue/state.lua', 1],
-    [74, 'lua/shared/queue/save.lua', 1],
-    [76, 'lua/shared/queue/rate.lua', 1],
-    [81, 'lua/shared/queue/job.lua', 1],
-    [89, 'lua/shared/queue/job.lua', 11],
-    [91, 'lua/shared/queue/plain-head.lua', 1],
-    [94, 'lua/shared/queue/run.lua', 1],
-    [106, 'lua/shared/queue/parents.lua', 1],
-    [120, 'lua/shared/queue/entries.lua', 1],
-    [122, 'lua/shared/queue/names.lua', 1],
-    [125, 'lua/shared/queue/failure.lua', 1],
-    [127, 'lua/shared/queue/groups.lua', 1],
-    [136, 'lua/shared/queue/ready.lua', 10],
-    [139, 'lua/shared/queue/dead.lua', 1],
-    [142, 'lua/shared/queue/end.lua', 1],
-    [144, 'lua/shared/queue/find.lua', 1],
-    [146, 'lua/shared/queue/find.lua', 16],
-    [157, 'lua/shared/queue/state.lua', 29],
-    [215, 'lua/queue/cancel.lua', 94],
-    [219, 'lua/shared/clock.lua', 1],
-    [225, 'lua/queue/cancel.lua', 99],
-    [230, 'lua/shared/queue/count-job.lua', 1],
-    [243, 'lua/shared/queue/marks.lua', 8],
-    [246, 'lua/shared/queue/marks.lua', 12],
-    [251, 'lua/shared/queue/plain-head.lua', 8],
-    [259, 'lua/shared/queue/job.lua', 45],
-    [305, 'lua/shared/queue/flags.lua', 23],
-    [308, 'lua/shared/queue/flags.lua', 27],
-    [311, 'lua/shared/queue/flags.lua', 31],
-    [315, 'lua/shared/queue/body.lua', 23],
-    [318, 'lua/shared/queue/run.lua', 13],
-    [321, 'lua/shared/queue/run.lua', 17],
-    [333, 'lua/shared/queue/parents.lua', 15],
-    [336, 'lua/shared/queue/parents.lua', 24],
-    [343, 'lua/shared/queue/parents.lua', 32],
-    [346, 'lua/shared/queue/parents.lua', 36],
-    [350, 'lua/shared/queue/parents.lua', 41],
-    [361, 'lua/shared/queue/parents.lua', 53],
-    [370, 'lua/shared/queue/parents.lua', 63],
-    [388, 'lua/shared/queue/parents.lua', 92],
-    [402, 'lua/shared/queue/happened.lua', 1],
-    [414, 'lua/shared/queue/entries.lua', 3],
-    [430, 'lua/shared/queue/history.lua', 8],
-    [437, 'lua/shared/queue/names.lua', 27],
-    [447, 'lua/shared/queue/names.lua', 38],
-    [454, 'lua/shared/queue/failure.lua', 7],
-    [458, 'lua/shared/queue/groups.lua', 25],
-    [479, 'lua/shared/queue/burst.lua', 6],
-    [486, 'lua/shared/queue/groups.lua', 48],
-    [490, 'lua/shared/queue/groups.lua', 62],
-    [512, 'lua/shared/queue/groups.lua', 106],
-    [516, 'lua/shared/queue/groups.lua', 119],
-    [526, 'lua/shared/queue/ready.lua', 30],
-    [535, 'lua/shared/queue/dead.lua', 55],
-    [550, 'lua/shared/queue/end.lua', 3],
-    [553, 'lua/shared/queue/keep-end.lua', 1],
-    [565, 'lua/shared/queue/end.lua', 7],
-    [587, 'lua/shared/queue/leave-tags.lua', 1],
-    [597, 'lua/shared/queue/end.lua', 30],
-    [606, 'lua/shared/queue/note-end.lua', 6],
-    [631, 'lua/shared/queue/find.lua', 3],
-    [643, 'lua/shared/queue/displace.lua', 6],
-    [646, 'lua/shared/queue/displace.lua', 10],
-    [666, 'lua/queue/cancel.lua', 69],
-    [690, 'lua/queue/cancel.lua', 104],
-    [723, 'lua/shared/tell.lua', 7],
-    [726, 'lua/shared/tell.lua', 15],
-    [744, 'lua/shared/tell.lua', 34],
-    [759, 'lua/shared/tell.lua', 50],
-    [767, 'lua/queue/cancel.lua', 98],
-    [768, 'lua/queue/cancel.lua', 137],
-    [769, 'lua/shared/queue/settle.lua', 1],
-    [770, 'lua/shared/queue/note-due.lua', 1],
-    [778, 'lua/shared/queue/backoff.lua', 1],
-    [780, 'lua/shared/queue/rate.lua', 6],
-    [790, 'lua/shared/queue/rate.lua', 17],
-    [794, 'lua/shared/queue/rate.lua', 58],
-    [800, 'lua/shared/queue/groups.lua', 10],
-    [814, 'lua/shared/queue/groups.lua', 53],
-    [822, 'lua/shared/queue/groups.lua', 85],
-    [839, 'lua/shared/queue/groups.lua', 111],
-    [846, 'lua/shared/queue/ready.lua', 13],
-    [862, 'lua/shared/queue/backoff.lua', 22],
-    [881, 'lua/shared/queue/unblock.lua', 1],
-    [887, 'lua/shared/queue/outbox.lua', 1],
-    [898, 'lua/shared/queue/cancel.lua', 1],
-    [906, 'lua/shared/queue/settle.lua', 19],
-    [907, 'lua/shared/queue/failure.lua', 3],
-    [910, 'lua/shared/queue/dead.lua', 4],
-    [918, 'lua/shared/queue/dead.lua', 13],
-    [937, 'lua/shared/queue/dead.lua', 33],
-    [958, 'lua/shared/queue/settle.lua', 22],
-    [1000, 'lua/shared/queue/parents.lua', 19],
-    [1004, 'lua/shared/queue/settle.lua', 64],
-    [1020, 'lua/shared/queue/put-out-end.lua', 1],
-    [1028, 'lua/shared/queue/settle.lua', 81],
-    [1047, 'lua/shared/queue/idle.lua', 20],
-    [1053, 'lua/shared/queue/idle.lua', 27],
-    [1065, 'lua/shared/queue/idle.lua', 40],
-    [1068, 'lua/shared/queue/idle.lua', 44],
-    [1071, 'lua/shared/queue/idle.lua', 48],
-    [1076, 'lua/shared/queue/idle.lua', 54],
-    [1087, 'lua/shared/queue/idle.lua', 66],
-    [1089, 'lua/shared/listening.lua', 1],
-    [1108, 'lua/shared/queue/idle.lua', 69],
-    [1123, 'lua/shared/queue/idle.lua', 85],
-    [1136, 'lua/shared/queue/idle.lua', 99],
-    [1156, 'lua/shared/queue/idle.lua', 120],
-    [1170, 'lua/shared/queue/idle.lua', 135],
-    [1176, 'lua/shared/queue/idle.lua', 142],
-    [1193, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1196, 'lua/shared/queue/idle.lua', 175],
-    [1198, 'lua/shared/queue/idle.lua', 171],
-    [1201, 'lua/shared/queue/idle.lua', 177],
-    [1205, 'lua/shared/queue/see-to-rest.lua', 4],
-    [1208, 'lua/queue/cancel.lua', 140],
-    [1221, 'lua/shared/queue/sweep.lua', 7],
-    [1292, 'lua/queue/cancel.lua', 154],
-    [1294, 'lua/shared/queue/tell-others.lua', 5],
-    [1296, 'lua/shared/queue/result.lua', 1],
-    [1310, 'lua/shared/queue/tell-ends.lua', 1],
-    [1312, 'lua/shared/queue/tell-ends.lua', 6],
-    [1376, 'lua/shared/queue/tell-others.lua', 9],
-    [1379, 'lua/shared/queue/leave-notes.lua', 15],
-    [1387, 'lua/shared/queue/fold.lua', 1],
-    [1388, 'lua/shared/queue/statistics.lua', 1],
-    [1395, 'lua/shared/queue/statistics.lua', 9],
-    [1400, 'lua/shared/queue/statistics.lua', 16],
-    [1618, 'lua/shared/queue/fold.lua', 3],
-    [1629, 'lua/shared/queue/leave-notes.lua', 24],
-    [1636, 'lua/shared/queue/packed-notes.lua', 3],
-    [1644, 'lua/shared/queue/tell-others.lua', 13],
-    [1647, 'lua/shared/queue/publish.lua', 1],
-    [1648, 'lua/shared/queue/message.lua', 1],
-    [1658, 'lua/shared/queue/spelled.lua', 1],
-    [1666, 'lua/shared/queue/send.lua', 1],
-    [1682, 'lua/shared/queue/message.lua', 13],
-    [1705, 'lua/shared/queue/publish.lua', 3],
-    [1711, 'lua/shared/queue/tell-others.lua', 17],
-    [1714, 'lua/queue/cancel.lua', 156],
-    [1715, 'lua/shared/queue/save.lua', 66],
-    [1717, 'lua/shared/queue/save.lua', 15],
-    [1752, 'lua/shared/queue/save.lua', 68],
-    [1754, 'lua/shared/queue/save.lua', 51],
-    [1760, 'lua/shared/queue/save-awaited.lua', 5],
-    [1771, 'lua/shared/queue/save.lua', 58],
-    [1778, 'lua/shared/queue/save.lua', 70],
-    [1781, 'lua/queue/cancel.lua', 157],
+    [74, 'lua/shared/queue/rights.lua', 1],
+    [78, 'lua/shared/queue/save.lua', 1],
+    [80, 'lua/shared/queue/rate.lua', 1],
+    [85, 'lua/shared/queue/job.lua', 1],
+    [93, 'lua/shared/queue/job.lua', 11],
+    [95, 'lua/shared/queue/plain-head.lua', 1],
+    [98, 'lua/shared/queue/run.lua', 1],
+    [110, 'lua/shared/queue/parents.lua', 1],
+    [124, 'lua/shared/queue/entries.lua', 1],
+    [126, 'lua/shared/queue/names.lua', 1],
+    [129, 'lua/shared/queue/failure.lua', 1],
+    [131, 'lua/shared/queue/groups.lua', 1],
+    [140, 'lua/shared/queue/note-due.lua', 1],
+    [143, 'lua/shared/queue/ready.lua', 11],
+    [146, 'lua/shared/queue/dead.lua', 1],
+    [149, 'lua/shared/queue/end.lua', 1],
+    [151, 'lua/shared/queue/find.lua', 1],
+    [153, 'lua/shared/queue/find.lua', 16],
+    [164, 'lua/shared/queue/state.lua', 29],
+    [222, 'lua/queue/cancel.lua', 95],
+    [226, 'lua/shared/clock.lua', 1],
+    [232, 'lua/queue/cancel.lua', 100],
+    [238, 'lua/shared/queue/rights.lua', 5],
+    [241, 'lua/shared/queue/rights.lua', 9],
+    [254, 'lua/shared/queue/count-job.lua', 1],
+    [267, 'lua/shared/queue/marks.lua', 8],
+    [270, 'lua/shared/queue/marks.lua', 12],
+    [275, 'lua/shared/queue/plain-head.lua', 8],
+    [283, 'lua/shared/queue/job.lua', 45],
+    [329, 'lua/shared/queue/flags.lua', 23],
+    [332, 'lua/shared/queue/flags.lua', 27],
+    [335, 'lua/shared/queue/flags.lua', 31],
+    [339, 'lua/shared/queue/body.lua', 23],
+    [342, 'lua/shared/queue/run.lua', 13],
+    [345, 'lua/shared/queue/run.lua', 17],
+    [357, 'lua/shared/queue/parents.lua', 15],
+    [360, 'lua/shared/queue/parents.lua', 24],
+    [367, 'lua/shared/queue/parents.lua', 32],
+    [370, 'lua/shared/queue/parents.lua', 36],
+    [374, 'lua/shared/queue/parents.lua', 41],
+    [385, 'lua/shared/queue/parents.lua', 53],
+    [394, 'lua/shared/queue/parents.lua', 63],
+    [412, 'lua/shared/queue/parents.lua', 92],
+    [426, 'lua/shared/queue/happened.lua', 1],
+    [438, 'lua/shared/queue/entries.lua', 3],
+    [454, 'lua/shared/queue/history.lua', 8],
+    [461, 'lua/shared/queue/names.lua', 27],
+    [471, 'lua/shared/queue/names.lua', 38],
+    [478, 'lua/shared/queue/failure.lua', 7],
+    [482, 'lua/shared/queue/groups.lua', 25],
+    [503, 'lua/shared/queue/burst.lua', 6],
+    [510, 'lua/shared/queue/groups.lua', 48],
+    [514, 'lua/shared/queue/groups.lua', 62],
+    [536, 'lua/shared/queue/groups.lua', 124],
+    [540, 'lua/shared/queue/groups.lua', 136],
+    [550, 'lua/shared/queue/ready.lua', 46],
+    [559, 'lua/shared/queue/dead.lua', 55],
+    [574, 'lua/shared/queue/end.lua', 3],
+    [577, 'lua/shared/queue/keep-end.lua', 1],
+    [589, 'lua/shared/queue/end.lua', 7],
+    [611, 'lua/shared/queue/leave-tags.lua', 1],
+    [621, 'lua/shared/queue/end.lua', 30],
+    [630, 'lua/shared/queue/note-end.lua', 6],
+    [655, 'lua/shared/queue/find.lua', 3],
+    [667, 'lua/shared/queue/displace.lua', 6],
+    [670, 'lua/shared/queue/displace.lua', 10],
+    [690, 'lua/queue/cancel.lua', 70],
+    [714, 'lua/queue/cancel.lua', 106],
+    [754, 'lua/shared/tell.lua', 7],
+    [757, 'lua/shared/tell.lua', 15],
+    [775, 'lua/shared/tell.lua', 34],
+    [790, 'lua/shared/tell.lua', 50],
+    [798, 'lua/queue/cancel.lua', 99],
+    [799, 'lua/queue/cancel.lua', 146],
+    [800, 'lua/shared/queue/settle.lua', 1],
+    [801, 'lua/shared/queue/backoff.lua', 1],
+    [803, 'lua/shared/queue/rate.lua', 6],
+    [813, 'lua/shared/queue/rate.lua', 17],
+    [817, 'lua/shared/queue/rate.lua', 58],
+    [823, 'lua/shared/queue/groups.lua', 10],
+    [837, 'lua/shared/queue/groups.lua', 53],
+    [845, 'lua/shared/queue/groups.lua', 85],
+    [853, 'lua/shared/queue/groups.lua', 94],
+    [856, 'lua/shared/queue/groups.lua', 98],
+    [878, 'lua/shared/queue/groups.lua', 129],
+    [884, 'lua/shared/queue/note-due.lua', 4],
+    [889, 'lua/shared/queue/ready.lua', 14],
+    [907, 'lua/shared/queue/ready.lua', 33],
+    [919, 'lua/shared/queue/backoff.lua', 22],
+    [936, 'lua/shared/queue/unblock.lua', 1],
+    [942, 'lua/shared/queue/outbox.lua', 1],
+    [953, 'lua/shared/queue/cancel.lua', 1],
+    [961, 'lua/shared/queue/settle.lua', 19],
+    [962, 'lua/shared/queue/failure.lua', 3],
+    [965, 'lua/shared/queue/dead.lua', 4],
+    [973, 'lua/shared/queue/dead.lua', 13],
+    [992, 'lua/shared/queue/dead.lua', 33],
+    [1013, 'lua/shared/queue/settle.lua', 22],
+    [1055, 'lua/shared/queue/parents.lua', 19],
+    [1059, 'lua/shared/queue/settle.lua', 64],
+    [1075, 'lua/shared/queue/put-out-end.lua', 1],
+    [1083, 'lua/shared/queue/settle.lua', 81],
+    [1102, 'lua/shared/queue/idle.lua', 22],
+    [1108, 'lua/shared/queue/idle.lua', 29],
+    [1122, 'lua/shared/queue/idle.lua', 44],
+    [1125, 'lua/shared/queue/idle.lua', 48],
+    [1128, 'lua/shared/queue/idle.lua', 52],
+    [1133, 'lua/shared/queue/idle.lua', 58],
+    [1144, 'lua/shared/queue/idle.lua', 70],
+    [1151, 'lua/shared/queue/idle.lua', 78],
+    [1153, 'lua/shared/listening.lua', 1],
+    [1172, 'lua/shared/queue/idle.lua', 81],
+    [1187, 'lua/shared/queue/idle.lua', 97],
+    [1200, 'lua/shared/queue/idle.lua', 111],
+    [1220, 'lua/shared/queue/idle.lua', 132],
+    [1234, 'lua/shared/queue/idle.lua', 147],
+    [1240, 'lua/shared/queue/idle.lua', 154],
+    [1257, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1260, 'lua/shared/queue/idle.lua', 185],
+    [1262, 'lua/shared/queue/idle.lua', 181],
+    [1265, 'lua/shared/queue/idle.lua', 187],
+    [1269, 'lua/shared/queue/see-to-rest.lua', 4],
+    [1272, 'lua/queue/cancel.lua', 149],
+    [1285, 'lua/shared/queue/sweep.lua', 7],
+    [1364, 'lua/queue/cancel.lua', 163],
+    [1366, 'lua/shared/queue/tell-others.lua', 5],
+    [1368, 'lua/shared/queue/result.lua', 1],
+    [1382, 'lua/shared/queue/tell-ends.lua', 1],
+    [1384, 'lua/shared/queue/tell-ends.lua', 6],
+    [1449, 'lua/shared/queue/tell-others.lua', 9],
+    [1452, 'lua/shared/queue/leave-notes.lua', 15],
+    [1465, 'lua/shared/queue/fold.lua', 1],
+    [1466, 'lua/shared/queue/statistics.lua', 1],
+    [1473, 'lua/shared/queue/statistics.lua', 9],
+    [1478, 'lua/shared/queue/statistics.lua', 16],
+    [1696, 'lua/shared/queue/fold.lua', 3],
+    [1712, 'lua/shared/queue/leave-notes.lua', 29],
+    [1720, 'lua/shared/queue/packed-notes.lua', 3],
+    [1728, 'lua/shared/queue/tell-others.lua', 13],
+    [1731, 'lua/shared/queue/publish.lua', 1],
+    [1732, 'lua/shared/queue/message.lua', 1],
+    [1742, 'lua/shared/queue/spelled.lua', 1],
+    [1750, 'lua/shared/queue/send.lua', 1],
+    [1766, 'lua/shared/queue/message.lua', 13],
+    [1789, 'lua/shared/queue/publish.lua', 3],
+    [1796, 'lua/shared/queue/tell-others.lua', 17],
+    [1799, 'lua/queue/cancel.lua', 165],
+    [1800, 'lua/shared/queue/save.lua', 66],
+    [1802, 'lua/shared/queue/save.lua', 15],
+    [1837, 'lua/shared/queue/save.lua', 68],
+    [1839, 'lua/shared/queue/save.lua', 51],
+    [1845, 'lua/shared/queue/save-awaited.lua', 5],
+    [1856, 'lua/shared/queue/save.lua', 58],
+    [1863, 'lua/shared/queue/save.lua', 70],
+    [1866, 'lua/queue/cancel.lua', 166],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -13121,7 +13750,7 @@ export type ChangeParentsAnswer =
 export const changeParents: Operation<ChangeParentsArguments, ChangeParentsAnswer> = {
   script: {
     name: 'queue/change-parents',
-    sha1: 'cf287bb18cc86bc0f7af30042b7f9651cfb602d2',
+    sha1: '8c9a55545b950ed19640541979bd3aeff4837fda',
     reads: false,
     bytes: false,
     source: `--[[
@@ -13196,6 +13825,10 @@ local changes, changes_at = ARGV, 5 -- repeated (adds:flag parent:text): what to
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
+-- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
+-- before it has changed anything. What frees comes first, so that a server out of memory goes on; a call that such a server is to
+-- refuse asks before.
+
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
 -- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
@@ -13422,6 +14055,26 @@ for at = changes_at, #changes, 2 do
     return { 'refused', 'newer' }
   end
 end
+if changes[changes_at] == '1' then
+local function refuse_when_full(keys)
+  redis.call('ZADD', keys.parents, 'XX', '0', '')
+end
+  refuse_when_full(keys)
+end
+local function try_rights(meta, queue, keys)
+  redis.call('HDEL', keys.jobs, '')
+  redis.call('ZREM', keys.parents, '')
+  redis.call('ZADD', keys.parents, 'XX', '0', '')
+  redis.call('HGET', keys.jobs, '')
+  redis.call('HEXISTS', keys.jobs, '')
+  redis.call('ZSCORE', keys.parents, '')
+  redis.call('ZRANGEBYSCORE', keys.parents, '+inf', '-inf')
+  redis.call('ZRANGEBYLEX', keys.children, '+', '-')
+  if queue.began_us > 0 then
+    redis.call('HSET', meta, 'codec', queue.codec)
+  end
+end
+try_rights(meta, queue, keys)
 local function each_ref(stored)
   return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
 end
@@ -13601,7 +14254,8 @@ local function add_parent(keys, queue, seq, wants, parent)
     end
   end
   if ref and redis.call('ZADD', keys.children, '0', ref .. '\\0' .. seq) == 1 then
-    redis.call('HINCRBY', keys.jobs, 'y' .. ref, '1')
+    local named = redis.call('HGET', keys.jobs, 'y' .. ref) or 0
+    redis.call('HSET', keys.jobs, 'y' .. ref, string.format('%d', named + 1))
     wants.refs[#wants.refs + 1] = ref
   end
 end
@@ -13744,22 +14398,38 @@ local function save_group(groups, name, group, now_us)
   )
   redis.call('HSET', groups, name, text)
 end
--- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
-local function enter_ring(turns, held, name, group, now_us)
-  if group.in_ring or group.paused or group.ready == 0 then
-    return
-  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
-    return
-  elseif group.rate_limit > 0 then
-    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
-    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
-    if wait_ms > 0 then
-      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
-      return
-    end
+-- Until when the rate of a group holds it back, in milliseconds from now; 0: it does not.
+local function held_for_ms(group, now_us)
+  if group.rate_limit == 0 then
+    return 0
   end
-  group.in_ring = true
-  redis.call('RPUSH', turns, name)
+  group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+  return next_start_in_ms(group.arrival_us, group, now_us)
+end
+local function hold_back(held, name, wait_ms, now_us)
+  redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+end
+-- Saves a group, and puts it into the ring, or out of mind until its rate lets it in, where it may not be served now. Without the right
+-- to put it into the ring it is looked at again at once, by whoever claims. Answers whether it is held back.
+local function place_group(keys, name, group, now_us)
+  local is_full = group.concurrency > 0 and group.claimed >= group.concurrency
+  if group.in_ring or group.paused or group.ready == 0 or is_full then
+    save_group(keys.groups, name, group, now_us)
+    return false
+  end
+  local wait_ms = held_for_ms(group, now_us)
+  group.in_ring = wait_ms == 0
+  save_group(keys.groups, name, group, now_us)
+  if not group.in_ring then
+    hold_back(keys.held, name, wait_ms, now_us)
+    return true
+  elseif type(redis.pcall('RPUSH', keys.turns, name)) == 'table' then
+    group.in_ring = false
+    save_group(keys.groups, name, group, now_us)
+    hold_back(keys.held, name, 0, now_us)
+    return true
+  end
+  return false
 end
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
@@ -13769,11 +14439,11 @@ local function join_group(keys, queue, job, seq, in_front, now_us)
   local group = open_group(keys.groups, queue, job.group)
   redis.call('ZADD', keys.grouped, group.number, (in_front and '0000000000' or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(keys.turns, keys.held, job.group, group, now_us)
-  save_group(keys.groups, job.group, group, now_us)
+  place_group(keys, job.group, group, now_us)
 end
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
+-- Answers whether it stands: not where it needs a right to the list that the user misses.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, 2)
@@ -13783,10 +14453,23 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     redis.call('ZADD', keys.prioritized, in_front and '-4294967296' or -job.priority, seq)
   elseif in_front then
     set_mark(queue, RETURNED)
-    redis.call('LPUSH', keys.ready, seq)
+    return type(redis.pcall('LPUSH', keys.ready, seq)) == 'number'
   else
-    redis.call('RPUSH', keys.ready, seq)
+    return type(redis.pcall('RPUSH', keys.ready, seq)) == 'number'
   end
+  return true
+end
+-- As stand_ready, of so many bytes. Where it cannot stand it is due at once, and comes to stand with all that is. Answers its state.
+local function place_ready(keys, queue, job, seq, size, state, now_us)
+  if stand_ready(keys, queue, job, seq, state == 'b', now_us) then
+    queue.ready = queue.ready + size
+    return state
+  end
+  local now_ms = math.floor(now_us / 1000)
+  redis.call('ZADD', keys.scheduled, string.format('%.0f', now_ms), seq)
+  note_due(queue, now_ms)
+  queue.scheduled = queue.scheduled + size
+  return 's'
 end
 local function unblock(keys, queue, seq, run)
   redis.call('ZREM', keys.blocked, seq)
@@ -13794,22 +14477,20 @@ local function unblock(keys, queue, seq, run)
 end
 -- A job that was claimed waits again, until it is due.
 local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
-  local is_due = due_ms <= math.floor(now_us / 1000)
-  local state = is_due and 'r' or 's'
+  local state = 's'
+  if due_ms <= math.floor(now_us / 1000) then
+    state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
   redis.call(
     'HSET',
     keys.jobs,
     'r' .. seq,
     pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
   )
-  if is_due then
-    queue.ready = queue.ready + run.size
-    stand_ready(keys, queue, job, seq, false, now_us)
-  else
-    queue.scheduled = queue.scheduled + run.size
-    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
-    note_due(queue, due_ms)
-  end
 end
 -- A child waits for nobody any more: it is ready, or scheduled, where it has a delay. Answers whether it is ready.
 local function unblock_child(keys, queue, seq, job, run, delay_ms, now_us)
@@ -13874,9 +14555,11 @@ local function end_watch(queue, score)
 end
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
-  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local popped = queue.idle > 0 and redis.pcall('ZPOPMIN', idle) or {}
   local name, score = popped[1], popped[2]
-  if not name then
+  if popped.err then
+    return nil
+  elseif not name then
     queue.idle = 0
     return nil
   end
@@ -13897,7 +14580,7 @@ local function tell_idle(worker, how)
 end
 -- Whether a second one that is not of this process comes by itself by then.
 local function has_second(idle, process, by_ms, now_ms, how)
-  local names = redis.call('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
+  local names = redis.pcall('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
   for _, name in ipairs(names) do
     local ticket = ticket_of(name)
     if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
@@ -13905,6 +14588,13 @@ local function has_second(idle, process, by_ms, now_ms, how)
     end
   end
   return false
+end
+-- One of those waits no more, or several. Answers whether the user may do that.
+local function remove_idle(idle, queue, names)
+  local removed = redis.pcall('ZREM', idle, unpack(names))
+  local may = type(removed) == 'number'
+  queue.idle = queue.idle - (may and removed or 0)
+  return may
 end
 -- Removes those that are gone from the hundred that wait longest.
 local function drop_gone(idle, queue, how)
@@ -13927,7 +14617,7 @@ local function listening_here(processes, how)
   end
   return listening
 end
-  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })
   end
@@ -13939,7 +14629,7 @@ end
     end
   end
   if gone[1] then
-    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+    remove_idle(idle, queue, gone)
   end
 end
 -- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
@@ -13967,10 +14657,10 @@ local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
       end_watch(queue, score)
       local is_late = score >= 2251799813685248 and score < 2251799813685248 + now_ms - 1000
       if not is_late and tell_idle(name, how) then
-        redis.call('ZADD', idle, 2251799813685248 + by_ms, name)
+        redis.pcall('ZADD', idle, 2251799813685248 + by_ms, name)
         return true, own
       end
-      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+      remove_idle(idle, queue, { name })
     end
   end
   return false, own
@@ -13979,7 +14669,7 @@ end
 local function call_second(idle, queue, process, by_ms, now_ms, how)
   local from, count = 0, 10
   while from < 500 do
-    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local some = redis.pcall('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
     local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
     if called or #some < 2 * count then
       return
@@ -13987,7 +14677,7 @@ local function call_second(idle, queue, process, by_ms, now_ms, how)
     from, count = from + own, 100
   end
   -- Behind all others stand those that watch.
-  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
+  call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 -- Sees to it that one that is not of this process comes by then.
 local function see_to_second(idle, queue, process, by_ms, now_ms, how)
@@ -14426,7 +15116,7 @@ local function forget_old_results(results, count, now_ms)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', results, unpack(over))
+    redis.pcall('HDEL', results, unpack(over))
     left = left - math.abs(size)
     size = -math.min(left, 1500)
   end
@@ -14445,8 +15135,9 @@ local function keep_results(results, ended, now_ms)
     )
     longest = math.max(longest, each.keep_ms)
   end
-  if redis.call('PTTL', results) < longest + 3600000 then
-    redis.call('PEXPIRE', results, longest + 2 * 3600000)
+  local left_ms = redis.pcall('PTTL', results)
+  if type(left_ms) ~= 'number' or left_ms < longest + 3600000 then
+    redis.pcall('PEXPIRE', results, longest + 2 * 3600000)
   end
   forget_old_results(results, #ended, now_ms)
 end
@@ -14468,15 +15159,20 @@ end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
   if queue.noted or queue.counted then
+-- Notes end no call: where the user misses a right to them there are none.
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
   local is_new = minute ~= queue.minute
   if is_new then
-    queue.minute = minute
     noted = struct.pack('>Bc0BHdd', 1, 'm', 0, 0, minute, 0) .. noted
   end
-  if redis.call('APPEND', notes, noted) > 16384 then
--- Puts what is noted into the statistics.
+  local length = redis.pcall('APPEND', notes, noted)
+  if type(length) ~= 'number' then
+    return
+  end
+  queue.minute = minute
+  if length > 16384 then
+-- Puts what is noted into the statistics. Answers whether it did: not where the user misses a right to it.
 -- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
 --   names                       the first names that were met, each behind its length
 --   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
@@ -14682,8 +15378,8 @@ local function enter_period(entered, period, minute, name, tally)
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
-local function changed_periods(stats, notes)
-  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+local function changed_periods(stats, notes, packed_names)
+  local names, entered = read_names(packed_names), {}
   local minutes = tallies_of_notes(notes)
   for _, minute in ipairs(minutes) do
     for _, tally in ipairs(minutes[minute]) do
@@ -14709,20 +15405,26 @@ local function changed_periods(stats, notes)
 end
 
 local function fold(notes, stats)
-  local changed = changed_periods(stats, redis.call('GET', notes))
+  local noted, names = redis.pcall('GET', notes), redis.pcall('HGET', stats, 'names')
+  if type(noted) ~= 'string' or type(names) == 'table' then
+    return false
+  end
+  local changed = changed_periods(stats, noted, names or '')
   local pairs_of = {}
   for field, value in pairs(changed) do
     pairs_of[#pairs_of + 1] = field
     pairs_of[#pairs_of + 1] = value
   end
-  redis.call('HSET', stats, unpack(pairs_of))
-  redis.call('DEL', notes)
+  -- What is folded once is not folded again.
+  return type(redis.pcall('DEL', notes)) == 'number'
+    and type(redis.pcall('HSET', stats, unpack(pairs_of))) == 'number'
 end
-    fold(notes, stats)
-    redis.call('PEXPIRE', stats, '7862400000')
-    queue.minute = 0
+    if fold(notes, stats) then
+      redis.pcall('PEXPIRE', stats, '7862400000')
+      queue.minute = 0
+    end
   elseif is_new then
-    redis.call('PEXPIRE', notes, '7862400000')
+    redis.pcall('PEXPIRE', notes, '7862400000')
   end
 end
 local function packed_notes(queue)
@@ -14795,9 +15497,10 @@ local function send_message(stored, number, events, now_ms)
   send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events > 0 and stored then
-    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  local stored = #events > 0 and redis.pcall('HGET', listeners, 'channel')
+  local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
+  if type(number) == 'number' then
+    send_message(stored, number, events, now_ms)
   end
 end
     publish(keys.listeners, queue.events, now_ms)
@@ -14879,162 +15582,171 @@ return { 'changed', left, queue.chores }
     [1, 'lua/queue/change-parents.lua', 1],
     [41, 'lua/shared/tell.lua', 1],
     [47, 'lua/shared/queue/state.lua', 1],
-    [73, 'lua/shared/queue/save.lua', 1],
-    [75, 'lua/shared/queue/note-due.lua', 1],
-    [78, 'lua/shared/queue/rate.lua', 1],
-    [83, 'lua/shared/queue/job.lua', 1],
-    [91, 'lua/shared/queue/job.lua', 11],
-    [93, 'lua/shared/queue/plain-head.lua', 1],
-    [96, 'lua/shared/queue/run.lua', 1],
-    [108, 'lua/shared/queue/names.lua', 1],
-    [111, 'lua/shared/queue/failure.lua', 1],
-    [113, 'lua/shared/queue/groups.lua', 1],
-    [122, 'lua/shared/queue/ready.lua', 10],
-    [125, 'lua/shared/queue/find.lua', 1],
-    [127, 'lua/shared/queue/parents.lua', 1],
-    [141, 'lua/shared/queue/link.lua', 1],
-    [143, 'lua/shared/queue/relink.lua', 1],
-    [145, 'lua/shared/queue/backoff.lua', 1],
-    [147, 'lua/shared/queue/state.lua', 29],
-    [205, 'lua/queue/change-parents.lua', 89],
-    [210, 'lua/shared/clock.lua', 1],
-    [216, 'lua/queue/change-parents.lua', 94],
-    [218, 'lua/queue/change-parents.lua', 97],
-    [221, 'lua/shared/queue/run.lua', 17],
-    [233, 'lua/shared/queue/find.lua', 3],
-    [245, 'lua/queue/change-parents.lua', 100],
-    [246, 'lua/shared/queue/find.lua', 27],
-    [247, 'lua/shared/queue/find.lua', 16],
-    [257, 'lua/shared/queue/find.lua', 28],
-    [259, 'lua/queue/change-parents.lua', 101],
-    [263, 'lua/shared/queue/relink.lua', 3],
-    [271, 'lua/queue/change-parents.lua', 65],
-    [294, 'lua/queue/change-parents.lua', 105],
-    [299, 'lua/shared/queue/parents.lua', 32],
-    [302, 'lua/shared/queue/relink.lua', 12],
-    [312, 'lua/queue/change-parents.lua', 110],
-    [313, 'lua/shared/queue/marks.lua', 8],
-    [316, 'lua/shared/queue/marks.lua', 12],
-    [321, 'lua/shared/queue/plain-head.lua', 8],
-    [329, 'lua/shared/queue/job.lua', 45],
-    [375, 'lua/shared/queue/flags.lua', 23],
-    [378, 'lua/shared/queue/flags.lua', 27],
-    [381, 'lua/shared/queue/flags.lua', 31],
-    [385, 'lua/shared/queue/run.lua', 13],
-    [388, 'lua/shared/queue/failure.lua', 7],
-    [392, 'lua/shared/queue/parents.lua', 15],
-    [395, 'lua/shared/queue/parents.lua', 24],
-    [402, 'lua/shared/queue/parents.lua', 53],
-    [411, 'lua/shared/queue/parents.lua', 63],
-    [429, 'lua/shared/queue/link.lua', 3],
-    [436, 'lua/shared/queue/link-done.lua', 3],
-    [449, 'lua/shared/queue/link.lua', 11],
-    [470, 'lua/shared/queue/relink.lua', 36],
-    [482, 'lua/shared/queue/relink.lua', 49],
-    [496, 'lua/shared/queue/relink.lua', 64],
-    [503, 'lua/queue/change-parents.lua', 111],
-    [507, 'lua/shared/queue/relink.lua', 23],
-    [519, 'lua/queue/change-parents.lua', 115],
-    [520, 'lua/shared/queue/note-due.lua', 4],
-    [525, 'lua/shared/queue/rate.lua', 6],
-    [535, 'lua/shared/queue/rate.lua', 17],
-    [539, 'lua/shared/queue/rate.lua', 58],
-    [545, 'lua/shared/queue/groups.lua', 10],
-    [559, 'lua/shared/queue/groups.lua', 25],
-    [580, 'lua/shared/queue/burst.lua', 6],
-    [587, 'lua/shared/queue/groups.lua', 48],
-    [591, 'lua/shared/queue/groups.lua', 53],
-    [599, 'lua/shared/queue/groups.lua', 62],
-    [621, 'lua/shared/queue/groups.lua', 85],
-    [638, 'lua/shared/queue/groups.lua', 106],
-    [642, 'lua/shared/queue/groups.lua', 111],
-    [649, 'lua/shared/queue/ready.lua', 13],
-    [665, 'lua/shared/queue/parents.lua', 36],
-    [669, 'lua/shared/queue/backoff.lua', 22],
-    [688, 'lua/shared/queue/unblock.lua', 1],
-    [694, 'lua/queue/change-parents.lua', 116],
-    [699, 'lua/shared/tell.lua', 7],
-    [702, 'lua/shared/tell.lua', 15],
-    [720, 'lua/shared/tell.lua', 34],
-    [735, 'lua/shared/tell.lua', 50],
-    [743, 'lua/shared/queue/idle.lua', 20],
-    [749, 'lua/shared/queue/idle.lua', 27],
-    [761, 'lua/shared/queue/idle.lua', 40],
-    [764, 'lua/shared/queue/idle.lua', 44],
-    [767, 'lua/shared/queue/idle.lua', 48],
-    [772, 'lua/shared/queue/idle.lua', 54],
-    [783, 'lua/shared/queue/idle.lua', 66],
-    [785, 'lua/shared/listening.lua', 1],
-    [804, 'lua/shared/queue/idle.lua', 69],
-    [819, 'lua/shared/queue/idle.lua', 85],
-    [832, 'lua/shared/queue/idle.lua', 99],
-    [852, 'lua/shared/queue/idle.lua', 120],
-    [866, 'lua/shared/queue/idle.lua', 135],
-    [872, 'lua/shared/queue/idle.lua', 142],
-    [889, 'lua/queue/change-parents.lua', 96],
-    [890, 'lua/queue/change-parents.lua', 121],
-    [891, 'lua/shared/queue/dead.lua', 1],
-    [923, 'lua/shared/queue/names.lua', 27],
-    [933, 'lua/shared/queue/failure.lua', 3],
-    [936, 'lua/shared/queue/dead.lua', 33],
-    [958, 'lua/shared/queue/end.lua', 1],
-    [960, 'lua/shared/queue/names.lua', 38],
-    [967, 'lua/shared/queue/parents.lua', 41],
-    [978, 'lua/shared/queue/parents.lua', 92],
-    [992, 'lua/shared/queue/end.lua', 3],
-    [995, 'lua/shared/queue/keep-end.lua', 1],
-    [1007, 'lua/shared/queue/end.lua', 7],
-    [1029, 'lua/shared/queue/leave-tags.lua', 1],
-    [1039, 'lua/shared/queue/end.lua', 30],
-    [1049, 'lua/shared/queue/outbox.lua', 1],
-    [1060, 'lua/shared/queue/entries.lua', 1],
-    [1078, 'lua/shared/queue/history.lua', 8],
-    [1085, 'lua/shared/queue/happened.lua', 1],
-    [1097, 'lua/shared/queue/note-end.lua', 6],
-    [1122, 'lua/shared/queue/count-job.lua', 1],
-    [1135, 'lua/shared/queue/cancel.lua', 1],
-    [1143, 'lua/shared/queue/settle.lua', 19],
-    [1144, 'lua/shared/queue/settle.lua', 22],
-    [1186, 'lua/shared/queue/parents.lua', 19],
-    [1190, 'lua/shared/queue/settle.lua', 64],
-    [1206, 'lua/shared/queue/put-out-end.lua', 1],
-    [1214, 'lua/shared/queue/settle.lua', 81],
-    [1233, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1236, 'lua/shared/queue/idle.lua', 175],
-    [1238, 'lua/shared/queue/idle.lua', 171],
-    [1241, 'lua/shared/queue/idle.lua', 177],
-    [1245, 'lua/shared/queue/see-to-rest.lua', 4],
-    [1248, 'lua/queue/change-parents.lua', 124],
-    [1260, 'lua/shared/queue/tell-others.lua', 5],
-    [1262, 'lua/shared/queue/result.lua', 1],
-    [1276, 'lua/shared/queue/tell-ends.lua', 1],
-    [1278, 'lua/shared/queue/tell-ends.lua', 6],
-    [1342, 'lua/shared/queue/tell-others.lua', 9],
-    [1345, 'lua/shared/queue/leave-notes.lua', 15],
-    [1353, 'lua/shared/queue/fold.lua', 1],
-    [1354, 'lua/shared/queue/statistics.lua', 1],
-    [1361, 'lua/shared/queue/statistics.lua', 9],
-    [1366, 'lua/shared/queue/statistics.lua', 16],
-    [1584, 'lua/shared/queue/fold.lua', 3],
-    [1595, 'lua/shared/queue/leave-notes.lua', 24],
-    [1602, 'lua/shared/queue/packed-notes.lua', 3],
-    [1610, 'lua/shared/queue/tell-others.lua', 13],
-    [1613, 'lua/shared/queue/publish.lua', 1],
-    [1614, 'lua/shared/queue/message.lua', 1],
-    [1624, 'lua/shared/queue/spelled.lua', 1],
-    [1632, 'lua/shared/queue/send.lua', 1],
-    [1648, 'lua/shared/queue/message.lua', 13],
-    [1671, 'lua/shared/queue/publish.lua', 3],
-    [1677, 'lua/shared/queue/tell-others.lua', 17],
-    [1680, 'lua/queue/change-parents.lua', 136],
-    [1681, 'lua/shared/queue/save.lua', 66],
-    [1683, 'lua/shared/queue/save.lua', 15],
-    [1718, 'lua/shared/queue/save.lua', 68],
-    [1720, 'lua/shared/queue/save.lua', 51],
-    [1726, 'lua/shared/queue/save-awaited.lua', 5],
-    [1737, 'lua/shared/queue/save.lua', 58],
-    [1744, 'lua/shared/queue/save.lua', 70],
-    [1747, 'lua/queue/change-parents.lua', 137],
+    [73, 'lua/shared/queue/rights.lua', 1],
+    [77, 'lua/shared/queue/save.lua', 1],
+    [79, 'lua/shared/queue/note-due.lua', 1],
+    [82, 'lua/shared/queue/rate.lua', 1],
+    [87, 'lua/shared/queue/job.lua', 1],
+    [95, 'lua/shared/queue/job.lua', 11],
+    [97, 'lua/shared/queue/plain-head.lua', 1],
+    [100, 'lua/shared/queue/run.lua', 1],
+    [112, 'lua/shared/queue/names.lua', 1],
+    [115, 'lua/shared/queue/failure.lua', 1],
+    [117, 'lua/shared/queue/groups.lua', 1],
+    [126, 'lua/shared/queue/ready.lua', 11],
+    [129, 'lua/shared/queue/find.lua', 1],
+    [131, 'lua/shared/queue/parents.lua', 1],
+    [145, 'lua/shared/queue/link.lua', 1],
+    [147, 'lua/shared/queue/relink.lua', 1],
+    [149, 'lua/shared/queue/backoff.lua', 1],
+    [151, 'lua/shared/queue/state.lua', 29],
+    [209, 'lua/queue/change-parents.lua', 90],
+    [214, 'lua/shared/clock.lua', 1],
+    [220, 'lua/queue/change-parents.lua', 95],
+    [222, 'lua/queue/change-parents.lua', 98],
+    [225, 'lua/shared/queue/run.lua', 17],
+    [237, 'lua/shared/queue/find.lua', 3],
+    [249, 'lua/queue/change-parents.lua', 101],
+    [250, 'lua/shared/queue/find.lua', 27],
+    [251, 'lua/shared/queue/find.lua', 16],
+    [261, 'lua/shared/queue/find.lua', 28],
+    [263, 'lua/queue/change-parents.lua', 102],
+    [267, 'lua/shared/queue/relink.lua', 3],
+    [275, 'lua/queue/change-parents.lua', 66],
+    [298, 'lua/queue/change-parents.lua', 106],
+    [304, 'lua/shared/queue/rights.lua', 5],
+    [307, 'lua/queue/change-parents.lua', 112],
+    [309, 'lua/shared/queue/rights.lua', 9],
+    [322, 'lua/queue/change-parents.lua', 114],
+    [323, 'lua/shared/queue/parents.lua', 32],
+    [326, 'lua/shared/queue/relink.lua', 12],
+    [336, 'lua/queue/change-parents.lua', 115],
+    [337, 'lua/shared/queue/marks.lua', 8],
+    [340, 'lua/shared/queue/marks.lua', 12],
+    [345, 'lua/shared/queue/plain-head.lua', 8],
+    [353, 'lua/shared/queue/job.lua', 45],
+    [399, 'lua/shared/queue/flags.lua', 23],
+    [402, 'lua/shared/queue/flags.lua', 27],
+    [405, 'lua/shared/queue/flags.lua', 31],
+    [409, 'lua/shared/queue/run.lua', 13],
+    [412, 'lua/shared/queue/failure.lua', 7],
+    [416, 'lua/shared/queue/parents.lua', 15],
+    [419, 'lua/shared/queue/parents.lua', 24],
+    [426, 'lua/shared/queue/parents.lua', 53],
+    [435, 'lua/shared/queue/parents.lua', 63],
+    [453, 'lua/shared/queue/link.lua', 3],
+    [460, 'lua/shared/queue/link-done.lua', 3],
+    [473, 'lua/shared/queue/link.lua', 11],
+    [494, 'lua/shared/queue/relink.lua', 36],
+    [507, 'lua/shared/queue/relink.lua', 50],
+    [521, 'lua/shared/queue/relink.lua', 65],
+    [528, 'lua/queue/change-parents.lua', 116],
+    [532, 'lua/shared/queue/relink.lua', 23],
+    [544, 'lua/queue/change-parents.lua', 120],
+    [545, 'lua/shared/queue/note-due.lua', 4],
+    [550, 'lua/shared/queue/rate.lua', 6],
+    [560, 'lua/shared/queue/rate.lua', 17],
+    [564, 'lua/shared/queue/rate.lua', 58],
+    [570, 'lua/shared/queue/groups.lua', 10],
+    [584, 'lua/shared/queue/groups.lua', 25],
+    [605, 'lua/shared/queue/burst.lua', 6],
+    [612, 'lua/shared/queue/groups.lua', 48],
+    [616, 'lua/shared/queue/groups.lua', 53],
+    [624, 'lua/shared/queue/groups.lua', 62],
+    [646, 'lua/shared/queue/groups.lua', 85],
+    [654, 'lua/shared/queue/groups.lua', 94],
+    [657, 'lua/shared/queue/groups.lua', 98],
+    [679, 'lua/shared/queue/groups.lua', 124],
+    [683, 'lua/shared/queue/groups.lua', 129],
+    [689, 'lua/shared/queue/ready.lua', 14],
+    [707, 'lua/shared/queue/ready.lua', 33],
+    [719, 'lua/shared/queue/parents.lua', 36],
+    [723, 'lua/shared/queue/backoff.lua', 22],
+    [740, 'lua/shared/queue/unblock.lua', 1],
+    [746, 'lua/queue/change-parents.lua', 121],
+    [751, 'lua/shared/tell.lua', 7],
+    [754, 'lua/shared/tell.lua', 15],
+    [772, 'lua/shared/tell.lua', 34],
+    [787, 'lua/shared/tell.lua', 50],
+    [795, 'lua/shared/queue/idle.lua', 22],
+    [801, 'lua/shared/queue/idle.lua', 29],
+    [815, 'lua/shared/queue/idle.lua', 44],
+    [818, 'lua/shared/queue/idle.lua', 48],
+    [821, 'lua/shared/queue/idle.lua', 52],
+    [826, 'lua/shared/queue/idle.lua', 58],
+    [837, 'lua/shared/queue/idle.lua', 70],
+    [844, 'lua/shared/queue/idle.lua', 78],
+    [846, 'lua/shared/listening.lua', 1],
+    [865, 'lua/shared/queue/idle.lua', 81],
+    [880, 'lua/shared/queue/idle.lua', 97],
+    [893, 'lua/shared/queue/idle.lua', 111],
+    [913, 'lua/shared/queue/idle.lua', 132],
+    [927, 'lua/shared/queue/idle.lua', 147],
+    [933, 'lua/shared/queue/idle.lua', 154],
+    [950, 'lua/queue/change-parents.lua', 97],
+    [951, 'lua/queue/change-parents.lua', 126],
+    [952, 'lua/shared/queue/dead.lua', 1],
+    [984, 'lua/shared/queue/names.lua', 27],
+    [994, 'lua/shared/queue/failure.lua', 3],
+    [997, 'lua/shared/queue/dead.lua', 33],
+    [1019, 'lua/shared/queue/end.lua', 1],
+    [1021, 'lua/shared/queue/names.lua', 38],
+    [1028, 'lua/shared/queue/parents.lua', 41],
+    [1039, 'lua/shared/queue/parents.lua', 92],
+    [1053, 'lua/shared/queue/end.lua', 3],
+    [1056, 'lua/shared/queue/keep-end.lua', 1],
+    [1068, 'lua/shared/queue/end.lua', 7],
+    [1090, 'lua/shared/queue/leave-tags.lua', 1],
+    [1100, 'lua/shared/queue/end.lua', 30],
+    [1110, 'lua/shared/queue/outbox.lua', 1],
+    [1121, 'lua/shared/queue/entries.lua', 1],
+    [1139, 'lua/shared/queue/history.lua', 8],
+    [1146, 'lua/shared/queue/happened.lua', 1],
+    [1158, 'lua/shared/queue/note-end.lua', 6],
+    [1183, 'lua/shared/queue/count-job.lua', 1],
+    [1196, 'lua/shared/queue/cancel.lua', 1],
+    [1204, 'lua/shared/queue/settle.lua', 19],
+    [1205, 'lua/shared/queue/settle.lua', 22],
+    [1247, 'lua/shared/queue/parents.lua', 19],
+    [1251, 'lua/shared/queue/settle.lua', 64],
+    [1267, 'lua/shared/queue/put-out-end.lua', 1],
+    [1275, 'lua/shared/queue/settle.lua', 81],
+    [1294, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1297, 'lua/shared/queue/idle.lua', 185],
+    [1299, 'lua/shared/queue/idle.lua', 181],
+    [1302, 'lua/shared/queue/idle.lua', 187],
+    [1306, 'lua/shared/queue/see-to-rest.lua', 4],
+    [1309, 'lua/queue/change-parents.lua', 129],
+    [1321, 'lua/shared/queue/tell-others.lua', 5],
+    [1323, 'lua/shared/queue/result.lua', 1],
+    [1337, 'lua/shared/queue/tell-ends.lua', 1],
+    [1339, 'lua/shared/queue/tell-ends.lua', 6],
+    [1404, 'lua/shared/queue/tell-others.lua', 9],
+    [1407, 'lua/shared/queue/leave-notes.lua', 15],
+    [1420, 'lua/shared/queue/fold.lua', 1],
+    [1421, 'lua/shared/queue/statistics.lua', 1],
+    [1428, 'lua/shared/queue/statistics.lua', 9],
+    [1433, 'lua/shared/queue/statistics.lua', 16],
+    [1651, 'lua/shared/queue/fold.lua', 3],
+    [1667, 'lua/shared/queue/leave-notes.lua', 29],
+    [1675, 'lua/shared/queue/packed-notes.lua', 3],
+    [1683, 'lua/shared/queue/tell-others.lua', 13],
+    [1686, 'lua/shared/queue/publish.lua', 1],
+    [1687, 'lua/shared/queue/message.lua', 1],
+    [1697, 'lua/shared/queue/spelled.lua', 1],
+    [1705, 'lua/shared/queue/send.lua', 1],
+    [1721, 'lua/shared/queue/message.lua', 13],
+    [1744, 'lua/shared/queue/publish.lua', 3],
+    [1751, 'lua/shared/queue/tell-others.lua', 17],
+    [1754, 'lua/queue/change-parents.lua', 141],
+    [1755, 'lua/shared/queue/save.lua', 66],
+    [1757, 'lua/shared/queue/save.lua', 15],
+    [1792, 'lua/shared/queue/save.lua', 68],
+    [1794, 'lua/shared/queue/save.lua', 51],
+    [1800, 'lua/shared/queue/save-awaited.lua', 5],
+    [1811, 'lua/shared/queue/save.lua', 58],
+    [1818, 'lua/shared/queue/save.lua', 70],
+    [1821, 'lua/queue/change-parents.lua', 142],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -15090,7 +15802,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'queue/clear',
-    sha1: '654c4950f05f90eae25f9b24e71f5858bf3df688',
+    sha1: 'e89ba6bbf4135d2b9057278be281da2dffe4dba0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15197,9 +15909,11 @@ local function end_watch(queue, score)
 end
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
-  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local popped = queue.idle > 0 and redis.pcall('ZPOPMIN', idle) or {}
   local name, score = popped[1], popped[2]
-  if not name then
+  if popped.err then
+    return nil
+  elseif not name then
     queue.idle = 0
     return nil
   end
@@ -15499,9 +16213,10 @@ local function send_message(stored, number, events, now_ms)
   send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events > 0 and stored then
-    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  local stored = #events > 0 and redis.pcall('HGET', listeners, 'channel')
+  local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
+  if type(number) == 'number' then
+    send_message(stored, number, events, now_ms)
   end
 end
   local now_ms = math.floor(clock_us() / 1000)
@@ -15528,30 +16243,30 @@ return { 'cleared', existed }
     [56, 'lua/shared/tell.lua', 15],
     [74, 'lua/shared/tell.lua', 34],
     [89, 'lua/shared/tell.lua', 50],
-    [97, 'lua/shared/queue/idle.lua', 20],
-    [103, 'lua/shared/queue/idle.lua', 27],
-    [115, 'lua/shared/queue/idle.lua', 40],
-    [118, 'lua/shared/queue/idle.lua', 44],
-    [121, 'lua/shared/queue/idle.lua', 48],
-    [126, 'lua/queue/clear.lua', 52],
-    [134, 'lua/queue/clear.lua', 89],
-    [139, 'lua/queue/clear.lua', 60],
-    [168, 'lua/queue/clear.lua', 94],
-    [173, 'lua/shared/clock.lua', 1],
-    [179, 'lua/shared/queue/state.lua', 1],
-    [205, 'lua/shared/queue/state.lua', 29],
-    [263, 'lua/shared/queue/save.lua', 1],
-    [265, 'lua/shared/queue/save.lua', 15],
-    [307, 'lua/shared/queue/save-awaited.lua', 5],
-    [318, 'lua/shared/queue/save.lua', 58],
-    [333, 'lua/shared/queue/listeners.lua', 5],
-    [348, 'lua/shared/queue/publish.lua', 1],
-    [349, 'lua/shared/queue/message.lua', 1],
-    [359, 'lua/shared/queue/spelled.lua', 1],
-    [367, 'lua/shared/queue/send.lua', 1],
-    [383, 'lua/shared/queue/message.lua', 13],
-    [406, 'lua/shared/queue/publish.lua', 3],
-    [412, 'lua/queue/clear.lua', 104],
+    [97, 'lua/shared/queue/idle.lua', 22],
+    [103, 'lua/shared/queue/idle.lua', 29],
+    [117, 'lua/shared/queue/idle.lua', 44],
+    [120, 'lua/shared/queue/idle.lua', 48],
+    [123, 'lua/shared/queue/idle.lua', 52],
+    [128, 'lua/queue/clear.lua', 52],
+    [136, 'lua/queue/clear.lua', 89],
+    [141, 'lua/queue/clear.lua', 60],
+    [170, 'lua/queue/clear.lua', 94],
+    [175, 'lua/shared/clock.lua', 1],
+    [181, 'lua/shared/queue/state.lua', 1],
+    [207, 'lua/shared/queue/state.lua', 29],
+    [265, 'lua/shared/queue/save.lua', 1],
+    [267, 'lua/shared/queue/save.lua', 15],
+    [309, 'lua/shared/queue/save-awaited.lua', 5],
+    [320, 'lua/shared/queue/save.lua', 58],
+    [335, 'lua/shared/queue/listeners.lua', 5],
+    [350, 'lua/shared/queue/publish.lua', 1],
+    [351, 'lua/shared/queue/message.lua', 1],
+    [361, 'lua/shared/queue/spelled.lua', 1],
+    [369, 'lua/shared/queue/send.lua', 1],
+    [385, 'lua/shared/queue/message.lua', 13],
+    [408, 'lua/shared/queue/publish.lua', 3],
+    [415, 'lua/queue/clear.lua', 104],
   ],
   encode(args) {
     return withoutDefaults([
@@ -15614,7 +16329,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: 'f5a09661ba82e8a5c136f2bd09e8adea68098960',
+    sha1: '2142f8de223bf22329fbba3fb7e5371f3f2047a6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -15865,6 +16580,18 @@ group.rate_limit = pick(rate_limit, group.rate_limit)
 group.rate_window_ms = pick(rate_window_ms, group.rate_window_ms)
 -- What is as it is anyway begins no queue.
 if queue.began_us > 0 or group.paused or group.concurrency > 0 or group.rate_limit > 0 then
+  -- What comes behind the first write, each once on nothing.
+  if queue.began_us == 0 or rate_burst > 0 then
+    -- A server out of memory refuses it here.
+    redis.call('ZADD', held, 'XX', '0', '')
+  end
+  redis.call('LREM', turns, '0', '')
+  redis.call('ZREM', held, '')
+  redis.call('ZADD', held, 'XX', '0', '')
+  redis.call('HDEL', groups, '')
+  if queue.began_us > 0 then
+    redis.call('HSET', meta, 'codec', queue.codec)
+  end
 -- Stores a queue that did not exist, so that its main key is there from its first write on.
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
@@ -15919,34 +16646,10 @@ end
     group.in_ring = false
   end
   redis.call('ZREM', held, name)
--- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
-local function enter_ring(turns, held, name, group, now_us)
-  if group.in_ring or group.paused or group.ready == 0 then
-    return
-  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
-    return
-  elseif group.rate_limit > 0 then
-local function bounded_arrival(arrival_us, rate, now_us)
-  local span_us = spans_of(rate)
-  return math.min(arrival_us, math.floor(now_us + span_us))
-end
-    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
--- Milliseconds until one more may start.
-local function next_start_in_ms(arrival_us, rate, now_us)
-  local span_us, unit_us = spans_of(rate)
-  local ahead_us = math.min(arrival_us - now_us, span_us)
-  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
-end
-    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
-    if wait_ms > 0 then
-      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
-      return
-    end
-  end
-  group.in_ring = true
-  redis.call('RPUSH', turns, name)
-end
-  enter_ring(turns, held, name, group, now_us)
+-- Saves a group, and puts it into the ring, or out of mind until its rate lets it in, where it may not be served now. Without the right
+-- to put it into the ring it is looked at again at once, by whoever claims. Answers whether it is held back.
+local function place_group(keys, name, group, now_us)
+  local is_full = group.concurrency > 0 and group.claimed >= group.concurrency
 -- One with no job and nothing set is forgotten, once its rate has nothing to remember.
 local function save_group(groups, name, group, now_us)
   local is_set = group.paused or group.concurrency > 0 or group.rate_limit > 0
@@ -15969,7 +16672,47 @@ local function save_group(groups, name, group, now_us)
   )
   redis.call('HSET', groups, name, text)
 end
-  save_group(groups, name, group, now_us)
+  if group.in_ring or group.paused or group.ready == 0 or is_full then
+    save_group(keys.groups, name, group, now_us)
+    return false
+  end
+-- Until when the rate of a group holds it back, in milliseconds from now; 0: it does not.
+local function held_for_ms(group, now_us)
+  if group.rate_limit == 0 then
+    return 0
+  end
+local function bounded_arrival(arrival_us, rate, now_us)
+  local span_us = spans_of(rate)
+  return math.min(arrival_us, math.floor(now_us + span_us))
+end
+  group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+-- Milliseconds until one more may start.
+local function next_start_in_ms(arrival_us, rate, now_us)
+  local span_us, unit_us = spans_of(rate)
+  local ahead_us = math.min(arrival_us - now_us, span_us)
+  return math.max(0, math.ceil((ahead_us + unit_us - span_us) / 1000))
+end
+  return next_start_in_ms(group.arrival_us, group, now_us)
+end
+  local wait_ms = held_for_ms(group, now_us)
+  group.in_ring = wait_ms == 0
+  save_group(keys.groups, name, group, now_us)
+local function hold_back(held, name, wait_ms, now_us)
+  redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+end
+  if not group.in_ring then
+    hold_back(keys.held, name, wait_ms, now_us)
+    return true
+  elseif type(redis.pcall('RPUSH', keys.turns, name)) == 'table' then
+    group.in_ring = false
+    save_group(keys.groups, name, group, now_us)
+    hold_back(keys.held, name, 0, now_us)
+    return true
+  end
+  return false
+end
+local keys = { groups = groups, turns = turns, held = held }
+  place_group(keys, name, group, now_us)
   if group.in_ring and queue.idle > 0 then
     local now_ms = math.floor(now_us / 1000)
 local function call_idle(idle, queue, count, now_ms, how)
@@ -16018,9 +16761,11 @@ local function end_watch(queue, score)
 end
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
-  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local popped = queue.idle > 0 and redis.pcall('ZPOPMIN', idle) or {}
   local name, score = popped[1], popped[2]
-  if not name then
+  if popped.err then
+    return nil
+  elseif not name then
     queue.idle = 0
     return nil
   end
@@ -16033,6 +16778,13 @@ local function ticket_of(worker)
 end
 local function come_message(ticket)
   return 'come ' .. ticket.id .. ' 0'
+end
+-- One of those waits no more, or several. Answers whether the user may do that.
+local function remove_idle(idle, queue, names)
+  local removed = redis.pcall('ZREM', idle, unpack(names))
+  local may = type(removed) == 'number'
+  queue.idle = queue.idle - (may and removed or 0)
+  return may
 end
 -- Removes those that are gone from the hundred that wait longest.
 local function drop_gone(idle, queue, how)
@@ -16055,7 +16807,7 @@ local function listening_here(processes, how)
   end
   return listening
 end
-  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })
   end
@@ -16067,7 +16819,7 @@ end
     end
   end
   if gone[1] then
-    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+    remove_idle(idle, queue, gone)
   end
 end
 -- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
@@ -16099,7 +16851,7 @@ end
 local function see_to_second(idle, queue, process, by_ms, now_ms, how)
 -- Whether a second one that is not of this process comes by itself by then.
 local function has_second(idle, process, by_ms, now_ms, how)
-  local names = redis.call('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
+  local names = redis.pcall('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
   for _, name in ipairs(names) do
     local ticket = ticket_of(name)
     if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
@@ -16137,16 +16889,16 @@ local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
       end_watch(queue, score)
       local is_late = score >= 2251799813685248 and score < 2251799813685248 + now_ms - 1000
       if not is_late and tell_idle(name, how) then
-        redis.call('ZADD', idle, 2251799813685248 + by_ms, name)
+        redis.pcall('ZADD', idle, 2251799813685248 + by_ms, name)
         return true, own
       end
-      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+      remove_idle(idle, queue, { name })
     end
   end
   return false, own
 end
   while from < 500 do
-    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local some = redis.pcall('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
     local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
     if called or #some < 2 * count then
       return
@@ -16154,7 +16906,7 @@ end
     from, count = from + own, 100
   end
   -- Behind all others stand those that watch.
-  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
+  call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
     call_second(idle, queue, process, by_ms, now_ms, how)
   end
@@ -16254,11 +17006,11 @@ return {
     [66, 'lua/shared/queue/groups.lua', 1],
     [75, 'lua/shared/queue/keep-burst.lua', 1],
     [77, 'lua/shared/queue/state.lua', 29],
-    [135, 'lua/queue/configure-group.lua', 38],
+    [135, 'lua/queue/configure-group.lua', 40],
     [147, 'lua/shared/take-up.lua', 1],
-    [162, 'lua/queue/configure-group.lua', 51],
+    [162, 'lua/queue/configure-group.lua', 53],
     [166, 'lua/shared/clock.lua', 1],
-    [172, 'lua/queue/configure-group.lua', 55],
+    [172, 'lua/queue/configure-group.lua', 57],
     [173, 'lua/shared/queue/groups.lua', 53],
     [174, 'lua/shared/queue/groups.lua', 25],
     [195, 'lua/shared/queue/burst.lua', 6],
@@ -16266,58 +17018,64 @@ return {
     [206, 'lua/shared/queue/groups.lua', 54],
     [209, 'lua/shared/queue/groups.lua', 10],
     [223, 'lua/shared/queue/groups.lua', 57],
-    [227, 'lua/queue/configure-group.lua', 56],
+    [227, 'lua/queue/configure-group.lua', 58],
     [231, 'lua/shared/queue/pick.lua', 1],
-    [235, 'lua/queue/configure-group.lua', 60],
+    [235, 'lua/queue/configure-group.lua', 62],
     [236, 'lua/shared/queue/rate.lua', 22],
-    [244, 'lua/queue/configure-group.lua', 61],
-    [249, 'lua/shared/queue/save.lua', 3],
-    [260, 'lua/queue/configure-group.lua', 66],
-    [263, 'lua/shared/queue/keep-burst.lua', 3],
-    [271, 'lua/queue/configure-group.lua', 69],
-    [276, 'lua/shared/queue/rate.lua', 6],
-    [286, 'lua/shared/queue/rate.lua', 31],
-    [297, 'lua/queue/configure-group.lua', 74],
-    [303, 'lua/shared/queue/groups.lua', 85],
-    [310, 'lua/shared/queue/rate.lua', 17],
-    [314, 'lua/shared/queue/groups.lua', 92],
-    [315, 'lua/shared/queue/rate.lua', 58],
-    [321, 'lua/shared/queue/groups.lua', 93],
-    [330, 'lua/queue/configure-group.lua', 80],
-    [331, 'lua/shared/queue/groups.lua', 62],
-    [353, 'lua/queue/configure-group.lua', 81],
-    [356, 'lua/shared/queue/idle.lua', 142],
-    [358, 'lua/shared/tell.lua', 7],
-    [361, 'lua/shared/tell.lua', 15],
-    [379, 'lua/shared/tell.lua', 34],
-    [394, 'lua/shared/queue/idle.lua', 20],
-    [400, 'lua/shared/queue/idle.lua', 27],
-    [412, 'lua/shared/queue/idle.lua', 40],
-    [415, 'lua/shared/queue/idle.lua', 44],
-    [418, 'lua/shared/queue/idle.lua', 66],
-    [420, 'lua/shared/listening.lua', 1],
-    [439, 'lua/shared/queue/idle.lua', 69],
-    [454, 'lua/shared/queue/idle.lua', 85],
-    [467, 'lua/shared/queue/idle.lua', 144],
-    [479, 'lua/shared/queue/idle.lua', 135],
-    [481, 'lua/shared/queue/idle.lua', 54],
-    [492, 'lua/shared/queue/idle.lua', 137],
-    [493, 'lua/shared/queue/idle.lua', 120],
-    [496, 'lua/shared/tell.lua', 50],
-    [504, 'lua/shared/queue/idle.lua', 48],
-    [509, 'lua/shared/queue/idle.lua', 99],
-    [529, 'lua/shared/queue/idle.lua', 123],
-    [540, 'lua/shared/queue/idle.lua', 138],
-    [543, 'lua/shared/queue/idle.lua', 156],
-    [546, 'lua/queue/configure-group.lua', 84],
-    [548, 'lua/shared/queue/save.lua', 66],
-    [550, 'lua/shared/queue/save.lua', 15],
-    [585, 'lua/shared/queue/save.lua', 68],
-    [587, 'lua/shared/queue/save.lua', 51],
-    [593, 'lua/shared/queue/save-awaited.lua', 5],
-    [604, 'lua/shared/queue/save.lua', 58],
-    [611, 'lua/shared/queue/save.lua', 70],
-    [614, 'lua/queue/configure-group.lua', 86],
+    [244, 'lua/queue/configure-group.lua', 63],
+    [261, 'lua/shared/queue/save.lua', 3],
+    [272, 'lua/queue/configure-group.lua', 80],
+    [275, 'lua/shared/queue/keep-burst.lua', 3],
+    [283, 'lua/queue/configure-group.lua', 83],
+    [288, 'lua/shared/queue/rate.lua', 6],
+    [298, 'lua/shared/queue/rate.lua', 31],
+    [309, 'lua/queue/configure-group.lua', 88],
+    [315, 'lua/shared/queue/groups.lua', 98],
+    [319, 'lua/shared/queue/groups.lua', 62],
+    [341, 'lua/shared/queue/groups.lua', 102],
+    [345, 'lua/shared/queue/groups.lua', 85],
+    [350, 'lua/shared/queue/rate.lua', 17],
+    [354, 'lua/shared/queue/groups.lua', 90],
+    [355, 'lua/shared/queue/rate.lua', 58],
+    [361, 'lua/shared/queue/groups.lua', 91],
+    [363, 'lua/shared/queue/groups.lua', 106],
+    [366, 'lua/shared/queue/groups.lua', 94],
+    [369, 'lua/shared/queue/groups.lua', 109],
+    [380, 'lua/queue/configure-group.lua', 38],
+    [381, 'lua/queue/configure-group.lua', 94],
+    [384, 'lua/shared/queue/idle.lua', 154],
+    [386, 'lua/shared/tell.lua', 7],
+    [389, 'lua/shared/tell.lua', 15],
+    [407, 'lua/shared/tell.lua', 34],
+    [422, 'lua/shared/queue/idle.lua', 22],
+    [428, 'lua/shared/queue/idle.lua', 29],
+    [442, 'lua/shared/queue/idle.lua', 44],
+    [445, 'lua/shared/queue/idle.lua', 48],
+    [448, 'lua/shared/queue/idle.lua', 70],
+    [455, 'lua/shared/queue/idle.lua', 78],
+    [457, 'lua/shared/listening.lua', 1],
+    [476, 'lua/shared/queue/idle.lua', 81],
+    [491, 'lua/shared/queue/idle.lua', 97],
+    [504, 'lua/shared/queue/idle.lua', 156],
+    [516, 'lua/shared/queue/idle.lua', 147],
+    [518, 'lua/shared/queue/idle.lua', 58],
+    [529, 'lua/shared/queue/idle.lua', 149],
+    [530, 'lua/shared/queue/idle.lua', 132],
+    [533, 'lua/shared/tell.lua', 50],
+    [541, 'lua/shared/queue/idle.lua', 52],
+    [546, 'lua/shared/queue/idle.lua', 111],
+    [566, 'lua/shared/queue/idle.lua', 135],
+    [577, 'lua/shared/queue/idle.lua', 150],
+    [580, 'lua/shared/queue/idle.lua', 168],
+    [583, 'lua/queue/configure-group.lua', 97],
+    [585, 'lua/shared/queue/save.lua', 66],
+    [587, 'lua/shared/queue/save.lua', 15],
+    [622, 'lua/shared/queue/save.lua', 68],
+    [624, 'lua/shared/queue/save.lua', 51],
+    [630, 'lua/shared/queue/save-awaited.lua', 5],
+    [641, 'lua/shared/queue/save.lua', 58],
+    [648, 'lua/shared/queue/save.lua', 70],
+    [651, 'lua/queue/configure-group.lua', 99],
   ],
   encode(args) {
     return withoutDefaults([
@@ -16399,7 +17157,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: '2d571885ab8b033ea9fb352b43cf89f4a25b3bd1',
+    sha1: 'd049124b691fc919eecad068296da32be720a3f6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16733,9 +17491,11 @@ local function end_watch(queue, score)
 end
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
-  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local popped = queue.idle > 0 and redis.pcall('ZPOPMIN', idle) or {}
   local name, score = popped[1], popped[2]
-  if not name then
+  if popped.err then
+    return nil
+  elseif not name then
     queue.idle = 0
     return nil
   end
@@ -16748,6 +17508,13 @@ local function ticket_of(worker)
 end
 local function come_message(ticket)
   return 'come ' .. ticket.id .. ' 0'
+end
+-- One of those waits no more, or several. Answers whether the user may do that.
+local function remove_idle(idle, queue, names)
+  local removed = redis.pcall('ZREM', idle, unpack(names))
+  local may = type(removed) == 'number'
+  queue.idle = queue.idle - (may and removed or 0)
+  return may
 end
 -- Removes those that are gone from the hundred that wait longest.
 local function drop_gone(idle, queue, how)
@@ -16770,7 +17537,7 @@ local function listening_here(processes, how)
   end
   return listening
 end
-  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })
   end
@@ -16782,7 +17549,7 @@ end
     end
   end
   if gone[1] then
-    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+    remove_idle(idle, queue, gone)
   end
 end
 -- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
@@ -16814,7 +17581,7 @@ end
 local function see_to_second(idle, queue, process, by_ms, now_ms, how)
 -- Whether a second one that is not of this process comes by itself by then.
 local function has_second(idle, process, by_ms, now_ms, how)
-  local names = redis.call('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
+  local names = redis.pcall('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
   for _, name in ipairs(names) do
     local ticket = ticket_of(name)
     if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
@@ -16852,16 +17619,16 @@ local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
       end_watch(queue, score)
       local is_late = score >= 2251799813685248 and score < 2251799813685248 + now_ms - 1000
       if not is_late and tell_idle(name, how) then
-        redis.call('ZADD', idle, 2251799813685248 + by_ms, name)
+        redis.pcall('ZADD', idle, 2251799813685248 + by_ms, name)
         return true, own
       end
-      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+      remove_idle(idle, queue, { name })
     end
   end
   return false, own
 end
   while from < 500 do
-    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local some = redis.pcall('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
     local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
     if called or #some < 2 * count then
       return
@@ -16869,7 +17636,7 @@ end
     from, count = from + own, 100
   end
   -- Behind all others stand those that watch.
-  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
+  call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
     call_second(idle, queue, process, by_ms, now_ms, how)
   end
@@ -16995,38 +17762,39 @@ return {
     [275, 'lua/queue/configure.lua', 81],
     [276, 'lua/shared/queue/keep-burst.lua', 3],
     [284, 'lua/queue/configure.lua', 82],
-    [286, 'lua/shared/queue/idle.lua', 142],
+    [286, 'lua/shared/queue/idle.lua', 154],
     [288, 'lua/shared/tell.lua', 7],
     [291, 'lua/shared/tell.lua', 15],
     [309, 'lua/shared/tell.lua', 34],
-    [324, 'lua/shared/queue/idle.lua', 20],
-    [330, 'lua/shared/queue/idle.lua', 27],
-    [342, 'lua/shared/queue/idle.lua', 40],
-    [345, 'lua/shared/queue/idle.lua', 44],
-    [348, 'lua/shared/queue/idle.lua', 66],
-    [350, 'lua/shared/listening.lua', 1],
-    [369, 'lua/shared/queue/idle.lua', 69],
-    [384, 'lua/shared/queue/idle.lua', 85],
-    [397, 'lua/shared/queue/idle.lua', 144],
-    [409, 'lua/shared/queue/idle.lua', 135],
-    [411, 'lua/shared/queue/idle.lua', 54],
-    [422, 'lua/shared/queue/idle.lua', 137],
-    [423, 'lua/shared/queue/idle.lua', 120],
-    [426, 'lua/shared/tell.lua', 50],
-    [434, 'lua/shared/queue/idle.lua', 48],
-    [439, 'lua/shared/queue/idle.lua', 99],
-    [459, 'lua/shared/queue/idle.lua', 123],
-    [470, 'lua/shared/queue/idle.lua', 138],
-    [473, 'lua/shared/queue/idle.lua', 156],
-    [476, 'lua/queue/configure.lua', 84],
-    [478, 'lua/shared/queue/save.lua', 66],
-    [480, 'lua/shared/queue/save.lua', 15],
-    [515, 'lua/shared/queue/save.lua', 68],
-    [517, 'lua/shared/queue/save.lua', 51],
-    [523, 'lua/shared/queue/save-awaited.lua', 5],
-    [534, 'lua/shared/queue/save.lua', 58],
-    [541, 'lua/shared/queue/save.lua', 70],
-    [544, 'lua/queue/configure.lua', 86],
+    [324, 'lua/shared/queue/idle.lua', 22],
+    [330, 'lua/shared/queue/idle.lua', 29],
+    [344, 'lua/shared/queue/idle.lua', 44],
+    [347, 'lua/shared/queue/idle.lua', 48],
+    [350, 'lua/shared/queue/idle.lua', 70],
+    [357, 'lua/shared/queue/idle.lua', 78],
+    [359, 'lua/shared/listening.lua', 1],
+    [378, 'lua/shared/queue/idle.lua', 81],
+    [393, 'lua/shared/queue/idle.lua', 97],
+    [406, 'lua/shared/queue/idle.lua', 156],
+    [418, 'lua/shared/queue/idle.lua', 147],
+    [420, 'lua/shared/queue/idle.lua', 58],
+    [431, 'lua/shared/queue/idle.lua', 149],
+    [432, 'lua/shared/queue/idle.lua', 132],
+    [435, 'lua/shared/tell.lua', 50],
+    [443, 'lua/shared/queue/idle.lua', 52],
+    [448, 'lua/shared/queue/idle.lua', 111],
+    [468, 'lua/shared/queue/idle.lua', 135],
+    [479, 'lua/shared/queue/idle.lua', 150],
+    [482, 'lua/shared/queue/idle.lua', 168],
+    [485, 'lua/queue/configure.lua', 84],
+    [487, 'lua/shared/queue/save.lua', 66],
+    [489, 'lua/shared/queue/save.lua', 15],
+    [524, 'lua/shared/queue/save.lua', 68],
+    [526, 'lua/shared/queue/save.lua', 51],
+    [532, 'lua/shared/queue/save-awaited.lua', 5],
+    [543, 'lua/shared/queue/save.lua', 58],
+    [550, 'lua/shared/queue/save.lua', 70],
+    [553, 'lua/queue/configure.lua', 86],
   ],
   encode(args) {
     return withoutDefaults([
@@ -17091,7 +17859,7 @@ export type DeliveredAnswer =
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
   script: {
     name: 'queue/delivered',
-    sha1: '93c916c5902f4a0e48fb92f7864096776e245099',
+    sha1: 'e202bf1e2f2ae9be95ec336d270e6168f825c09f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17232,6 +18000,7 @@ end
   return { 'behind' }
 end
 local is_behind = false
+redis.call('ZREM', outbox, '')
 for at = numbers_at, #numbers, 1 do
   if is_known and numbers[at] + ahead <= newest then
     is_behind = true
@@ -17243,7 +18012,7 @@ end
 local function has_flag(flags, flag)
   return flags % (flag * 2) >= flag
 end
-if has_flag(queue.chores, 2) and redis.call('EXISTS', outbox) == 0 then
+if has_flag(queue.chores, 2) and redis.pcall('EXISTS', outbox) == 0 then
   queue.chores = queue.chores - 2
 end
 -- Writes the state if it has changed.
@@ -17333,16 +18102,16 @@ return { 'delivered' }
     [124, 'lua/queue/delivered.lua', 33],
     [125, 'lua/shared/exact.lua', 1],
     [135, 'lua/queue/delivered.lua', 34],
-    [147, 'lua/shared/queue/flags.lua', 23],
-    [150, 'lua/queue/delivered.lua', 46],
-    [153, 'lua/shared/queue/save.lua', 66],
-    [155, 'lua/shared/queue/save.lua', 15],
-    [190, 'lua/shared/queue/save.lua', 68],
-    [192, 'lua/shared/queue/save.lua', 51],
-    [198, 'lua/shared/queue/save-awaited.lua', 5],
-    [209, 'lua/shared/queue/save.lua', 58],
-    [216, 'lua/shared/queue/save.lua', 70],
-    [219, 'lua/queue/delivered.lua', 49],
+    [148, 'lua/shared/queue/flags.lua', 23],
+    [151, 'lua/queue/delivered.lua', 47],
+    [154, 'lua/shared/queue/save.lua', 66],
+    [156, 'lua/shared/queue/save.lua', 15],
+    [191, 'lua/shared/queue/save.lua', 68],
+    [193, 'lua/shared/queue/save.lua', 51],
+    [199, 'lua/shared/queue/save-awaited.lua', 5],
+    [210, 'lua/shared/queue/save.lua', 58],
+    [217, 'lua/shared/queue/save.lua', 70],
+    [220, 'lua/queue/delivered.lua', 50],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.numbers.length)
@@ -17465,7 +18234,7 @@ export type EnqueueAlikeAnswer =
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
   script: {
     name: 'queue/enqueue-alike',
-    sha1: '455a7984a57199fec40dbbe0093a7fbf98c00076',
+    sha1: '62486335343ecfad258a579567dabb503c9c05fd',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17792,9 +18561,11 @@ end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
-  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local popped = queue.idle > 0 and redis.pcall('ZPOPMIN', idle) or {}
   local name, score = popped[1], popped[2]
-  if not name then
+  if popped.err then
+    return nil
+  elseif not name then
     queue.idle = 0
     return nil
   end
@@ -17819,7 +18590,7 @@ end
 
 -- Whether a second one that is not of this process comes by itself by then.
 local function has_second(idle, process, by_ms, now_ms, how)
-  local names = redis.call('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
+  local names = redis.pcall('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
   for _, name in ipairs(names) do
     local ticket = ticket_of(name)
     if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
@@ -17827,6 +18598,14 @@ local function has_second(idle, process, by_ms, now_ms, how)
     end
   end
   return false
+end
+
+-- One of those waits no more, or several. Answers whether the user may do that.
+local function remove_idle(idle, queue, names)
+  local removed = redis.pcall('ZREM', idle, unpack(names))
+  local may = type(removed) == 'number'
+  queue.idle = queue.idle - (may and removed or 0)
+  return may
 end
 
 -- Removes those that are gone from the hundred that wait longest.
@@ -17850,7 +18629,7 @@ local function listening_here(processes, how)
   end
   return listening
 end
-  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })
   end
@@ -17862,7 +18641,7 @@ end
     end
   end
   if gone[1] then
-    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+    remove_idle(idle, queue, gone)
   end
 end
 
@@ -17892,10 +18671,10 @@ local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
       end_watch(queue, score)
       local is_late = score >= 2251799813685248 and score < 2251799813685248 + now_ms - 1000
       if not is_late and tell_idle(name, how) then
-        redis.call('ZADD', idle, 2251799813685248 + by_ms, name)
+        redis.pcall('ZADD', idle, 2251799813685248 + by_ms, name)
         return true, own
       end
-      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+      remove_idle(idle, queue, { name })
     end
   end
   return false, own
@@ -17905,7 +18684,7 @@ end
 local function call_second(idle, queue, process, by_ms, now_ms, how)
   local from, count = 0, 10
   while from < 500 do
-    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local some = redis.pcall('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
     local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
     if called or #some < 2 * count then
       return
@@ -17913,7 +18692,7 @@ local function call_second(idle, queue, process, by_ms, now_ms, how)
     from, count = from + own, 100
   end
   -- Behind all others stand those that watch.
-  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
+  call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 
 -- Sees to it that one that is not of this process comes by then.
@@ -18012,11 +18791,35 @@ local function may_hand(queue, codec, ready, name, payload, now_ms, how)
     and redis.call('EXISTS', ready) == 0
 end
 
-local function lease_handed(keys, queue, seq, name, size, token, now_ms, ends_ms)
-  local scores = { exact(ends_ms), seq }
+-- Ready again, for it could not be handed over.
+local function take_back_handed(keys, seq, name, size)
+  local at_ms = math.floor(seq / 1000)
+  redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', 0, 0, at_ms, size, 1, name))
+end
+
+-- Answers whether the user may do that; if not, the job is as it was.
+local function store_handed(keys, queue, seq, name, size, token, now_ms, ends_ms)
+  local scores, marks = { exact(ends_ms), seq }, queue.marks
   redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('c', token, 1, now_ms, size, 1, name))
   widen(queue, WIDE_LEASES, scores, '+inf')
-  redis.call('ZADD', keys.leases, unpack(scores))
+  if type(redis.pcall('ZADD', keys.leases, unpack(scores))) == 'number' then
+    return true
+  end
+  queue.marks = marks
+  take_back_handed(keys, seq, name, size)
+  return false
+end
+
+-- Nobody could be told. Answers whether the lease could be taken back; if not, it is as if the worker had died.
+local function take_back_lease(keys, seq, name, size)
+  if type(redis.pcall('ZREM', keys.leases, seq)) == 'table' then
+    return false
+  end
+  take_back_handed(keys, seq, name, size)
+  return true
+end
+
+local function note_handed(queue, name, size, token, ends_ms)
   note_due(queue, ends_ms)
   note_alike(queue, 'w', name, 1, 0, 0, 0)
   queue.token, queue.claimed = token, queue.claimed + size
@@ -18042,11 +18845,15 @@ local function hand_over(keys, queue, seq, name, payload, record, now_us, how)
   end
   local ends_ms = now_ms + lease_ms
   local words = { 'job', ticket.id, seq, exact(token), exact(ends_ms) }
-  if not publish_to(ticket, table.concat(words, ' ') .. '\\n' .. name .. '\\n' .. payload, how) then
+  local letter = table.concat(words, ' ') .. '\\n' .. name .. '\\n' .. payload
+  if
+    not store_handed(keys, queue, seq, name, #record, token, now_ms, ends_ms)
+    or not publish_to(ticket, letter, how) and take_back_lease(keys, seq, name, #record)
+  then
     -- It looks by itself after a while.
     return false, true
   end
-  lease_handed(keys, queue, seq, name, #record, token, now_ms, ends_ms)
+  note_handed(queue, name, #record, token, ends_ms)
   see_to(keys.idle, queue, ends_ms, now_ms, how)
   return true, false
 end
@@ -18222,7 +19029,22 @@ end
     end
     if held == 1000 or at == #payloads then
       redis.call('HSET', jobs, unpack(fields))
-      redis.call('RPUSH', ready, unpack(numbers))
+      if type(redis.pcall('RPUSH', ready, unpack(numbers))) == 'table' then
+-- Records, with their runs, of jobs that may not stand in the list: the call is refused. A run that was written for one that was to be
+-- handed over goes as well.
+local function take_back_records(jobs, fields)
+  local names = {}
+  for at = 1, #fields, 2 do
+    names[#names + 1] = fields[at]
+    names[#names + 1] = 'r' .. fields[at]
+  end
+  for at = 1, #names, 2000 do
+    redis.pcall('HDEL', jobs, unpack(names, at, math.min(at + 1999, #names)))
+  end
+end
+        take_back_records(jobs, fields)
+        redis.call('RPUSH', ready, unpack(numbers))
+      end
       fields, numbers, filled, held = {}, {}, 0, 0
     end
   end
@@ -18269,9 +19091,10 @@ local function plain_line(pieces, beginning, numbers, tokens, names)
 end
 
 local function publish_pieces(listeners, pieces, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #pieces > 1 and stored then
-    pieces[1] = message_head(redis.call('HINCRBY', listeners, 'number', '1'), now_ms)
+  local stored = #pieces > 1 and redis.pcall('HGET', listeners, 'channel')
+  local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
+  if type(number) == 'number' then
+    pieces[1] = message_head(number, now_ms)
     send(stored, table.concat(pieces))
   end
 end
@@ -18286,15 +19109,20 @@ end
   end
   publish_pieces(listeners, pieces, now_ms)
 end
+-- Notes end no call: where the user misses a right to them there are none.
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
   local is_new = minute ~= queue.minute
   if is_new then
-    queue.minute = minute
     noted = struct.pack('>Bc0BHdd', 1, 'm', 0, 0, minute, 0) .. noted
   end
-  if redis.call('APPEND', notes, noted) > 16384 then
--- Puts what is noted into the statistics.
+  local length = redis.pcall('APPEND', notes, noted)
+  if type(length) ~= 'number' then
+    return
+  end
+  queue.minute = minute
+  if length > 16384 then
+-- Puts what is noted into the statistics. Answers whether it did: not where the user misses a right to it.
 -- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
 --   names                       the first names that were met, each behind its length
 --   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
@@ -18500,8 +19328,8 @@ local function enter_period(entered, period, minute, name, tally)
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
-local function changed_periods(stats, notes)
-  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+local function changed_periods(stats, notes, packed_names)
+  local names, entered = read_names(packed_names), {}
   local minutes = tallies_of_notes(notes)
   for _, minute in ipairs(minutes) do
     for _, tally in ipairs(minutes[minute]) do
@@ -18527,20 +19355,26 @@ local function changed_periods(stats, notes)
 end
 
 local function fold(notes, stats)
-  local changed = changed_periods(stats, redis.call('GET', notes))
+  local noted, names = redis.pcall('GET', notes), redis.pcall('HGET', stats, 'names')
+  if type(noted) ~= 'string' or type(names) == 'table' then
+    return false
+  end
+  local changed = changed_periods(stats, noted, names or '')
   local pairs_of = {}
   for field, value in pairs(changed) do
     pairs_of[#pairs_of + 1] = field
     pairs_of[#pairs_of + 1] = value
   end
-  redis.call('HSET', stats, unpack(pairs_of))
-  redis.call('DEL', notes)
+  -- What is folded once is not folded again.
+  return type(redis.pcall('DEL', notes)) == 'number'
+    and type(redis.pcall('HSET', stats, unpack(pairs_of))) == 'number'
 end
-    fold(notes, stats)
-    redis.call('PEXPIRE', stats, '7862400000')
-    queue.minute = 0
+    if fold(notes, stats) then
+      redis.pcall('PEXPIRE', stats, '7862400000')
+      queue.minute = 0
+    end
   elseif is_new then
-    redis.call('PEXPIRE', notes, '7862400000')
+    redis.pcall('PEXPIRE', notes, '7862400000')
   end
 end
 local function count_note(kind, name, count)
@@ -18702,54 +19536,56 @@ return { 'enqueued', first }
     [258, 'lua/shared/tell.lua', 1],
     [268, 'lua/shared/tell.lua', 15],
     [311, 'lua/shared/next-token.lua', 1],
-    [316, 'lua/shared/queue/idle.lua', 20],
-    [364, 'lua/shared/listening.lua', 1],
-    [383, 'lua/shared/queue/idle.lua', 69],
-    [474, 'lua/shared/queue/idle.lua', 171],
-    [485, 'lua/shared/queue/run.lua', 1],
-    [501, 'lua/shared/queue/note-due.lua', 1],
-    [509, 'lua/shared/queue/bucket.lua', 5],
-    [517, 'lua/shared/queue/note-alike.lua', 4],
-    [532, 'lua/shared/queue/hand-over.lua', 18],
-    [583, 'lua/queue/enqueue-alike.lua', 86],
-    [599, 'lua/shared/queue/plain-head.lua', 8],
-    [607, 'lua/queue/enqueue-alike.lua', 102],
-    [616, 'lua/shared/queue/run.lua', 1],
-    [632, 'lua/shared/queue/marks.lua', 8],
-    [641, 'lua/shared/queue/body.lua', 7],
-    [657, 'lua/shared/queue/job.lua', 1],
-    [665, 'lua/shared/queue/job.lua', 11],
-    [667, 'lua/shared/queue/job.lua', 14],
-    [744, 'lua/queue/enqueue-alike.lua', 114],
-    [765, 'lua/shared/queue/publish-plain.lua', 1],
-    [767, 'lua/shared/queue/spelled.lua', 1],
-    [775, 'lua/shared/queue/send.lua', 1],
-    [791, 'lua/shared/queue/publish-plain.lua', 5],
-    [808, 'lua/queue/enqueue-alike.lua', 136],
-    [819, 'lua/shared/queue/leave-notes.lua', 15],
-    [827, 'lua/shared/queue/fold.lua', 1],
-    [828, 'lua/shared/queue/statistics.lua', 1],
-    [835, 'lua/shared/queue/statistics.lua', 9],
-    [840, 'lua/shared/queue/statistics.lua', 16],
-    [1058, 'lua/shared/queue/fold.lua', 3],
-    [1069, 'lua/shared/queue/leave-notes.lua', 24],
-    [1076, 'lua/shared/queue/count-note.lua', 3],
-    [1080, 'lua/queue/enqueue-alike.lua', 147],
-    [1081, 'lua/shared/queue/save-call.lua', 1],
-    [1083, 'lua/shared/queue/save.lua', 15],
-    [1118, 'lua/shared/queue/save.lua', 51],
-    [1124, 'lua/shared/queue/save-awaited.lua', 5],
-    [1135, 'lua/shared/queue/save.lua', 58],
-    [1142, 'lua/shared/queue/save-call.lua', 3],
-    [1143, 'lua/shared/queue/save.lua', 66],
-    [1150, 'lua/shared/queue/save-call.lua', 4],
-    [1152, 'lua/shared/calls.lua', 8],
-    [1156, 'lua/shared/queue/save-call.lua', 6],
-    [1158, 'lua/shared/calls.lua', 27],
-    [1166, 'lua/shared/drop-over.lua', 1],
-    [1191, 'lua/shared/calls.lua', 36],
-    [1197, 'lua/shared/queue/save-call.lua', 8],
-    [1199, 'lua/queue/enqueue-alike.lua', 148],
+    [316, 'lua/shared/queue/idle.lua', 22],
+    [374, 'lua/shared/listening.lua', 1],
+    [393, 'lua/shared/queue/idle.lua', 81],
+    [484, 'lua/shared/queue/idle.lua', 181],
+    [495, 'lua/shared/queue/run.lua', 1],
+    [511, 'lua/shared/queue/note-due.lua', 1],
+    [519, 'lua/shared/queue/bucket.lua', 5],
+    [527, 'lua/shared/queue/note-alike.lua', 4],
+    [542, 'lua/shared/queue/hand-over.lua', 18],
+    [621, 'lua/queue/enqueue-alike.lua', 86],
+    [637, 'lua/shared/queue/plain-head.lua', 8],
+    [645, 'lua/queue/enqueue-alike.lua', 102],
+    [654, 'lua/shared/queue/run.lua', 1],
+    [670, 'lua/shared/queue/marks.lua', 8],
+    [679, 'lua/shared/queue/body.lua', 7],
+    [695, 'lua/shared/queue/job.lua', 1],
+    [703, 'lua/shared/queue/job.lua', 11],
+    [705, 'lua/shared/queue/job.lua', 14],
+    [782, 'lua/queue/enqueue-alike.lua', 114],
+    [794, 'lua/shared/queue/take-back.lua', 1],
+    [806, 'lua/queue/enqueue-alike.lua', 127],
+    [818, 'lua/shared/queue/publish-plain.lua', 1],
+    [820, 'lua/shared/queue/spelled.lua', 1],
+    [828, 'lua/shared/queue/send.lua', 1],
+    [844, 'lua/shared/queue/publish-plain.lua', 5],
+    [862, 'lua/queue/enqueue-alike.lua', 140],
+    [873, 'lua/shared/queue/leave-notes.lua', 15],
+    [886, 'lua/shared/queue/fold.lua', 1],
+    [887, 'lua/shared/queue/statistics.lua', 1],
+    [894, 'lua/shared/queue/statistics.lua', 9],
+    [899, 'lua/shared/queue/statistics.lua', 16],
+    [1117, 'lua/shared/queue/fold.lua', 3],
+    [1133, 'lua/shared/queue/leave-notes.lua', 29],
+    [1141, 'lua/shared/queue/count-note.lua', 3],
+    [1145, 'lua/queue/enqueue-alike.lua', 151],
+    [1146, 'lua/shared/queue/save-call.lua', 1],
+    [1148, 'lua/shared/queue/save.lua', 15],
+    [1183, 'lua/shared/queue/save.lua', 51],
+    [1189, 'lua/shared/queue/save-awaited.lua', 5],
+    [1200, 'lua/shared/queue/save.lua', 58],
+    [1207, 'lua/shared/queue/save-call.lua', 3],
+    [1208, 'lua/shared/queue/save.lua', 66],
+    [1215, 'lua/shared/queue/save-call.lua', 4],
+    [1217, 'lua/shared/calls.lua', 8],
+    [1221, 'lua/shared/queue/save-call.lua', 6],
+    [1223, 'lua/shared/calls.lua', 27],
+    [1231, 'lua/shared/drop-over.lua', 1],
+    [1256, 'lua/shared/calls.lua', 36],
+    [1262, 'lua/shared/queue/save-call.lua', 8],
+    [1264, 'lua/queue/enqueue-alike.lua', 152],
   ],
   encode(args) {
     const encoded = new Array<Argument>(9 + args.payloads.length)
@@ -18826,7 +19662,7 @@ function readDuplicatesOfEnqueueEnqueued(part: Reply | undefined): ({ readonly a
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: {
     name: 'queue/enqueue',
-    sha1: '49898dd2bc88ad87299f50284337c9deba39f8c1',
+    sha1: '1d15e9348d19a4a4e371786a32ea6f8cc9f88cf4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -18907,6 +19743,10 @@ local specs, specs_at = ARGV, 9 -- repeated (name:text payload:bytes id:text del
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
+-- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
+-- before it has changed anything. What frees comes first, so that a server out of memory goes on; a call that such a server is to
+-- refuse asks before.
+
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
 -- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
@@ -19137,6 +19977,78 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
+-- Whether what comes may change jobs that are there: it replaces some, waits for some, or takes the place of one that was done.
+local function meets_others(queue, specs, specs_at)
+  for at = specs_at, #specs, 22 do
+    if specs[at + 15] == '1' or specs[at + 18] ~= '' then
+      return true
+    end
+  end
+  return queue.done > 0
+end
+local keys = {
+  idle = KEYS[11],
+  jobs = KEYS[2],
+  ready = KEYS[3],
+  prioritized = KEYS[4],
+  scheduled = KEYS[5],
+  grouped = KEYS[6],
+  groups = KEYS[7],
+  turns = KEYS[8],
+  held = KEYS[9],
+  ids = KEYS[10],
+  dead = KEYS[12],
+  failed = KEYS[13],
+  kinds = KEYS[14],
+  blocked = KEYS[15],
+  children = KEYS[16],
+  parents = KEYS[17],
+  outbox = KEYS[18],
+  tagged = KEYS[20],
+  results = KEYS[21],
+  listeners = KEYS[19],
+  notes = KEYS[22],
+  stats = KEYS[23],
+  done = KEYS[24],
+}
+if meets_others(queue, specs, specs_at) then
+local function refuse_when_full(keys)
+  redis.call('ZADD', keys.parents, 'XX', '0', '')
+end
+  refuse_when_full(keys)
+local function try_rights(meta, queue, keys)
+  redis.call('HDEL', keys.jobs, '')
+  redis.call('ZREM', keys.parents, '')
+  redis.call('ZADD', keys.parents, 'XX', '0', '')
+  redis.call('HGET', keys.jobs, '')
+  redis.call('HEXISTS', keys.jobs, '')
+  redis.call('ZSCORE', keys.parents, '')
+  redis.call('ZRANGEBYSCORE', keys.parents, '+inf', '-inf')
+  redis.call('ZRANGEBYLEX', keys.children, '+', '-')
+  if queue.began_us > 0 then
+    redis.call('HSET', meta, 'codec', queue.codec)
+  end
+end
+  try_rights(meta, queue, keys)
+else
+-- What comes behind the first write, each command once on nothing: of a job alone that stands in the list there is none.
+local function try_places(keys, specs, specs_at)
+  local are_many, is_grouped = #specs - specs_at >= 22, specs[specs_at + 11] ~= ''
+  if
+    are_many
+    or is_grouped
+    or specs[specs_at + 3] ~= '0'
+    or specs[specs_at + 4] ~= '0'
+    or specs[specs_at + 17] ~= ''
+  then
+    redis.call('ZADD', keys.scheduled, 'XX', '0', '')
+  end
+  if are_many or is_grouped then
+    redis.call('HGET', keys.ids, '')
+  end
+end
+  try_places(keys, specs, specs_at)
+end
 -- The last number of \`count\` new jobs is \`queue.last\`; answers the first.
 local function number_jobs(queue, count, now_us)
   local first = math.max(queue.last + 1, now_us)
@@ -19200,31 +20112,6 @@ end
     redis.call('HSET', keys.jobs, unpack(entry))
   end
 end
-local keys = {
-  idle = KEYS[11],
-  jobs = KEYS[2],
-  ready = KEYS[3],
-  prioritized = KEYS[4],
-  scheduled = KEYS[5],
-  grouped = KEYS[6],
-  groups = KEYS[7],
-  turns = KEYS[8],
-  held = KEYS[9],
-  ids = KEYS[10],
-  dead = KEYS[12],
-  failed = KEYS[13],
-  kinds = KEYS[14],
-  blocked = KEYS[15],
-  children = KEYS[16],
-  parents = KEYS[17],
-  outbox = KEYS[18],
-  tagged = KEYS[20],
-  results = KEYS[21],
-  listeners = KEYS[19],
-  notes = KEYS[22],
-  stats = KEYS[23],
-  done = KEYS[24],
-}
 begin_jobs(keys, queue)
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
 local function count_job(queue, kind, name)
@@ -19525,22 +20412,38 @@ local function save_group(groups, name, group, now_us)
   )
   redis.call('HSET', groups, name, text)
 end
--- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
-local function enter_ring(turns, held, name, group, now_us)
-  if group.in_ring or group.paused or group.ready == 0 then
-    return
-  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
-    return
-  elseif group.rate_limit > 0 then
-    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
-    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
-    if wait_ms > 0 then
-      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
-      return
-    end
+-- Until when the rate of a group holds it back, in milliseconds from now; 0: it does not.
+local function held_for_ms(group, now_us)
+  if group.rate_limit == 0 then
+    return 0
   end
-  group.in_ring = true
-  redis.call('RPUSH', turns, name)
+  group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+  return next_start_in_ms(group.arrival_us, group, now_us)
+end
+local function hold_back(held, name, wait_ms, now_us)
+  redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+end
+-- Saves a group, and puts it into the ring, or out of mind until its rate lets it in, where it may not be served now. Without the right
+-- to put it into the ring it is looked at again at once, by whoever claims. Answers whether it is held back.
+local function place_group(keys, name, group, now_us)
+  local is_full = group.concurrency > 0 and group.claimed >= group.concurrency
+  if group.in_ring or group.paused or group.ready == 0 or is_full then
+    save_group(keys.groups, name, group, now_us)
+    return false
+  end
+  local wait_ms = held_for_ms(group, now_us)
+  group.in_ring = wait_ms == 0
+  save_group(keys.groups, name, group, now_us)
+  if not group.in_ring then
+    hold_back(keys.held, name, wait_ms, now_us)
+    return true
+  elseif type(redis.pcall('RPUSH', keys.turns, name)) == 'table' then
+    group.in_ring = false
+    save_group(keys.groups, name, group, now_us)
+    hold_back(keys.held, name, 0, now_us)
+    return true
+  end
+  return false
 end
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
@@ -19550,8 +20453,7 @@ local function join_group(keys, queue, job, seq, in_front, now_us)
   local group = open_group(keys.groups, queue, job.group)
   redis.call('ZADD', keys.grouped, group.number, (in_front and '0000000000' or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(keys.turns, keys.held, job.group, group, now_us)
-  save_group(keys.groups, job.group, group, now_us)
+  place_group(keys, job.group, group, now_us)
 end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
@@ -19565,6 +20467,7 @@ local function leave_group(grouped, groups, job, seq, now_us)
 end
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
+-- Answers whether it stands: not where it needs a right to the list that the user misses.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, 2)
@@ -19574,10 +20477,23 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     redis.call('ZADD', keys.prioritized, in_front and '-4294967296' or -job.priority, seq)
   elseif in_front then
     set_mark(queue, RETURNED)
-    redis.call('LPUSH', keys.ready, seq)
+    return type(redis.pcall('LPUSH', keys.ready, seq)) == 'number'
   else
-    redis.call('RPUSH', keys.ready, seq)
+    return type(redis.pcall('RPUSH', keys.ready, seq)) == 'number'
   end
+  return true
+end
+-- As stand_ready, of so many bytes. Where it cannot stand it is due at once, and comes to stand with all that is. Answers its state.
+local function place_ready(keys, queue, job, seq, size, state, now_us)
+  if stand_ready(keys, queue, job, seq, state == 'b', now_us) then
+    queue.ready = queue.ready + size
+    return state
+  end
+  local now_ms = math.floor(now_us / 1000)
+  redis.call('ZADD', keys.scheduled, string.format('%.0f', now_ms), seq)
+  note_due(queue, now_ms)
+  queue.scheduled = queue.scheduled + size
+  return 's'
 end
 -- Takes a ready job from where it stands.
 local function leave_ready(keys, queue, job, seq, now_us)
@@ -19607,8 +20523,10 @@ local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
       add_run(fields, seq, pack_run('r', 0, 0, math.floor(now_us / 1000), size, flags, job.name))
     end
     redis.call('HSET', keys.jobs, unpack(fields))
-    stand_ready(keys, queue, job, seq, false, now_us)
-    queue.ready = queue.ready + size
+    if place_ready(keys, queue, job, seq, size, 'r', now_us) == 's' then
+      local run = pack_run('s', 0, 0, math.floor(now_us / 1000), size, flags, job.name)
+      redis.call('HSET', keys.jobs, 'r' .. seq, run)
+    end
   else
     add_run(fields, seq, pack_run('s', 0, 0, due_ms, size, flags, job.name))
     redis.call('HSET', keys.jobs, unpack(fields))
@@ -19690,12 +20608,10 @@ end
     redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
     queue.blocked = queue.blocked + size
   elseif due_ms == 0 then
-    if run or apart ~= 0 then
-      local at_ms = math.floor(now_us / 1000)
-      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', token, 0, at_ms, size, flags, new.name))
+    local stands, at_ms = place_ready(keys, queue, new, seq, size, 'r', now_us), math.floor(now_us / 1000)
+    if run or apart ~= 0 or stands == 's' then
+      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run(stands, token, 0, at_ms, size, flags, new.name))
     end
-    stand_ready(keys, queue, new, seq, false, now_us)
-    queue.ready = queue.ready + size
   else
     redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', token, 0, due_ms, size, flags, new.name))
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
@@ -20106,22 +21022,20 @@ end
 
 -- A job that was claimed waits again, until it is due.
 local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
-  local is_due = due_ms <= math.floor(now_us / 1000)
-  local state = is_due and 'r' or 's'
+  local state = 's'
+  if due_ms <= math.floor(now_us / 1000) then
+    state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
   redis.call(
     'HSET',
     keys.jobs,
     'r' .. seq,
     pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
   )
-  if is_due then
-    queue.ready = queue.ready + run.size
-    stand_ready(keys, queue, job, seq, false, now_us)
-  else
-    queue.scheduled = queue.scheduled + run.size
-    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
-    note_due(queue, due_ms)
-  end
 end
 local function unblock(keys, queue, seq, run)
   redis.call('ZREM', keys.blocked, seq)
@@ -20342,18 +21256,23 @@ end
 local function see_to_new(keys, queue, tally, now_ms, how)
   if queue.left then
 local function is_gone(keys, seq)
-  return redis.call('HEXISTS', keys.jobs, seq) == 0
+  return redis.pcall('HEXISTS', keys.jobs, seq) == 0
+end
+
+-- Answers whether the user may do that.
+local function trim(keys, from, to)
+  return not redis.pcall('LTRIM', keys.ready, string.format('%d', from), string.format('%d', to)).err
 end
 
 local function sweep_front(keys, most)
   local swept = 0
   repeat
-    local numbers, gone = redis.call('LRANGE', keys.ready, '0', string.format('%d', 100 - 1)), 0
+    local numbers, gone = redis.pcall('LRANGE', keys.ready, '0', string.format('%d', 100 - 1)), 0
     while gone < #numbers and is_gone(keys, numbers[gone + 1]) do
       gone = gone + 1
     end
-    if gone > 0 then
-      redis.call('LTRIM', keys.ready, string.format('%d', gone), '-1')
+    if gone > 0 and not trim(keys, gone, -1) then
+      return swept
     end
     swept = swept + gone
   until gone == 0 or gone < #numbers or swept >= most
@@ -20364,7 +21283,7 @@ end
 local function sweep_back(keys, most)
   local swept = 0
   repeat
-    local numbers = redis.call('LRANGE', keys.ready, string.format('%d', -100), '-1')
+    local numbers = redis.pcall('LRANGE', keys.ready, string.format('%d', -100), '-1')
     local first, left = {}, #numbers
     for at, seq in ipairs(numbers) do
       first[seq] = first[seq] or at
@@ -20373,8 +21292,8 @@ local function sweep_back(keys, most)
       left = left - 1
     end
     local gone = #numbers - left
-    if gone > 0 then
-      redis.call('LTRIM', keys.ready, '0', string.format('%d', -gone - 1))
+    if gone > 0 and not trim(keys, 0, -gone - 1) then
+      return swept
     end
     swept = swept + gone
   until gone == 0 or left > 0 or swept >= most
@@ -20383,19 +21302,21 @@ end
 
 -- Of a short list all that stand between others, too.
 local function rebuild(keys)
-  local numbers, seen, kept = redis.call('LRANGE', keys.ready, '0', '-1'), {}, {}
+  local numbers, seen, kept = redis.pcall('LRANGE', keys.ready, '0', '-1'), {}, {}
   for _, seq in ipairs(numbers) do
     if not seen[seq] and not is_gone(keys, seq) then
       kept[#kept + 1] = seq
     end
     seen[seq] = true
   end
-  if #kept < #numbers then
-    -- A removal first, so that it also works when the server is out of memory.
-    redis.call('LTRIM', keys.ready, '1', '0')
-    for at = 1, #kept, 1000 do
-      redis.call('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))
+  -- First they are added once more, for whoever may not do both loses none.
+  for at = 1, #kept < #numbers and #kept or 0, 1000 do
+    if type(redis.pcall('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))) == 'table' then
+      return 0
     end
+  end
+  if #kept < #numbers and not trim(keys, #numbers, -1) then
+    return -#kept
   end
   return #numbers - #kept
 end
@@ -20407,7 +21328,8 @@ local function sweep_ready(keys, queue, before)
   swept = swept + sweep_back(keys, made + 10)
   local left = queue.ghosts - swept
   local is_turn = math.floor(left / 500) > math.floor((left - made) / 500)
-  if is_turn and redis.call('LLEN', keys.ready) <= 3000 then
+  local listed = is_turn and redis.pcall('LLEN', keys.ready)
+  if type(listed) == 'number' and listed <= 3000 then
     swept = swept + rebuild(keys)
   end
   queue.ghosts = math.max(0, queue.ghosts - swept)
@@ -20459,9 +21381,11 @@ local function end_watch(queue, score)
 end
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
-  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local popped = queue.idle > 0 and redis.pcall('ZPOPMIN', idle) or {}
   local name, score = popped[1], popped[2]
-  if not name then
+  if popped.err then
+    return nil
+  elseif not name then
     queue.idle = 0
     return nil
   end
@@ -20482,7 +21406,7 @@ local function tell_idle(worker, how)
 end
 -- Whether a second one that is not of this process comes by itself by then.
 local function has_second(idle, process, by_ms, now_ms, how)
-  local names = redis.call('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
+  local names = redis.pcall('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
   for _, name in ipairs(names) do
     local ticket = ticket_of(name)
     if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
@@ -20490,6 +21414,13 @@ local function has_second(idle, process, by_ms, now_ms, how)
     end
   end
   return false
+end
+-- One of those waits no more, or several. Answers whether the user may do that.
+local function remove_idle(idle, queue, names)
+  local removed = redis.pcall('ZREM', idle, unpack(names))
+  local may = type(removed) == 'number'
+  queue.idle = queue.idle - (may and removed or 0)
+  return may
 end
 -- Removes those that are gone from the hundred that wait longest.
 local function drop_gone(idle, queue, how)
@@ -20512,7 +21443,7 @@ local function listening_here(processes, how)
   end
   return listening
 end
-  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })
   end
@@ -20524,7 +21455,7 @@ end
     end
   end
   if gone[1] then
-    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+    remove_idle(idle, queue, gone)
   end
 end
 -- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
@@ -20552,10 +21483,10 @@ local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
       end_watch(queue, score)
       local is_late = score >= 2251799813685248 and score < 2251799813685248 + now_ms - 1000
       if not is_late and tell_idle(name, how) then
-        redis.call('ZADD', idle, 2251799813685248 + by_ms, name)
+        redis.pcall('ZADD', idle, 2251799813685248 + by_ms, name)
         return true, own
       end
-      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+      remove_idle(idle, queue, { name })
     end
   end
   return false, own
@@ -20564,7 +21495,7 @@ end
 local function call_second(idle, queue, process, by_ms, now_ms, how)
   local from, count = 0, 10
   while from < 500 do
-    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local some = redis.pcall('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
     local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
     if called or #some < 2 * count then
       return
@@ -20572,7 +21503,7 @@ local function call_second(idle, queue, process, by_ms, now_ms, how)
     from, count = from + own, 100
   end
   -- Behind all others stand those that watch.
-  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
+  call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 -- Sees to it that one that is not of this process comes by then.
 local function see_to_second(idle, queue, process, by_ms, now_ms, how)
@@ -20658,7 +21589,7 @@ local function forget_old_results(results, count, now_ms)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', results, unpack(over))
+    redis.pcall('HDEL', results, unpack(over))
     left = left - math.abs(size)
     size = -math.min(left, 1500)
   end
@@ -20677,8 +21608,9 @@ local function keep_results(results, ended, now_ms)
     )
     longest = math.max(longest, each.keep_ms)
   end
-  if redis.call('PTTL', results) < longest + 3600000 then
-    redis.call('PEXPIRE', results, longest + 2 * 3600000)
+  local left_ms = redis.pcall('PTTL', results)
+  if type(left_ms) ~= 'number' or left_ms < longest + 3600000 then
+    redis.pcall('PEXPIRE', results, longest + 2 * 3600000)
   end
   forget_old_results(results, #ended, now_ms)
 end
@@ -20700,15 +21632,20 @@ end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
   if queue.noted or queue.counted then
+-- Notes end no call: where the user misses a right to them there are none.
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
   local is_new = minute ~= queue.minute
   if is_new then
-    queue.minute = minute
     noted = struct.pack('>Bc0BHdd', 1, 'm', 0, 0, minute, 0) .. noted
   end
-  if redis.call('APPEND', notes, noted) > 16384 then
--- Puts what is noted into the statistics.
+  local length = redis.pcall('APPEND', notes, noted)
+  if type(length) ~= 'number' then
+    return
+  end
+  queue.minute = minute
+  if length > 16384 then
+-- Puts what is noted into the statistics. Answers whether it did: not where the user misses a right to it.
 -- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
 --   names                       the first names that were met, each behind its length
 --   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
@@ -20914,8 +21851,8 @@ local function enter_period(entered, period, minute, name, tally)
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
-local function changed_periods(stats, notes)
-  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+local function changed_periods(stats, notes, packed_names)
+  local names, entered = read_names(packed_names), {}
   local minutes = tallies_of_notes(notes)
   for _, minute in ipairs(minutes) do
     for _, tally in ipairs(minutes[minute]) do
@@ -20941,20 +21878,26 @@ local function changed_periods(stats, notes)
 end
 
 local function fold(notes, stats)
-  local changed = changed_periods(stats, redis.call('GET', notes))
+  local noted, names = redis.pcall('GET', notes), redis.pcall('HGET', stats, 'names')
+  if type(noted) ~= 'string' or type(names) == 'table' then
+    return false
+  end
+  local changed = changed_periods(stats, noted, names or '')
   local pairs_of = {}
   for field, value in pairs(changed) do
     pairs_of[#pairs_of + 1] = field
     pairs_of[#pairs_of + 1] = value
   end
-  redis.call('HSET', stats, unpack(pairs_of))
-  redis.call('DEL', notes)
+  -- What is folded once is not folded again.
+  return type(redis.pcall('DEL', notes)) == 'number'
+    and type(redis.pcall('HSET', stats, unpack(pairs_of))) == 'number'
 end
-    fold(notes, stats)
-    redis.call('PEXPIRE', stats, '7862400000')
-    queue.minute = 0
+    if fold(notes, stats) then
+      redis.pcall('PEXPIRE', stats, '7862400000')
+      queue.minute = 0
+    end
   elseif is_new then
-    redis.call('PEXPIRE', notes, '7862400000')
+    redis.pcall('PEXPIRE', notes, '7862400000')
   end
 end
 local function packed_notes(queue)
@@ -21027,9 +21970,10 @@ local function send_message(stored, number, events, now_ms)
   send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events > 0 and stored then
-    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  local stored = #events > 0 and redis.pcall('HGET', listeners, 'channel')
+  local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
+  if type(number) == 'number' then
+    send_message(stored, number, events, now_ms)
   end
 end
     publish(keys.listeners, queue.events, now_ms)
@@ -21171,216 +22115,229 @@ return { 'enqueued', first, queue.chores, tally.duplicates }
     [1, 'lua/queue/enqueue.lua', 1],
     [47, 'lua/shared/tell.lua', 1],
     [53, 'lua/shared/queue/state.lua', 1],
-    [79, 'lua/shared/queue/save.lua', 1],
-    [81, 'lua/shared/queue/wide.lua', 1],
-    [88, 'lua/shared/queue/settings.lua', 1],
-    [92, 'lua/shared/queue/note-due.lua', 1],
-    [95, 'lua/shared/queue/rate.lua', 1],
-    [100, 'lua/shared/queue/job.lua', 1],
-    [108, 'lua/shared/queue/job.lua', 11],
-    [110, 'lua/shared/queue/plain-head.lua', 1],
-    [113, 'lua/shared/queue/run.lua', 1],
-    [125, 'lua/shared/queue/names.lua', 1],
-    [128, 'lua/shared/queue/groups.lua', 1],
-    [137, 'lua/shared/queue/ready.lua', 10],
-    [140, 'lua/shared/queue/number.lua', 1],
-    [142, 'lua/shared/queue/enqueue.lua', 1],
-    [144, 'lua/shared/queue/replace.lua', 1],
-    [146, 'lua/shared/queue/find.lua', 1],
-    [148, 'lua/shared/queue/find.lua', 16],
-    [159, 'lua/shared/queue/failure.lua', 1],
-    [161, 'lua/shared/queue/parents.lua', 1],
-    [175, 'lua/shared/queue/link.lua', 1],
-    [177, 'lua/shared/queue/end.lua', 1],
-    [179, 'lua/shared/queue/state.lua', 29],
-    [237, 'lua/queue/enqueue.lua', 109],
-    [249, 'lua/shared/take-up.lua', 1],
-    [264, 'lua/queue/enqueue.lua', 122],
-    [268, 'lua/shared/calls.lua', 13],
-    [281, 'lua/queue/enqueue.lua', 126],
-    [286, 'lua/shared/queue/replace.lua', 12],
-    [289, 'lua/shared/queue/replace.lua', 16],
-    [296, 'lua/queue/enqueue.lua', 131],
-    [298, 'lua/shared/clock.lua', 1],
-    [304, 'lua/queue/enqueue.lua', 133],
-    [306, 'lua/queue/enqueue.lua', 136],
-    [309, 'lua/shared/queue/number.lua', 3],
-    [316, 'lua/queue/enqueue.lua', 139],
-    [317, 'lua/shared/exact.lua', 1],
-    [327, 'lua/shared/exact-range.lua', 1],
-    [330, 'lua/shared/exact-range.lua', 5],
-    [337, 'lua/queue/enqueue.lua', 140],
-    [338, 'lua/shared/queue/spec.lua', 33],
-    [343, 'lua/queue/enqueue.lua', 141],
-    [344, 'lua/shared/queue/save.lua', 3],
-    [355, 'lua/queue/enqueue.lua', 142],
-    [356, 'lua/shared/queue/spec.lua', 24],
-    [359, 'lua/shared/queue/wide.lua', 8],
-    [367, 'lua/shared/queue/spec.lua', 27],
-    [372, 'lua/queue/enqueue.lua', 83],
-    [397, 'lua/queue/enqueue.lua', 143],
-    [398, 'lua/shared/queue/count-job.lua', 1],
-    [411, 'lua/shared/queue/settings.lua', 5],
-    [424, 'lua/shared/queue/marks.lua', 8],
-    [427, 'lua/shared/queue/marks.lua', 12],
-    [432, 'lua/shared/queue/note-due.lua', 4],
-    [437, 'lua/shared/queue/rate.lua', 6],
-    [447, 'lua/shared/queue/rate.lua', 17],
-    [451, 'lua/shared/queue/rate.lua', 58],
-    [457, 'lua/shared/queue/plain-head.lua', 8],
-    [465, 'lua/shared/queue/job.lua', 15],
-    [494, 'lua/shared/queue/job.lua', 45],
-    [540, 'lua/shared/queue/flags.lua', 23],
-    [543, 'lua/shared/queue/flags.lua', 27],
-    [546, 'lua/shared/queue/flags.lua', 31],
-    [550, 'lua/shared/queue/body.lua', 8],
-    [559, 'lua/shared/queue/body.lua', 18],
-    [563, 'lua/shared/queue/body.lua', 23],
-    [566, 'lua/shared/queue/run.lua', 13],
-    [569, 'lua/shared/queue/run.lua', 17],
-    [581, 'lua/shared/queue/happened.lua', 1],
-    [593, 'lua/shared/queue/names.lua', 4],
-    [601, 'lua/shared/queue/names.lua', 13],
-    [604, 'lua/shared/queue/names.lua', 27],
-    [614, 'lua/shared/queue/names.lua', 38],
-    [621, 'lua/shared/queue/groups.lua', 10],
-    [635, 'lua/shared/queue/groups.lua', 25],
-    [656, 'lua/shared/queue/burst.lua', 6],
-    [663, 'lua/shared/queue/groups.lua', 48],
-    [667, 'lua/shared/queue/groups.lua', 53],
-    [675, 'lua/shared/queue/groups.lua', 62],
-    [697, 'lua/shared/queue/groups.lua', 85],
-    [714, 'lua/shared/queue/groups.lua', 106],
-    [718, 'lua/shared/queue/groups.lua', 111],
-    [725, 'lua/shared/queue/groups.lua', 119],
-    [735, 'lua/shared/queue/ready.lua', 13],
-    [751, 'lua/shared/queue/ready.lua', 30],
-    [760, 'lua/shared/queue/enter-tags.lua', 1],
-    [771, 'lua/shared/queue/enqueue.lua', 3],
-    [792, 'lua/shared/queue/enqueue.lua', 25],
-    [803, 'lua/shared/queue/replace.lua', 24],
-    [815, 'lua/shared/queue/replace.lua', 37],
-    [840, 'lua/shared/queue/leave-tags.lua', 1],
-    [850, 'lua/shared/queue/replace.lua', 63],
-    [875, 'lua/shared/queue/idempotency.lua', 6],
-    [880, 'lua/shared/queue/idempotency.lua', 12],
-    [883, 'lua/shared/queue/find.lua', 3],
-    [895, 'lua/shared/queue/failure.lua', 7],
-    [899, 'lua/shared/queue/parents.lua', 15],
-    [902, 'lua/shared/queue/parents.lua', 24],
-    [909, 'lua/shared/queue/parents.lua', 32],
-    [912, 'lua/shared/queue/parents.lua', 41],
-    [923, 'lua/shared/queue/parents.lua', 53],
-    [932, 'lua/shared/queue/parents.lua', 63],
-    [950, 'lua/shared/queue/parents.lua', 92],
-    [964, 'lua/shared/queue/link.lua', 3],
-    [971, 'lua/shared/queue/link-done.lua', 2],
-    [985, 'lua/shared/queue/link.lua', 11],
-    [1006, 'lua/shared/queue/link.lua', 33],
-    [1014, 'lua/shared/queue/link.lua', 42],
-    [1026, 'lua/shared/queue/link.lua', 55],
-    [1040, 'lua/shared/queue/link.lua', 70],
-    [1063, 'lua/shared/queue/end.lua', 3],
-    [1066, 'lua/shared/queue/keep-end.lua', 1],
-    [1078, 'lua/shared/queue/end.lua', 7],
-    [1100, 'lua/shared/queue/leave-tags.lua', 1],
-    [1110, 'lua/shared/queue/end.lua', 30],
-    [1119, 'lua/shared/queue/spec.lua', 4],
-    [1138, 'lua/shared/queue/spec.lua', 39],
-    [1145, 'lua/shared/queue/spec.lua', 47],
-    [1154, 'lua/shared/queue/spec.lua', 57],
-    [1172, 'lua/shared/queue/spec.lua', 76],
-    [1211, 'lua/queue/enqueue.lua', 144],
-    [1216, 'lua/shared/queue/settle.lua', 1],
-    [1217, 'lua/shared/queue/dead.lua', 1],
-    [1249, 'lua/shared/queue/failure.lua', 3],
-    [1252, 'lua/shared/queue/dead.lua', 33],
-    [1274, 'lua/shared/queue/backoff.lua', 1],
-    [1276, 'lua/shared/queue/backoff.lua', 22],
-    [1295, 'lua/shared/queue/parents.lua', 36],
-    [1299, 'lua/shared/queue/unblock.lua', 1],
-    [1305, 'lua/shared/queue/outbox.lua', 1],
-    [1316, 'lua/shared/queue/entries.lua', 1],
-    [1334, 'lua/shared/queue/history.lua', 8],
-    [1341, 'lua/shared/queue/note-end.lua', 6],
-    [1366, 'lua/shared/queue/cancel.lua', 1],
-    [1374, 'lua/shared/queue/settle.lua', 19],
-    [1375, 'lua/shared/queue/settle.lua', 22],
-    [1417, 'lua/shared/queue/parents.lua', 19],
-    [1421, 'lua/shared/queue/settle.lua', 64],
-    [1437, 'lua/shared/queue/put-out-end.lua', 1],
-    [1445, 'lua/shared/queue/settle.lua', 81],
-    [1464, 'lua/queue/enqueue.lua', 150],
-    [1466, 'lua/shared/tell.lua', 7],
-    [1469, 'lua/shared/tell.lua', 15],
-    [1487, 'lua/shared/tell.lua', 34],
-    [1502, 'lua/shared/tell.lua', 50],
-    [1510, 'lua/shared/queue/spec.lua', 116],
-    [1513, 'lua/shared/queue/sweep.lua', 7],
-    [1584, 'lua/shared/queue/spec.lua', 120],
-    [1587, 'lua/shared/queue/names.lua', 17],
-    [1590, 'lua/shared/drop-over.lua', 1],
-    [1615, 'lua/shared/queue/names.lua', 21],
-    [1620, 'lua/shared/queue/spec.lua', 123],
-    [1623, 'lua/shared/queue/idle.lua', 20],
-    [1629, 'lua/shared/queue/idle.lua', 27],
-    [1641, 'lua/shared/queue/idle.lua', 40],
-    [1644, 'lua/shared/queue/idle.lua', 44],
-    [1647, 'lua/shared/queue/idle.lua', 48],
-    [1652, 'lua/shared/queue/idle.lua', 54],
-    [1663, 'lua/shared/queue/idle.lua', 66],
-    [1665, 'lua/shared/listening.lua', 1],
-    [1684, 'lua/shared/queue/idle.lua', 69],
-    [1699, 'lua/shared/queue/idle.lua', 85],
-    [1712, 'lua/shared/queue/idle.lua', 99],
-    [1732, 'lua/shared/queue/idle.lua', 120],
-    [1746, 'lua/shared/queue/idle.lua', 135],
-    [1752, 'lua/shared/queue/idle.lua', 142],
-    [1769, 'lua/shared/queue/spec.lua', 126],
-    [1772, 'lua/shared/queue/idle.lua', 175],
-    [1774, 'lua/shared/queue/idle.lua', 171],
-    [1777, 'lua/shared/queue/idle.lua', 177],
-    [1781, 'lua/shared/queue/spec.lua', 129],
-    [1785, 'lua/queue/enqueue.lua', 135],
-    [1786, 'lua/queue/enqueue.lua', 152],
-    [1787, 'lua/shared/queue/tell-others.lua', 5],
-    [1789, 'lua/shared/queue/result.lua', 1],
-    [1803, 'lua/shared/queue/tell-ends.lua', 1],
-    [1805, 'lua/shared/queue/tell-ends.lua', 6],
-    [1869, 'lua/shared/queue/tell-others.lua', 9],
-    [1872, 'lua/shared/queue/leave-notes.lua', 15],
-    [1880, 'lua/shared/queue/fold.lua', 1],
-    [1881, 'lua/shared/queue/statistics.lua', 1],
-    [1888, 'lua/shared/queue/statistics.lua', 9],
-    [1893, 'lua/shared/queue/statistics.lua', 16],
-    [2111, 'lua/shared/queue/fold.lua', 3],
-    [2122, 'lua/shared/queue/leave-notes.lua', 24],
-    [2129, 'lua/shared/queue/packed-notes.lua', 3],
-    [2137, 'lua/shared/queue/tell-others.lua', 13],
-    [2140, 'lua/shared/queue/publish.lua', 1],
-    [2141, 'lua/shared/queue/message.lua', 1],
-    [2151, 'lua/shared/queue/spelled.lua', 1],
-    [2159, 'lua/shared/queue/send.lua', 1],
-    [2175, 'lua/shared/queue/message.lua', 13],
-    [2198, 'lua/shared/queue/publish.lua', 3],
-    [2204, 'lua/shared/queue/tell-others.lua', 17],
-    [2207, 'lua/queue/enqueue.lua', 153],
-    [2208, 'lua/shared/queue/save-call.lua', 1],
-    [2210, 'lua/shared/queue/save.lua', 15],
-    [2245, 'lua/shared/queue/save.lua', 51],
-    [2251, 'lua/shared/queue/save-awaited.lua', 5],
-    [2262, 'lua/shared/queue/save.lua', 58],
-    [2269, 'lua/shared/queue/save-call.lua', 3],
-    [2270, 'lua/shared/queue/save.lua', 66],
-    [2277, 'lua/shared/queue/save-call.lua', 4],
-    [2279, 'lua/shared/calls.lua', 8],
-    [2283, 'lua/shared/queue/save-call.lua', 6],
-    [2285, 'lua/shared/calls.lua', 27],
-    [2293, 'lua/shared/drop-over.lua', 1],
-    [2318, 'lua/shared/calls.lua', 36],
-    [2324, 'lua/shared/queue/save-call.lua', 8],
-    [2326, 'lua/shared/queue/replace.lua', 3],
-    [2334, 'lua/queue/enqueue.lua', 154],
+    [79, 'lua/shared/queue/rights.lua', 1],
+    [83, 'lua/shared/queue/save.lua', 1],
+    [85, 'lua/shared/queue/wide.lua', 1],
+    [92, 'lua/shared/queue/settings.lua', 1],
+    [96, 'lua/shared/queue/note-due.lua', 1],
+    [99, 'lua/shared/queue/rate.lua', 1],
+    [104, 'lua/shared/queue/job.lua', 1],
+    [112, 'lua/shared/queue/job.lua', 11],
+    [114, 'lua/shared/queue/plain-head.lua', 1],
+    [117, 'lua/shared/queue/run.lua', 1],
+    [129, 'lua/shared/queue/names.lua', 1],
+    [132, 'lua/shared/queue/groups.lua', 1],
+    [141, 'lua/shared/queue/ready.lua', 11],
+    [144, 'lua/shared/queue/number.lua', 1],
+    [146, 'lua/shared/queue/enqueue.lua', 1],
+    [148, 'lua/shared/queue/replace.lua', 1],
+    [150, 'lua/shared/queue/find.lua', 1],
+    [152, 'lua/shared/queue/find.lua', 16],
+    [163, 'lua/shared/queue/failure.lua', 1],
+    [165, 'lua/shared/queue/parents.lua', 1],
+    [179, 'lua/shared/queue/link.lua', 1],
+    [181, 'lua/shared/queue/end.lua', 1],
+    [183, 'lua/shared/queue/state.lua', 29],
+    [241, 'lua/queue/enqueue.lua', 110],
+    [253, 'lua/shared/take-up.lua', 1],
+    [268, 'lua/queue/enqueue.lua', 123],
+    [272, 'lua/shared/calls.lua', 13],
+    [285, 'lua/queue/enqueue.lua', 127],
+    [290, 'lua/shared/queue/replace.lua', 12],
+    [293, 'lua/shared/queue/replace.lua', 16],
+    [300, 'lua/queue/enqueue.lua', 132],
+    [302, 'lua/shared/clock.lua', 1],
+    [308, 'lua/queue/enqueue.lua', 134],
+    [310, 'lua/queue/enqueue.lua', 137],
+    [313, 'lua/shared/queue/spec.lua', 24],
+    [322, 'lua/queue/enqueue.lua', 84],
+    [347, 'lua/queue/enqueue.lua', 140],
+    [348, 'lua/shared/queue/rights.lua', 5],
+    [351, 'lua/queue/enqueue.lua', 141],
+    [352, 'lua/shared/queue/rights.lua', 9],
+    [365, 'lua/queue/enqueue.lua', 142],
+    [367, 'lua/shared/queue/spec.lua', 34],
+    [383, 'lua/queue/enqueue.lua', 144],
+    [385, 'lua/shared/queue/number.lua', 3],
+    [392, 'lua/queue/enqueue.lua', 146],
+    [393, 'lua/shared/exact.lua', 1],
+    [403, 'lua/shared/exact-range.lua', 1],
+    [406, 'lua/shared/exact-range.lua', 5],
+    [413, 'lua/queue/enqueue.lua', 147],
+    [414, 'lua/shared/queue/spec.lua', 60],
+    [419, 'lua/queue/enqueue.lua', 148],
+    [420, 'lua/shared/queue/save.lua', 3],
+    [431, 'lua/queue/enqueue.lua', 149],
+    [432, 'lua/shared/queue/spec.lua', 51],
+    [435, 'lua/shared/queue/wide.lua', 8],
+    [443, 'lua/shared/queue/spec.lua', 54],
+    [448, 'lua/queue/enqueue.lua', 150],
+    [449, 'lua/shared/queue/count-job.lua', 1],
+    [462, 'lua/shared/queue/settings.lua', 5],
+    [475, 'lua/shared/queue/marks.lua', 8],
+    [478, 'lua/shared/queue/marks.lua', 12],
+    [483, 'lua/shared/queue/note-due.lua', 4],
+    [488, 'lua/shared/queue/rate.lua', 6],
+    [498, 'lua/shared/queue/rate.lua', 17],
+    [502, 'lua/shared/queue/rate.lua', 58],
+    [508, 'lua/shared/queue/plain-head.lua', 8],
+    [516, 'lua/shared/queue/job.lua', 15],
+    [545, 'lua/shared/queue/job.lua', 45],
+    [591, 'lua/shared/queue/flags.lua', 23],
+    [594, 'lua/shared/queue/flags.lua', 27],
+    [597, 'lua/shared/queue/flags.lua', 31],
+    [601, 'lua/shared/queue/body.lua', 8],
+    [610, 'lua/shared/queue/body.lua', 18],
+    [614, 'lua/shared/queue/body.lua', 23],
+    [617, 'lua/shared/queue/run.lua', 13],
+    [620, 'lua/shared/queue/run.lua', 17],
+    [632, 'lua/shared/queue/happened.lua', 1],
+    [644, 'lua/shared/queue/names.lua', 4],
+    [652, 'lua/shared/queue/names.lua', 13],
+    [655, 'lua/shared/queue/names.lua', 27],
+    [665, 'lua/shared/queue/names.lua', 38],
+    [672, 'lua/shared/queue/groups.lua', 10],
+    [686, 'lua/shared/queue/groups.lua', 25],
+    [707, 'lua/shared/queue/burst.lua', 6],
+    [714, 'lua/shared/queue/groups.lua', 48],
+    [718, 'lua/shared/queue/groups.lua', 53],
+    [726, 'lua/shared/queue/groups.lua', 62],
+    [748, 'lua/shared/queue/groups.lua', 85],
+    [756, 'lua/shared/queue/groups.lua', 94],
+    [759, 'lua/shared/queue/groups.lua', 98],
+    [781, 'lua/shared/queue/groups.lua', 124],
+    [785, 'lua/shared/queue/groups.lua', 129],
+    [791, 'lua/shared/queue/groups.lua', 136],
+    [801, 'lua/shared/queue/ready.lua', 14],
+    [819, 'lua/shared/queue/ready.lua', 33],
+    [831, 'lua/shared/queue/ready.lua', 46],
+    [840, 'lua/shared/queue/enter-tags.lua', 1],
+    [851, 'lua/shared/queue/enqueue.lua', 3],
+    [874, 'lua/shared/queue/enqueue.lua', 27],
+    [885, 'lua/shared/queue/replace.lua', 24],
+    [897, 'lua/shared/queue/replace.lua', 37],
+    [922, 'lua/shared/queue/leave-tags.lua', 1],
+    [932, 'lua/shared/queue/replace.lua', 63],
+    [955, 'lua/shared/queue/idempotency.lua', 6],
+    [960, 'lua/shared/queue/idempotency.lua', 12],
+    [963, 'lua/shared/queue/find.lua', 3],
+    [975, 'lua/shared/queue/failure.lua', 7],
+    [979, 'lua/shared/queue/parents.lua', 15],
+    [982, 'lua/shared/queue/parents.lua', 24],
+    [989, 'lua/shared/queue/parents.lua', 32],
+    [992, 'lua/shared/queue/parents.lua', 41],
+    [1003, 'lua/shared/queue/parents.lua', 53],
+    [1012, 'lua/shared/queue/parents.lua', 63],
+    [1030, 'lua/shared/queue/parents.lua', 92],
+    [1044, 'lua/shared/queue/link.lua', 3],
+    [1051, 'lua/shared/queue/link-done.lua', 2],
+    [1065, 'lua/shared/queue/link.lua', 11],
+    [1086, 'lua/shared/queue/link.lua', 33],
+    [1094, 'lua/shared/queue/link.lua', 42],
+    [1106, 'lua/shared/queue/link.lua', 55],
+    [1120, 'lua/shared/queue/link.lua', 70],
+    [1143, 'lua/shared/queue/end.lua', 3],
+    [1146, 'lua/shared/queue/keep-end.lua', 1],
+    [1158, 'lua/shared/queue/end.lua', 7],
+    [1180, 'lua/shared/queue/leave-tags.lua', 1],
+    [1190, 'lua/shared/queue/end.lua', 30],
+    [1199, 'lua/shared/queue/spec.lua', 4],
+    [1218, 'lua/shared/queue/spec.lua', 66],
+    [1225, 'lua/shared/queue/spec.lua', 74],
+    [1234, 'lua/shared/queue/spec.lua', 84],
+    [1252, 'lua/shared/queue/spec.lua', 103],
+    [1291, 'lua/queue/enqueue.lua', 151],
+    [1296, 'lua/shared/queue/settle.lua', 1],
+    [1297, 'lua/shared/queue/dead.lua', 1],
+    [1329, 'lua/shared/queue/failure.lua', 3],
+    [1332, 'lua/shared/queue/dead.lua', 33],
+    [1354, 'lua/shared/queue/backoff.lua', 1],
+    [1356, 'lua/shared/queue/backoff.lua', 22],
+    [1373, 'lua/shared/queue/parents.lua', 36],
+    [1377, 'lua/shared/queue/unblock.lua', 1],
+    [1383, 'lua/shared/queue/outbox.lua', 1],
+    [1394, 'lua/shared/queue/entries.lua', 1],
+    [1412, 'lua/shared/queue/history.lua', 8],
+    [1419, 'lua/shared/queue/note-end.lua', 6],
+    [1444, 'lua/shared/queue/cancel.lua', 1],
+    [1452, 'lua/shared/queue/settle.lua', 19],
+    [1453, 'lua/shared/queue/settle.lua', 22],
+    [1495, 'lua/shared/queue/parents.lua', 19],
+    [1499, 'lua/shared/queue/settle.lua', 64],
+    [1515, 'lua/shared/queue/put-out-end.lua', 1],
+    [1523, 'lua/shared/queue/settle.lua', 81],
+    [1542, 'lua/queue/enqueue.lua', 157],
+    [1544, 'lua/shared/tell.lua', 7],
+    [1547, 'lua/shared/tell.lua', 15],
+    [1565, 'lua/shared/tell.lua', 34],
+    [1580, 'lua/shared/tell.lua', 50],
+    [1588, 'lua/shared/queue/spec.lua', 143],
+    [1591, 'lua/shared/queue/sweep.lua', 7],
+    [1670, 'lua/shared/queue/spec.lua', 147],
+    [1673, 'lua/shared/queue/names.lua', 17],
+    [1676, 'lua/shared/drop-over.lua', 1],
+    [1701, 'lua/shared/queue/names.lua', 21],
+    [1706, 'lua/shared/queue/spec.lua', 150],
+    [1709, 'lua/shared/queue/idle.lua', 22],
+    [1715, 'lua/shared/queue/idle.lua', 29],
+    [1729, 'lua/shared/queue/idle.lua', 44],
+    [1732, 'lua/shared/queue/idle.lua', 48],
+    [1735, 'lua/shared/queue/idle.lua', 52],
+    [1740, 'lua/shared/queue/idle.lua', 58],
+    [1751, 'lua/shared/queue/idle.lua', 70],
+    [1758, 'lua/shared/queue/idle.lua', 78],
+    [1760, 'lua/shared/listening.lua', 1],
+    [1779, 'lua/shared/queue/idle.lua', 81],
+    [1794, 'lua/shared/queue/idle.lua', 97],
+    [1807, 'lua/shared/queue/idle.lua', 111],
+    [1827, 'lua/shared/queue/idle.lua', 132],
+    [1841, 'lua/shared/queue/idle.lua', 147],
+    [1847, 'lua/shared/queue/idle.lua', 154],
+    [1864, 'lua/shared/queue/spec.lua', 153],
+    [1867, 'lua/shared/queue/idle.lua', 185],
+    [1869, 'lua/shared/queue/idle.lua', 181],
+    [1872, 'lua/shared/queue/idle.lua', 187],
+    [1876, 'lua/shared/queue/spec.lua', 156],
+    [1880, 'lua/queue/enqueue.lua', 136],
+    [1881, 'lua/queue/enqueue.lua', 159],
+    [1882, 'lua/shared/queue/tell-others.lua', 5],
+    [1884, 'lua/shared/queue/result.lua', 1],
+    [1898, 'lua/shared/queue/tell-ends.lua', 1],
+    [1900, 'lua/shared/queue/tell-ends.lua', 6],
+    [1965, 'lua/shared/queue/tell-others.lua', 9],
+    [1968, 'lua/shared/queue/leave-notes.lua', 15],
+    [1981, 'lua/shared/queue/fold.lua', 1],
+    [1982, 'lua/shared/queue/statistics.lua', 1],
+    [1989, 'lua/shared/queue/statistics.lua', 9],
+    [1994, 'lua/shared/queue/statistics.lua', 16],
+    [2212, 'lua/shared/queue/fold.lua', 3],
+    [2228, 'lua/shared/queue/leave-notes.lua', 29],
+    [2236, 'lua/shared/queue/packed-notes.lua', 3],
+    [2244, 'lua/shared/queue/tell-others.lua', 13],
+    [2247, 'lua/shared/queue/publish.lua', 1],
+    [2248, 'lua/shared/queue/message.lua', 1],
+    [2258, 'lua/shared/queue/spelled.lua', 1],
+    [2266, 'lua/shared/queue/send.lua', 1],
+    [2282, 'lua/shared/queue/message.lua', 13],
+    [2305, 'lua/shared/queue/publish.lua', 3],
+    [2312, 'lua/shared/queue/tell-others.lua', 17],
+    [2315, 'lua/queue/enqueue.lua', 160],
+    [2316, 'lua/shared/queue/save-call.lua', 1],
+    [2318, 'lua/shared/queue/save.lua', 15],
+    [2353, 'lua/shared/queue/save.lua', 51],
+    [2359, 'lua/shared/queue/save-awaited.lua', 5],
+    [2370, 'lua/shared/queue/save.lua', 58],
+    [2377, 'lua/shared/queue/save-call.lua', 3],
+    [2378, 'lua/shared/queue/save.lua', 66],
+    [2385, 'lua/shared/queue/save-call.lua', 4],
+    [2387, 'lua/shared/calls.lua', 8],
+    [2391, 'lua/shared/queue/save-call.lua', 6],
+    [2393, 'lua/shared/calls.lua', 27],
+    [2401, 'lua/shared/drop-over.lua', 1],
+    [2426, 'lua/shared/calls.lua', 36],
+    [2432, 'lua/shared/queue/save-call.lua', 8],
+    [2434, 'lua/shared/queue/replace.lua', 3],
+    [2442, 'lua/queue/enqueue.lua', 161],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
@@ -21466,7 +22423,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'queue/extend',
-    sha1: '49e8854b426584d4518f46f2cf7647b5437e1dbf',
+    sha1: 'cf85cbef55252e9162a52861a77b3336969a3cf7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -21642,14 +22599,13 @@ for at = claims_at, #claims, 2 do
     refused[#refused + 1] = (at - claims_at) / 2
     refused[#refused + 1] = why
   else
-    -- Removed first, so that it also works when the server is out of memory.
-    redis.call('ZREM', leases, claims[at])
     ends[#ends + 1] = ends_ms
     ends[#ends + 1] = claims[at]
   end
 end
 if #ends > 0 then
-  redis.call('ZADD', leases, unpack(ends))
+  -- A removal first, of nothing, so that it also works when the server is out of memory.
+  redis.call('ZREM', leases, '')
 local function note_due(queue, due_ms)
   if due_ms < queue.due_ms then
     queue.due_ms = due_ms
@@ -21723,6 +22679,7 @@ end
   end
 end
   save_queue(meta, queue)
+  redis.call('ZADD', leases, unpack(ends))
 end
 return { 'extended', now_ms, now_ms + lease_ms, refused }
 `,
@@ -21742,16 +22699,16 @@ return { 'extended', now_ms, now_ms + lease_ms, refused }
     [145, 'lua/shared/queue/run.lua', 30],
     [163, 'lua/shared/queue/judge-one.lua', 1],
     [168, 'lua/queue/extend.lua', 33],
-    [182, 'lua/shared/queue/note-due.lua', 4],
-    [187, 'lua/queue/extend.lua', 47],
-    [188, 'lua/shared/queue/save.lua', 66],
-    [190, 'lua/shared/queue/save.lua', 15],
-    [225, 'lua/shared/queue/save.lua', 68],
-    [227, 'lua/shared/queue/save.lua', 51],
-    [233, 'lua/shared/queue/save-awaited.lua', 5],
-    [244, 'lua/shared/queue/save.lua', 58],
-    [251, 'lua/shared/queue/save.lua', 70],
-    [254, 'lua/queue/extend.lua', 48],
+    [181, 'lua/shared/queue/note-due.lua', 4],
+    [186, 'lua/queue/extend.lua', 46],
+    [187, 'lua/shared/queue/save.lua', 66],
+    [189, 'lua/shared/queue/save.lua', 15],
+    [224, 'lua/shared/queue/save.lua', 68],
+    [226, 'lua/shared/queue/save.lua', 51],
+    [232, 'lua/shared/queue/save-awaited.lua', 5],
+    [243, 'lua/shared/queue/save.lua', 58],
+    [250, 'lua/shared/queue/save.lua', 70],
+    [253, 'lua/queue/extend.lua', 47],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
@@ -24235,7 +25192,7 @@ function readRefusedOfNoteNoted(part: Reply | undefined): ({ readonly at: number
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'queue/note',
-    sha1: 'b57b816951d4e49d9f391e5685acd01eb2f1ecfa',
+    sha1: '1c417503aebcd3b1a0e206b7496063dba41152f7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -24673,9 +25630,10 @@ local function send_message(stored, number, events, now_ms)
   send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events > 0 and stored then
-    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  local stored = #events > 0 and redis.pcall('HGET', listeners, 'channel')
+  local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
+  if type(number) == 'number' then
+    send_message(stored, number, events, now_ms)
   end
 end
   publish(listeners, queue.events, now_ms)
@@ -24792,19 +25750,19 @@ return { 'noted', refused }
     [396, 'lua/shared/queue/send.lua', 1],
     [412, 'lua/shared/queue/message.lua', 13],
     [435, 'lua/shared/queue/publish.lua', 3],
-    [441, 'lua/queue/note.lua', 74],
-    [444, 'lua/shared/calls.lua', 43],
-    [446, 'lua/shared/calls.lua', 8],
-    [448, 'lua/shared/calls.lua', 1],
-    [452, 'lua/shared/exact.lua', 1],
-    [462, 'lua/shared/calls.lua', 10],
-    [464, 'lua/shared/calls.lua', 45],
-    [465, 'lua/shared/calls.lua', 27],
-    [473, 'lua/shared/drop-over.lua', 1],
-    [498, 'lua/shared/calls.lua', 36],
-    [504, 'lua/shared/calls.lua', 46],
-    [507, 'lua/shared/queue/told.lua', 3],
-    [510, 'lua/queue/note.lua', 77],
+    [442, 'lua/queue/note.lua', 74],
+    [445, 'lua/shared/calls.lua', 43],
+    [447, 'lua/shared/calls.lua', 8],
+    [449, 'lua/shared/calls.lua', 1],
+    [453, 'lua/shared/exact.lua', 1],
+    [463, 'lua/shared/calls.lua', 10],
+    [465, 'lua/shared/calls.lua', 45],
+    [466, 'lua/shared/calls.lua', 27],
+    [474, 'lua/shared/drop-over.lua', 1],
+    [499, 'lua/shared/calls.lua', 36],
+    [505, 'lua/shared/calls.lua', 46],
+    [508, 'lua/shared/queue/told.lua', 3],
+    [511, 'lua/queue/note.lua', 77],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -25549,7 +26507,7 @@ export type ReceiveAnswer =
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
   script: {
     name: 'queue/receive',
-    sha1: '3a7a5faf5519aa33bd78f8ce56a48aa5dd767c9b',
+    sha1: 'f5ce1145fdc5053efc9b99d8f5b3733be750bec5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -25629,6 +26587,10 @@ local entries, entries_at = ARGV, 8 -- repeated (number:integer what:bytes): see
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
+-- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
+-- before it has changed anything. What frees comes first, so that a server out of memory goes on; a call that such a server is to
+-- refuse asks before.
+
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
 -- Redis keeps a hash or a sorted set of few small entries as one list, and looks for each entry from its front. What
@@ -25854,6 +26816,49 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
+local function refuse_when_full(keys)
+  redis.call('ZADD', keys.parents, 'XX', '0', '')
+end
+local keys = {
+  jobs = KEYS[2],
+  ready = KEYS[3],
+  prioritized = KEYS[4],
+  scheduled = KEYS[5],
+  grouped = KEYS[6],
+  groups = KEYS[7],
+  turns = KEYS[8],
+  held = KEYS[9],
+  ids = KEYS[10],
+  dead = KEYS[11],
+  failed = KEYS[12],
+  kinds = KEYS[13],
+  blocked = KEYS[14],
+  children = KEYS[15],
+  parents = KEYS[16],
+  outbox = KEYS[17],
+  idle = KEYS[18],
+  results = KEYS[20],
+  listeners = KEYS[21],
+  tagged = KEYS[22],
+  notes = KEYS[23],
+  stats = KEYS[24],
+  done = KEYS[25],
+}
+refuse_when_full(keys)
+local function try_rights(meta, queue, keys)
+  redis.call('HDEL', keys.jobs, '')
+  redis.call('ZREM', keys.parents, '')
+  redis.call('ZADD', keys.parents, 'XX', '0', '')
+  redis.call('HGET', keys.jobs, '')
+  redis.call('HEXISTS', keys.jobs, '')
+  redis.call('ZSCORE', keys.parents, '')
+  redis.call('ZRANGEBYSCORE', keys.parents, '+inf', '-inf')
+  redis.call('ZRANGEBYLEX', keys.children, '+', '-')
+  if queue.began_us > 0 then
+    redis.call('HSET', meta, 'codec', queue.codec)
+  end
+end
+try_rights(meta, queue, keys)
 -- What comes of several: jobs that are ready, when the first of the others is due, keys that are held for a time, places and
 -- numbers of duplicates.
 local function new_tally()
@@ -26100,22 +27105,38 @@ local function save_group(groups, name, group, now_us)
   )
   redis.call('HSET', groups, name, text)
 end
--- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
-local function enter_ring(turns, held, name, group, now_us)
-  if group.in_ring or group.paused or group.ready == 0 then
-    return
-  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
-    return
-  elseif group.rate_limit > 0 then
-    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
-    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
-    if wait_ms > 0 then
-      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
-      return
-    end
+-- Until when the rate of a group holds it back, in milliseconds from now; 0: it does not.
+local function held_for_ms(group, now_us)
+  if group.rate_limit == 0 then
+    return 0
   end
-  group.in_ring = true
-  redis.call('RPUSH', turns, name)
+  group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+  return next_start_in_ms(group.arrival_us, group, now_us)
+end
+local function hold_back(held, name, wait_ms, now_us)
+  redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+end
+-- Saves a group, and puts it into the ring, or out of mind until its rate lets it in, where it may not be served now. Without the right
+-- to put it into the ring it is looked at again at once, by whoever claims. Answers whether it is held back.
+local function place_group(keys, name, group, now_us)
+  local is_full = group.concurrency > 0 and group.claimed >= group.concurrency
+  if group.in_ring or group.paused or group.ready == 0 or is_full then
+    save_group(keys.groups, name, group, now_us)
+    return false
+  end
+  local wait_ms = held_for_ms(group, now_us)
+  group.in_ring = wait_ms == 0
+  save_group(keys.groups, name, group, now_us)
+  if not group.in_ring then
+    hold_back(keys.held, name, wait_ms, now_us)
+    return true
+  elseif type(redis.pcall('RPUSH', keys.turns, name)) == 'table' then
+    group.in_ring = false
+    save_group(keys.groups, name, group, now_us)
+    hold_back(keys.held, name, 0, now_us)
+    return true
+  end
+  return false
 end
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
@@ -26125,11 +27146,11 @@ local function join_group(keys, queue, job, seq, in_front, now_us)
   local group = open_group(keys.groups, queue, job.group)
   redis.call('ZADD', keys.grouped, group.number, (in_front and '0000000000' or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(keys.turns, keys.held, job.group, group, now_us)
-  save_group(keys.groups, job.group, group, now_us)
+  place_group(keys, job.group, group, now_us)
 end
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
+-- Answers whether it stands: not where it needs a right to the list that the user misses.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, 2)
@@ -26139,10 +27160,23 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     redis.call('ZADD', keys.prioritized, in_front and '-4294967296' or -job.priority, seq)
   elseif in_front then
     set_mark(queue, RETURNED)
-    redis.call('LPUSH', keys.ready, seq)
+    return type(redis.pcall('LPUSH', keys.ready, seq)) == 'number'
   else
-    redis.call('RPUSH', keys.ready, seq)
+    return type(redis.pcall('RPUSH', keys.ready, seq)) == 'number'
   end
+  return true
+end
+-- As stand_ready, of so many bytes. Where it cannot stand it is due at once, and comes to stand with all that is. Answers its state.
+local function place_ready(keys, queue, job, seq, size, state, now_us)
+  if stand_ready(keys, queue, job, seq, state == 'b', now_us) then
+    queue.ready = queue.ready + size
+    return state
+  end
+  local now_ms = math.floor(now_us / 1000)
+  redis.call('ZADD', keys.scheduled, string.format('%.0f', now_ms), seq)
+  note_due(queue, now_ms)
+  queue.scheduled = queue.scheduled + size
+  return 's'
 end
 local function pack_end(letter, id, text)
   return struct.pack('>c1Hc0', letter, #id, id) .. text
@@ -26405,8 +27439,10 @@ local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
       add_run(fields, seq, pack_run('r', 0, 0, math.floor(now_us / 1000), size, flags, job.name))
     end
     redis.call('HSET', keys.jobs, unpack(fields))
-    stand_ready(keys, queue, job, seq, false, now_us)
-    queue.ready = queue.ready + size
+    if place_ready(keys, queue, job, seq, size, 'r', now_us) == 's' then
+      local run = pack_run('s', 0, 0, math.floor(now_us / 1000), size, flags, job.name)
+      redis.call('HSET', keys.jobs, 'r' .. seq, run)
+    end
   else
     add_run(fields, seq, pack_run('s', 0, 0, due_ms, size, flags, job.name))
     redis.call('HSET', keys.jobs, unpack(fields))
@@ -26488,12 +27524,10 @@ end
     redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
     queue.blocked = queue.blocked + size
   elseif due_ms == 0 then
-    if run or apart ~= 0 then
-      local at_ms = math.floor(now_us / 1000)
-      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', token, 0, at_ms, size, flags, new.name))
+    local stands, at_ms = place_ready(keys, queue, new, seq, size, 'r', now_us), math.floor(now_us / 1000)
+    if run or apart ~= 0 or stands == 's' then
+      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run(stands, token, 0, at_ms, size, flags, new.name))
     end
-    stand_ready(keys, queue, new, seq, false, now_us)
-    queue.ready = queue.ready + size
   else
     redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', token, 0, due_ms, size, flags, new.name))
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
@@ -26811,31 +27845,6 @@ end
   end
   return taken
 end
-local keys = {
-  jobs = KEYS[2],
-  ready = KEYS[3],
-  prioritized = KEYS[4],
-  scheduled = KEYS[5],
-  grouped = KEYS[6],
-  groups = KEYS[7],
-  turns = KEYS[8],
-  held = KEYS[9],
-  ids = KEYS[10],
-  dead = KEYS[11],
-  failed = KEYS[12],
-  kinds = KEYS[13],
-  blocked = KEYS[14],
-  children = KEYS[15],
-  parents = KEYS[16],
-  outbox = KEYS[17],
-  idle = KEYS[18],
-  results = KEYS[20],
-  listeners = KEYS[21],
-  tagged = KEYS[22],
-  notes = KEYS[23],
-  stats = KEYS[24],
-  done = KEYS[25],
-}
 local from = { source = source, newest = known }
 local taken = take_entries(keys, meta, queue, tally, from, entries, entries_at, now_us)
 if from.newest > known then
@@ -26904,22 +27913,20 @@ end
 
 -- A job that was claimed waits again, until it is due.
 local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
-  local is_due = due_ms <= math.floor(now_us / 1000)
-  local state = is_due and 'r' or 's'
+  local state = 's'
+  if due_ms <= math.floor(now_us / 1000) then
+    state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
   redis.call(
     'HSET',
     keys.jobs,
     'r' .. seq,
     pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
   )
-  if is_due then
-    queue.ready = queue.ready + run.size
-    stand_ready(keys, queue, job, seq, false, now_us)
-  else
-    queue.scheduled = queue.scheduled + run.size
-    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
-    note_due(queue, due_ms)
-  end
 end
 local function unblock(keys, queue, seq, run)
   redis.call('ZREM', keys.blocked, seq)
@@ -27165,18 +28172,23 @@ end
 local function see_to_new(keys, queue, tally, now_ms, how)
   if queue.left then
 local function is_gone(keys, seq)
-  return redis.call('HEXISTS', keys.jobs, seq) == 0
+  return redis.pcall('HEXISTS', keys.jobs, seq) == 0
+end
+
+-- Answers whether the user may do that.
+local function trim(keys, from, to)
+  return not redis.pcall('LTRIM', keys.ready, string.format('%d', from), string.format('%d', to)).err
 end
 
 local function sweep_front(keys, most)
   local swept = 0
   repeat
-    local numbers, gone = redis.call('LRANGE', keys.ready, '0', string.format('%d', 100 - 1)), 0
+    local numbers, gone = redis.pcall('LRANGE', keys.ready, '0', string.format('%d', 100 - 1)), 0
     while gone < #numbers and is_gone(keys, numbers[gone + 1]) do
       gone = gone + 1
     end
-    if gone > 0 then
-      redis.call('LTRIM', keys.ready, string.format('%d', gone), '-1')
+    if gone > 0 and not trim(keys, gone, -1) then
+      return swept
     end
     swept = swept + gone
   until gone == 0 or gone < #numbers or swept >= most
@@ -27187,7 +28199,7 @@ end
 local function sweep_back(keys, most)
   local swept = 0
   repeat
-    local numbers = redis.call('LRANGE', keys.ready, string.format('%d', -100), '-1')
+    local numbers = redis.pcall('LRANGE', keys.ready, string.format('%d', -100), '-1')
     local first, left = {}, #numbers
     for at, seq in ipairs(numbers) do
       first[seq] = first[seq] or at
@@ -27196,8 +28208,8 @@ local function sweep_back(keys, most)
       left = left - 1
     end
     local gone = #numbers - left
-    if gone > 0 then
-      redis.call('LTRIM', keys.ready, '0', string.format('%d', -gone - 1))
+    if gone > 0 and not trim(keys, 0, -gone - 1) then
+      return swept
     end
     swept = swept + gone
   until gone == 0 or left > 0 or swept >= most
@@ -27206,19 +28218,21 @@ end
 
 -- Of a short list all that stand between others, too.
 local function rebuild(keys)
-  local numbers, seen, kept = redis.call('LRANGE', keys.ready, '0', '-1'), {}, {}
+  local numbers, seen, kept = redis.pcall('LRANGE', keys.ready, '0', '-1'), {}, {}
   for _, seq in ipairs(numbers) do
     if not seen[seq] and not is_gone(keys, seq) then
       kept[#kept + 1] = seq
     end
     seen[seq] = true
   end
-  if #kept < #numbers then
-    -- A removal first, so that it also works when the server is out of memory.
-    redis.call('LTRIM', keys.ready, '1', '0')
-    for at = 1, #kept, 1000 do
-      redis.call('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))
+  -- First they are added once more, for whoever may not do both loses none.
+  for at = 1, #kept < #numbers and #kept or 0, 1000 do
+    if type(redis.pcall('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))) == 'table' then
+      return 0
     end
+  end
+  if #kept < #numbers and not trim(keys, #numbers, -1) then
+    return -#kept
   end
   return #numbers - #kept
 end
@@ -27230,7 +28244,8 @@ local function sweep_ready(keys, queue, before)
   swept = swept + sweep_back(keys, made + 10)
   local left = queue.ghosts - swept
   local is_turn = math.floor(left / 500) > math.floor((left - made) / 500)
-  if is_turn and redis.call('LLEN', keys.ready) <= 3000 then
+  local listed = is_turn and redis.pcall('LLEN', keys.ready)
+  if type(listed) == 'number' and listed <= 3000 then
     swept = swept + rebuild(keys)
   end
   queue.ghosts = math.max(0, queue.ghosts - swept)
@@ -27282,9 +28297,11 @@ local function end_watch(queue, score)
 end
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
-  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local popped = queue.idle > 0 and redis.pcall('ZPOPMIN', idle) or {}
   local name, score = popped[1], popped[2]
-  if not name then
+  if popped.err then
+    return nil
+  elseif not name then
     queue.idle = 0
     return nil
   end
@@ -27305,7 +28322,7 @@ local function tell_idle(worker, how)
 end
 -- Whether a second one that is not of this process comes by itself by then.
 local function has_second(idle, process, by_ms, now_ms, how)
-  local names = redis.call('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
+  local names = redis.pcall('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
   for _, name in ipairs(names) do
     local ticket = ticket_of(name)
     if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
@@ -27313,6 +28330,13 @@ local function has_second(idle, process, by_ms, now_ms, how)
     end
   end
   return false
+end
+-- One of those waits no more, or several. Answers whether the user may do that.
+local function remove_idle(idle, queue, names)
+  local removed = redis.pcall('ZREM', idle, unpack(names))
+  local may = type(removed) == 'number'
+  queue.idle = queue.idle - (may and removed or 0)
+  return may
 end
 -- Removes those that are gone from the hundred that wait longest.
 local function drop_gone(idle, queue, how)
@@ -27335,7 +28359,7 @@ local function listening_here(processes, how)
   end
   return listening
 end
-  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })
   end
@@ -27347,7 +28371,7 @@ end
     end
   end
   if gone[1] then
-    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+    remove_idle(idle, queue, gone)
   end
 end
 -- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
@@ -27375,10 +28399,10 @@ local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
       end_watch(queue, score)
       local is_late = score >= 2251799813685248 and score < 2251799813685248 + now_ms - 1000
       if not is_late and tell_idle(name, how) then
-        redis.call('ZADD', idle, 2251799813685248 + by_ms, name)
+        redis.pcall('ZADD', idle, 2251799813685248 + by_ms, name)
         return true, own
       end
-      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+      remove_idle(idle, queue, { name })
     end
   end
   return false, own
@@ -27387,7 +28411,7 @@ end
 local function call_second(idle, queue, process, by_ms, now_ms, how)
   local from, count = 0, 10
   while from < 500 do
-    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local some = redis.pcall('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
     local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
     if called or #some < 2 * count then
       return
@@ -27395,7 +28419,7 @@ local function call_second(idle, queue, process, by_ms, now_ms, how)
     from, count = from + own, 100
   end
   -- Behind all others stand those that watch.
-  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
+  call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 -- Sees to it that one that is not of this process comes by then.
 local function see_to_second(idle, queue, process, by_ms, now_ms, how)
@@ -27481,7 +28505,7 @@ local function forget_old_results(results, count, now_ms)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', results, unpack(over))
+    redis.pcall('HDEL', results, unpack(over))
     left = left - math.abs(size)
     size = -math.min(left, 1500)
   end
@@ -27500,8 +28524,9 @@ local function keep_results(results, ended, now_ms)
     )
     longest = math.max(longest, each.keep_ms)
   end
-  if redis.call('PTTL', results) < longest + 3600000 then
-    redis.call('PEXPIRE', results, longest + 2 * 3600000)
+  local left_ms = redis.pcall('PTTL', results)
+  if type(left_ms) ~= 'number' or left_ms < longest + 3600000 then
+    redis.pcall('PEXPIRE', results, longest + 2 * 3600000)
   end
   forget_old_results(results, #ended, now_ms)
 end
@@ -27523,15 +28548,20 @@ end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
   if queue.noted or queue.counted then
+-- Notes end no call: where the user misses a right to them there are none.
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
   local is_new = minute ~= queue.minute
   if is_new then
-    queue.minute = minute
     noted = struct.pack('>Bc0BHdd', 1, 'm', 0, 0, minute, 0) .. noted
   end
-  if redis.call('APPEND', notes, noted) > 16384 then
--- Puts what is noted into the statistics.
+  local length = redis.pcall('APPEND', notes, noted)
+  if type(length) ~= 'number' then
+    return
+  end
+  queue.minute = minute
+  if length > 16384 then
+-- Puts what is noted into the statistics. Answers whether it did: not where the user misses a right to it.
 -- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
 --   names                       the first names that were met, each behind its length
 --   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
@@ -27737,8 +28767,8 @@ local function enter_period(entered, period, minute, name, tally)
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
-local function changed_periods(stats, notes)
-  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+local function changed_periods(stats, notes, packed_names)
+  local names, entered = read_names(packed_names), {}
   local minutes = tallies_of_notes(notes)
   for _, minute in ipairs(minutes) do
     for _, tally in ipairs(minutes[minute]) do
@@ -27764,20 +28794,26 @@ local function changed_periods(stats, notes)
 end
 
 local function fold(notes, stats)
-  local changed = changed_periods(stats, redis.call('GET', notes))
+  local noted, names = redis.pcall('GET', notes), redis.pcall('HGET', stats, 'names')
+  if type(noted) ~= 'string' or type(names) == 'table' then
+    return false
+  end
+  local changed = changed_periods(stats, noted, names or '')
   local pairs_of = {}
   for field, value in pairs(changed) do
     pairs_of[#pairs_of + 1] = field
     pairs_of[#pairs_of + 1] = value
   end
-  redis.call('HSET', stats, unpack(pairs_of))
-  redis.call('DEL', notes)
+  -- What is folded once is not folded again.
+  return type(redis.pcall('DEL', notes)) == 'number'
+    and type(redis.pcall('HSET', stats, unpack(pairs_of))) == 'number'
 end
-    fold(notes, stats)
-    redis.call('PEXPIRE', stats, '7862400000')
-    queue.minute = 0
+    if fold(notes, stats) then
+      redis.pcall('PEXPIRE', stats, '7862400000')
+      queue.minute = 0
+    end
   elseif is_new then
-    redis.call('PEXPIRE', notes, '7862400000')
+    redis.pcall('PEXPIRE', notes, '7862400000')
   end
 end
 local function packed_notes(queue)
@@ -27850,9 +28886,10 @@ local function send_message(stored, number, events, now_ms)
   send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events > 0 and stored then
-    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  local stored = #events > 0 and redis.pcall('HGET', listeners, 'channel')
+  local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
+  if type(number) == 'number' then
+    send_message(stored, number, events, now_ms)
   end
 end
     publish(keys.listeners, queue.events, now_ms)
@@ -27934,209 +28971,218 @@ return { 'received', queue.chores, known, taken }
     [1, 'lua/queue/receive.lua', 1],
     [46, 'lua/shared/tell.lua', 1],
     [52, 'lua/shared/queue/state.lua', 1],
-    [78, 'lua/shared/queue/save.lua', 1],
-    [80, 'lua/shared/queue/wide.lua', 1],
-    [87, 'lua/shared/queue/settings.lua', 1],
-    [91, 'lua/shared/queue/note-due.lua', 1],
-    [94, 'lua/shared/queue/rate.lua', 1],
-    [99, 'lua/shared/queue/job.lua', 1],
-    [107, 'lua/shared/queue/job.lua', 11],
-    [109, 'lua/shared/queue/plain-head.lua', 1],
-    [112, 'lua/shared/queue/run.lua', 1],
-    [124, 'lua/shared/queue/names.lua', 1],
-    [127, 'lua/shared/queue/groups.lua', 1],
-    [136, 'lua/shared/queue/ready.lua', 10],
-    [139, 'lua/shared/queue/number.lua', 1],
-    [141, 'lua/shared/queue/enqueue.lua', 1],
-    [143, 'lua/shared/queue/replace.lua', 1],
-    [145, 'lua/shared/queue/find.lua', 1],
-    [147, 'lua/shared/queue/find.lua', 16],
-    [158, 'lua/shared/queue/failure.lua', 1],
-    [160, 'lua/shared/queue/parents.lua', 1],
-    [174, 'lua/shared/queue/link.lua', 1],
-    [176, 'lua/shared/queue/news.lua', 1],
-    [178, 'lua/shared/queue/end.lua', 1],
-    [180, 'lua/shared/queue/take-entries.lua', 1],
-    [182, 'lua/shared/queue/state.lua', 29],
-    [240, 'lua/queue/receive.lua', 107],
-    [241, 'lua/shared/queue/news.lua', 3],
-    [249, 'lua/shared/queue/news.lua', 12],
-    [258, 'lua/queue/receive.lua', 108],
-    [272, 'lua/shared/take-up.lua', 1],
-    [287, 'lua/queue/receive.lua', 123],
-    [292, 'lua/shared/clock.lua', 1],
-    [298, 'lua/queue/receive.lua', 128],
-    [300, 'lua/queue/receive.lua', 131],
-    [303, 'lua/shared/queue/spec.lua', 33],
-    [308, 'lua/queue/receive.lua', 134],
-    [309, 'lua/shared/exact.lua', 1],
-    [319, 'lua/shared/queue/count-job.lua', 1],
-    [332, 'lua/shared/queue/marks.lua', 8],
-    [335, 'lua/shared/queue/marks.lua', 12],
-    [340, 'lua/shared/queue/note-due.lua', 4],
-    [345, 'lua/shared/queue/rate.lua', 6],
-    [355, 'lua/shared/queue/rate.lua', 17],
-    [359, 'lua/shared/queue/rate.lua', 58],
-    [365, 'lua/shared/queue/plain-head.lua', 8],
-    [373, 'lua/shared/queue/job.lua', 45],
-    [419, 'lua/shared/queue/flags.lua', 23],
-    [422, 'lua/shared/queue/flags.lua', 27],
-    [425, 'lua/shared/queue/flags.lua', 31],
-    [429, 'lua/shared/queue/happened.lua', 1],
-    [441, 'lua/shared/queue/run.lua', 13],
-    [444, 'lua/shared/queue/run.lua', 17],
-    [456, 'lua/shared/queue/names.lua', 27],
-    [466, 'lua/shared/queue/names.lua', 38],
-    [473, 'lua/shared/queue/groups.lua', 10],
-    [487, 'lua/shared/queue/groups.lua', 25],
-    [508, 'lua/shared/queue/burst.lua', 6],
-    [515, 'lua/shared/queue/groups.lua', 48],
-    [519, 'lua/shared/queue/groups.lua', 53],
-    [527, 'lua/shared/queue/groups.lua', 62],
-    [549, 'lua/shared/queue/groups.lua', 85],
-    [566, 'lua/shared/queue/groups.lua', 106],
-    [570, 'lua/shared/queue/groups.lua', 111],
-    [577, 'lua/shared/queue/ready.lua', 13],
-    [593, 'lua/shared/queue/parents.lua', 15],
-    [596, 'lua/shared/queue/parents.lua', 19],
-    [600, 'lua/shared/queue/parents.lua', 24],
-    [607, 'lua/shared/queue/parents.lua', 32],
-    [610, 'lua/shared/queue/parents.lua', 41],
-    [621, 'lua/shared/queue/parents.lua', 53],
-    [630, 'lua/shared/queue/parents.lua', 63],
-    [648, 'lua/shared/queue/parents.lua', 92],
-    [662, 'lua/shared/queue/end.lua', 3],
-    [665, 'lua/shared/queue/keep-end.lua', 1],
-    [677, 'lua/shared/queue/end.lua', 7],
-    [699, 'lua/shared/queue/leave-tags.lua', 1],
-    [709, 'lua/shared/queue/end.lua', 30],
-    [718, 'lua/shared/queue/take-entries.lua', 24],
-    [721, 'lua/shared/queue/save.lua', 3],
-    [732, 'lua/shared/queue/wide.lua', 8],
-    [740, 'lua/shared/queue/settings.lua', 5],
-    [753, 'lua/shared/queue/job.lua', 15],
-    [782, 'lua/shared/queue/body.lua', 8],
-    [791, 'lua/shared/queue/body.lua', 18],
-    [795, 'lua/shared/queue/body.lua', 23],
-    [798, 'lua/shared/queue/enter-tags.lua', 1],
-    [809, 'lua/shared/queue/names.lua', 4],
-    [817, 'lua/shared/queue/names.lua', 13],
-    [820, 'lua/shared/queue/groups.lua', 119],
-    [830, 'lua/shared/queue/ready.lua', 30],
-    [839, 'lua/shared/queue/number.lua', 3],
-    [846, 'lua/shared/queue/enqueue.lua', 3],
-    [867, 'lua/shared/queue/enqueue.lua', 25],
-    [878, 'lua/shared/queue/replace.lua', 24],
-    [890, 'lua/shared/queue/replace.lua', 37],
-    [915, 'lua/shared/queue/leave-tags.lua', 1],
-    [925, 'lua/shared/queue/replace.lua', 63],
-    [950, 'lua/shared/queue/idempotency.lua', 6],
-    [955, 'lua/shared/queue/idempotency.lua', 12],
-    [958, 'lua/shared/queue/find.lua', 3],
-    [970, 'lua/shared/queue/failure.lua', 7],
-    [974, 'lua/shared/queue/parents.lua', 82],
-    [983, 'lua/shared/queue/link.lua', 3],
-    [990, 'lua/shared/queue/link-done.lua', 2],
-    [1004, 'lua/shared/queue/link.lua', 11],
-    [1025, 'lua/shared/queue/link.lua', 33],
-    [1033, 'lua/shared/queue/link.lua', 42],
-    [1045, 'lua/shared/queue/link.lua', 55],
-    [1059, 'lua/shared/queue/link.lua', 70],
-    [1082, 'lua/shared/queue/news.lua', 22],
-    [1088, 'lua/shared/queue/news.lua', 29],
-    [1115, 'lua/shared/queue/spec.lua', 4],
-    [1134, 'lua/shared/queue/spec.lua', 24],
-    [1142, 'lua/shared/queue/spec.lua', 39],
-    [1149, 'lua/shared/queue/spec.lua', 47],
-    [1158, 'lua/shared/queue/spec.lua', 57],
-    [1176, 'lua/shared/queue/spec.lua', 76],
-    [1215, 'lua/shared/queue/spec.lua', 144],
-    [1222, 'lua/shared/queue/take-entries.lua', 6],
-    [1231, 'lua/shared/queue/take-entries.lua', 16],
-    [1238, 'lua/shared/queue/take-entries.lua', 27],
-    [1260, 'lua/queue/receive.lua', 81],
-    [1285, 'lua/queue/receive.lua', 135],
-    [1291, 'lua/shared/queue/settle.lua', 1],
-    [1292, 'lua/shared/queue/dead.lua', 1],
-    [1324, 'lua/shared/queue/failure.lua', 3],
-    [1327, 'lua/shared/queue/dead.lua', 33],
-    [1349, 'lua/shared/queue/backoff.lua', 1],
-    [1351, 'lua/shared/queue/backoff.lua', 22],
-    [1370, 'lua/shared/queue/parents.lua', 36],
-    [1374, 'lua/shared/queue/unblock.lua', 1],
-    [1380, 'lua/shared/queue/outbox.lua', 1],
-    [1391, 'lua/shared/queue/entries.lua', 1],
-    [1409, 'lua/shared/queue/history.lua', 8],
-    [1416, 'lua/shared/queue/note-end.lua', 6],
-    [1441, 'lua/shared/queue/cancel.lua', 1],
-    [1449, 'lua/shared/queue/settle.lua', 19],
-    [1450, 'lua/shared/queue/settle.lua', 22],
-    [1508, 'lua/shared/queue/put-out-end.lua', 1],
-    [1516, 'lua/shared/queue/settle.lua', 81],
-    [1535, 'lua/shared/queue/settle-asked.lua', 1],
-    [1564, 'lua/queue/receive.lua', 143],
-    [1566, 'lua/shared/tell.lua', 7],
-    [1569, 'lua/shared/tell.lua', 15],
-    [1587, 'lua/shared/tell.lua', 34],
-    [1602, 'lua/shared/tell.lua', 50],
-    [1610, 'lua/shared/queue/spec.lua', 116],
-    [1613, 'lua/shared/queue/sweep.lua', 7],
-    [1684, 'lua/shared/queue/spec.lua', 120],
-    [1687, 'lua/shared/queue/names.lua', 17],
-    [1690, 'lua/shared/drop-over.lua', 1],
-    [1715, 'lua/shared/queue/names.lua', 21],
-    [1720, 'lua/shared/queue/spec.lua', 123],
-    [1723, 'lua/shared/queue/idle.lua', 20],
-    [1729, 'lua/shared/queue/idle.lua', 27],
-    [1741, 'lua/shared/queue/idle.lua', 40],
-    [1744, 'lua/shared/queue/idle.lua', 44],
-    [1747, 'lua/shared/queue/idle.lua', 48],
-    [1752, 'lua/shared/queue/idle.lua', 54],
-    [1763, 'lua/shared/queue/idle.lua', 66],
-    [1765, 'lua/shared/listening.lua', 1],
-    [1784, 'lua/shared/queue/idle.lua', 69],
-    [1799, 'lua/shared/queue/idle.lua', 85],
-    [1812, 'lua/shared/queue/idle.lua', 99],
-    [1832, 'lua/shared/queue/idle.lua', 120],
-    [1846, 'lua/shared/queue/idle.lua', 135],
-    [1852, 'lua/shared/queue/idle.lua', 142],
-    [1869, 'lua/shared/queue/spec.lua', 126],
-    [1872, 'lua/shared/queue/idle.lua', 175],
-    [1874, 'lua/shared/queue/idle.lua', 171],
-    [1877, 'lua/shared/queue/idle.lua', 177],
-    [1881, 'lua/shared/queue/spec.lua', 129],
-    [1885, 'lua/queue/receive.lua', 130],
-    [1886, 'lua/queue/receive.lua', 145],
-    [1887, 'lua/shared/queue/tell-others.lua', 5],
-    [1889, 'lua/shared/queue/result.lua', 1],
-    [1903, 'lua/shared/queue/tell-ends.lua', 1],
-    [1905, 'lua/shared/queue/tell-ends.lua', 6],
-    [1969, 'lua/shared/queue/tell-others.lua', 9],
-    [1972, 'lua/shared/queue/leave-notes.lua', 15],
-    [1980, 'lua/shared/queue/fold.lua', 1],
-    [1981, 'lua/shared/queue/statistics.lua', 1],
-    [1988, 'lua/shared/queue/statistics.lua', 9],
-    [1993, 'lua/shared/queue/statistics.lua', 16],
-    [2211, 'lua/shared/queue/fold.lua', 3],
-    [2222, 'lua/shared/queue/leave-notes.lua', 24],
-    [2229, 'lua/shared/queue/packed-notes.lua', 3],
-    [2237, 'lua/shared/queue/tell-others.lua', 13],
-    [2240, 'lua/shared/queue/publish.lua', 1],
-    [2241, 'lua/shared/queue/message.lua', 1],
-    [2251, 'lua/shared/queue/spelled.lua', 1],
-    [2259, 'lua/shared/queue/send.lua', 1],
-    [2275, 'lua/shared/queue/message.lua', 13],
-    [2298, 'lua/shared/queue/publish.lua', 3],
-    [2304, 'lua/shared/queue/tell-others.lua', 17],
-    [2307, 'lua/queue/receive.lua', 146],
-    [2308, 'lua/shared/queue/save.lua', 66],
-    [2310, 'lua/shared/queue/save.lua', 15],
-    [2345, 'lua/shared/queue/save.lua', 68],
-    [2347, 'lua/shared/queue/save.lua', 51],
-    [2353, 'lua/shared/queue/save-awaited.lua', 5],
-    [2364, 'lua/shared/queue/save.lua', 58],
-    [2371, 'lua/shared/queue/save.lua', 70],
-    [2374, 'lua/queue/receive.lua', 147],
+    [78, 'lua/shared/queue/rights.lua', 1],
+    [82, 'lua/shared/queue/save.lua', 1],
+    [84, 'lua/shared/queue/wide.lua', 1],
+    [91, 'lua/shared/queue/settings.lua', 1],
+    [95, 'lua/shared/queue/note-due.lua', 1],
+    [98, 'lua/shared/queue/rate.lua', 1],
+    [103, 'lua/shared/queue/job.lua', 1],
+    [111, 'lua/shared/queue/job.lua', 11],
+    [113, 'lua/shared/queue/plain-head.lua', 1],
+    [116, 'lua/shared/queue/run.lua', 1],
+    [128, 'lua/shared/queue/names.lua', 1],
+    [131, 'lua/shared/queue/groups.lua', 1],
+    [140, 'lua/shared/queue/ready.lua', 11],
+    [143, 'lua/shared/queue/number.lua', 1],
+    [145, 'lua/shared/queue/enqueue.lua', 1],
+    [147, 'lua/shared/queue/replace.lua', 1],
+    [149, 'lua/shared/queue/find.lua', 1],
+    [151, 'lua/shared/queue/find.lua', 16],
+    [162, 'lua/shared/queue/failure.lua', 1],
+    [164, 'lua/shared/queue/parents.lua', 1],
+    [178, 'lua/shared/queue/link.lua', 1],
+    [180, 'lua/shared/queue/news.lua', 1],
+    [182, 'lua/shared/queue/end.lua', 1],
+    [184, 'lua/shared/queue/take-entries.lua', 1],
+    [186, 'lua/shared/queue/state.lua', 29],
+    [244, 'lua/queue/receive.lua', 108],
+    [245, 'lua/shared/queue/news.lua', 3],
+    [253, 'lua/shared/queue/news.lua', 12],
+    [262, 'lua/queue/receive.lua', 109],
+    [276, 'lua/shared/take-up.lua', 1],
+    [291, 'lua/queue/receive.lua', 124],
+    [296, 'lua/shared/clock.lua', 1],
+    [302, 'lua/queue/receive.lua', 129],
+    [304, 'lua/queue/receive.lua', 132],
+    [307, 'lua/shared/queue/rights.lua', 5],
+    [310, 'lua/queue/receive.lua', 82],
+    [335, 'lua/queue/receive.lua', 135],
+    [336, 'lua/shared/queue/rights.lua', 9],
+    [349, 'lua/queue/receive.lua', 136],
+    [350, 'lua/shared/queue/spec.lua', 60],
+    [355, 'lua/queue/receive.lua', 137],
+    [356, 'lua/shared/exact.lua', 1],
+    [366, 'lua/shared/queue/count-job.lua', 1],
+    [379, 'lua/shared/queue/marks.lua', 8],
+    [382, 'lua/shared/queue/marks.lua', 12],
+    [387, 'lua/shared/queue/note-due.lua', 4],
+    [392, 'lua/shared/queue/rate.lua', 6],
+    [402, 'lua/shared/queue/rate.lua', 17],
+    [406, 'lua/shared/queue/rate.lua', 58],
+    [412, 'lua/shared/queue/plain-head.lua', 8],
+    [420, 'lua/shared/queue/job.lua', 45],
+    [466, 'lua/shared/queue/flags.lua', 23],
+    [469, 'lua/shared/queue/flags.lua', 27],
+    [472, 'lua/shared/queue/flags.lua', 31],
+    [476, 'lua/shared/queue/happened.lua', 1],
+    [488, 'lua/shared/queue/run.lua', 13],
+    [491, 'lua/shared/queue/run.lua', 17],
+    [503, 'lua/shared/queue/names.lua', 27],
+    [513, 'lua/shared/queue/names.lua', 38],
+    [520, 'lua/shared/queue/groups.lua', 10],
+    [534, 'lua/shared/queue/groups.lua', 25],
+    [555, 'lua/shared/queue/burst.lua', 6],
+    [562, 'lua/shared/queue/groups.lua', 48],
+    [566, 'lua/shared/queue/groups.lua', 53],
+    [574, 'lua/shared/queue/groups.lua', 62],
+    [596, 'lua/shared/queue/groups.lua', 85],
+    [604, 'lua/shared/queue/groups.lua', 94],
+    [607, 'lua/shared/queue/groups.lua', 98],
+    [629, 'lua/shared/queue/groups.lua', 124],
+    [633, 'lua/shared/queue/groups.lua', 129],
+    [639, 'lua/shared/queue/ready.lua', 14],
+    [657, 'lua/shared/queue/ready.lua', 33],
+    [669, 'lua/shared/queue/parents.lua', 15],
+    [672, 'lua/shared/queue/parents.lua', 19],
+    [676, 'lua/shared/queue/parents.lua', 24],
+    [683, 'lua/shared/queue/parents.lua', 32],
+    [686, 'lua/shared/queue/parents.lua', 41],
+    [697, 'lua/shared/queue/parents.lua', 53],
+    [706, 'lua/shared/queue/parents.lua', 63],
+    [724, 'lua/shared/queue/parents.lua', 92],
+    [738, 'lua/shared/queue/end.lua', 3],
+    [741, 'lua/shared/queue/keep-end.lua', 1],
+    [753, 'lua/shared/queue/end.lua', 7],
+    [775, 'lua/shared/queue/leave-tags.lua', 1],
+    [785, 'lua/shared/queue/end.lua', 30],
+    [794, 'lua/shared/queue/take-entries.lua', 24],
+    [797, 'lua/shared/queue/save.lua', 3],
+    [808, 'lua/shared/queue/wide.lua', 8],
+    [816, 'lua/shared/queue/settings.lua', 5],
+    [829, 'lua/shared/queue/job.lua', 15],
+    [858, 'lua/shared/queue/body.lua', 8],
+    [867, 'lua/shared/queue/body.lua', 18],
+    [871, 'lua/shared/queue/body.lua', 23],
+    [874, 'lua/shared/queue/enter-tags.lua', 1],
+    [885, 'lua/shared/queue/names.lua', 4],
+    [893, 'lua/shared/queue/names.lua', 13],
+    [896, 'lua/shared/queue/groups.lua', 136],
+    [906, 'lua/shared/queue/ready.lua', 46],
+    [915, 'lua/shared/queue/number.lua', 3],
+    [922, 'lua/shared/queue/enqueue.lua', 3],
+    [945, 'lua/shared/queue/enqueue.lua', 27],
+    [956, 'lua/shared/queue/replace.lua', 24],
+    [968, 'lua/shared/queue/replace.lua', 37],
+    [993, 'lua/shared/queue/leave-tags.lua', 1],
+    [1003, 'lua/shared/queue/replace.lua', 63],
+    [1026, 'lua/shared/queue/idempotency.lua', 6],
+    [1031, 'lua/shared/queue/idempotency.lua', 12],
+    [1034, 'lua/shared/queue/find.lua', 3],
+    [1046, 'lua/shared/queue/failure.lua', 7],
+    [1050, 'lua/shared/queue/parents.lua', 82],
+    [1059, 'lua/shared/queue/link.lua', 3],
+    [1066, 'lua/shared/queue/link-done.lua', 2],
+    [1080, 'lua/shared/queue/link.lua', 11],
+    [1101, 'lua/shared/queue/link.lua', 33],
+    [1109, 'lua/shared/queue/link.lua', 42],
+    [1121, 'lua/shared/queue/link.lua', 55],
+    [1135, 'lua/shared/queue/link.lua', 70],
+    [1158, 'lua/shared/queue/news.lua', 22],
+    [1164, 'lua/shared/queue/news.lua', 29],
+    [1191, 'lua/shared/queue/spec.lua', 4],
+    [1210, 'lua/shared/queue/spec.lua', 51],
+    [1218, 'lua/shared/queue/spec.lua', 66],
+    [1225, 'lua/shared/queue/spec.lua', 74],
+    [1234, 'lua/shared/queue/spec.lua', 84],
+    [1252, 'lua/shared/queue/spec.lua', 103],
+    [1291, 'lua/shared/queue/spec.lua', 171],
+    [1298, 'lua/shared/queue/take-entries.lua', 6],
+    [1307, 'lua/shared/queue/take-entries.lua', 16],
+    [1314, 'lua/shared/queue/take-entries.lua', 27],
+    [1336, 'lua/queue/receive.lua', 138],
+    [1342, 'lua/shared/queue/settle.lua', 1],
+    [1343, 'lua/shared/queue/dead.lua', 1],
+    [1375, 'lua/shared/queue/failure.lua', 3],
+    [1378, 'lua/shared/queue/dead.lua', 33],
+    [1400, 'lua/shared/queue/backoff.lua', 1],
+    [1402, 'lua/shared/queue/backoff.lua', 22],
+    [1419, 'lua/shared/queue/parents.lua', 36],
+    [1423, 'lua/shared/queue/unblock.lua', 1],
+    [1429, 'lua/shared/queue/outbox.lua', 1],
+    [1440, 'lua/shared/queue/entries.lua', 1],
+    [1458, 'lua/shared/queue/history.lua', 8],
+    [1465, 'lua/shared/queue/note-end.lua', 6],
+    [1490, 'lua/shared/queue/cancel.lua', 1],
+    [1498, 'lua/shared/queue/settle.lua', 19],
+    [1499, 'lua/shared/queue/settle.lua', 22],
+    [1557, 'lua/shared/queue/put-out-end.lua', 1],
+    [1565, 'lua/shared/queue/settle.lua', 81],
+    [1584, 'lua/shared/queue/settle-asked.lua', 1],
+    [1613, 'lua/queue/receive.lua', 146],
+    [1615, 'lua/shared/tell.lua', 7],
+    [1618, 'lua/shared/tell.lua', 15],
+    [1636, 'lua/shared/tell.lua', 34],
+    [1651, 'lua/shared/tell.lua', 50],
+    [1659, 'lua/shared/queue/spec.lua', 143],
+    [1662, 'lua/shared/queue/sweep.lua', 7],
+    [1741, 'lua/shared/queue/spec.lua', 147],
+    [1744, 'lua/shared/queue/names.lua', 17],
+    [1747, 'lua/shared/drop-over.lua', 1],
+    [1772, 'lua/shared/queue/names.lua', 21],
+    [1777, 'lua/shared/queue/spec.lua', 150],
+    [1780, 'lua/shared/queue/idle.lua', 22],
+    [1786, 'lua/shared/queue/idle.lua', 29],
+    [1800, 'lua/shared/queue/idle.lua', 44],
+    [1803, 'lua/shared/queue/idle.lua', 48],
+    [1806, 'lua/shared/queue/idle.lua', 52],
+    [1811, 'lua/shared/queue/idle.lua', 58],
+    [1822, 'lua/shared/queue/idle.lua', 70],
+    [1829, 'lua/shared/queue/idle.lua', 78],
+    [1831, 'lua/shared/listening.lua', 1],
+    [1850, 'lua/shared/queue/idle.lua', 81],
+    [1865, 'lua/shared/queue/idle.lua', 97],
+    [1878, 'lua/shared/queue/idle.lua', 111],
+    [1898, 'lua/shared/queue/idle.lua', 132],
+    [1912, 'lua/shared/queue/idle.lua', 147],
+    [1918, 'lua/shared/queue/idle.lua', 154],
+    [1935, 'lua/shared/queue/spec.lua', 153],
+    [1938, 'lua/shared/queue/idle.lua', 185],
+    [1940, 'lua/shared/queue/idle.lua', 181],
+    [1943, 'lua/shared/queue/idle.lua', 187],
+    [1947, 'lua/shared/queue/spec.lua', 156],
+    [1951, 'lua/queue/receive.lua', 131],
+    [1952, 'lua/queue/receive.lua', 148],
+    [1953, 'lua/shared/queue/tell-others.lua', 5],
+    [1955, 'lua/shared/queue/result.lua', 1],
+    [1969, 'lua/shared/queue/tell-ends.lua', 1],
+    [1971, 'lua/shared/queue/tell-ends.lua', 6],
+    [2036, 'lua/shared/queue/tell-others.lua', 9],
+    [2039, 'lua/shared/queue/leave-notes.lua', 15],
+    [2052, 'lua/shared/queue/fold.lua', 1],
+    [2053, 'lua/shared/queue/statistics.lua', 1],
+    [2060, 'lua/shared/queue/statistics.lua', 9],
+    [2065, 'lua/shared/queue/statistics.lua', 16],
+    [2283, 'lua/shared/queue/fold.lua', 3],
+    [2299, 'lua/shared/queue/leave-notes.lua', 29],
+    [2307, 'lua/shared/queue/packed-notes.lua', 3],
+    [2315, 'lua/shared/queue/tell-others.lua', 13],
+    [2318, 'lua/shared/queue/publish.lua', 1],
+    [2319, 'lua/shared/queue/message.lua', 1],
+    [2329, 'lua/shared/queue/spelled.lua', 1],
+    [2337, 'lua/shared/queue/send.lua', 1],
+    [2353, 'lua/shared/queue/message.lua', 13],
+    [2376, 'lua/shared/queue/publish.lua', 3],
+    [2383, 'lua/shared/queue/tell-others.lua', 17],
+    [2386, 'lua/queue/receive.lua', 149],
+    [2387, 'lua/shared/queue/save.lua', 66],
+    [2389, 'lua/shared/queue/save.lua', 15],
+    [2424, 'lua/shared/queue/save.lua', 68],
+    [2426, 'lua/shared/queue/save.lua', 51],
+    [2432, 'lua/shared/queue/save-awaited.lua', 5],
+    [2443, 'lua/shared/queue/save.lua', 58],
+    [2450, 'lua/shared/queue/save.lua', 70],
+    [2453, 'lua/queue/receive.lua', 150],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -28248,7 +29294,7 @@ export type RecurAnswer =
 export const recur: Operation<RecurArguments, RecurAnswer> = {
   script: {
     name: 'queue/recur',
-    sha1: '7eb906dd409a2a8e9151ea15fe20fb94d6d3b17e',
+    sha1: '21587d12978f8009e8c57f8acbc650bdc41a298e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -28567,6 +29613,14 @@ local function is_short(recurrence)
     and (recurrence.is_held or #recurrence.times < 25 or is_to_be_replaced(recurrence))
 end
 if not known or known.rule ~= rule or known.template ~= template then
+-- What comes behind the first write, each once on nothing: one that does not stand among those that run next would never run.
+local function try_progress(keys)
+  redis.call('ZADD', keys.recurring, 'XX', '0', '')
+  redis.call('ZREM', keys.short, '')
+  redis.call('EXISTS', keys.short)
+end
+local keys = { recurrences = recurrences, recurring = KEYS[3], short = KEYS[4] }
+  try_progress(keys)
 -- Stores a queue that did not exist, so that its main key is there from its first write on.
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
@@ -28671,7 +29725,6 @@ end
   save_progress(keys, queue, id, recurrence)
   return recurrence
 end
-local keys = { recurrences = recurrences, recurring = KEYS[3], short = KEYS[4] }
   known = begin_recurrence(keys, queue, id, known, rule, now_ms)
 -- Lets a later call see whether the clock has stepped back since this one, which claimed nothing: tokens are numbered by the
 -- time, so the newest may be as new as now; see shared/queue/is-behind.
@@ -28740,9 +29793,11 @@ local function end_watch(queue, score)
 end
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
-  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local popped = queue.idle > 0 and redis.pcall('ZPOPMIN', idle) or {}
   local name, score = popped[1], popped[2]
-  if not name then
+  if popped.err then
+    return nil
+  elseif not name then
     queue.idle = 0
     return nil
   end
@@ -28755,6 +29810,13 @@ local function ticket_of(worker)
 end
 local function come_message(ticket)
   return 'come ' .. ticket.id .. ' 0'
+end
+-- One of those waits no more, or several. Answers whether the user may do that.
+local function remove_idle(idle, queue, names)
+  local removed = redis.pcall('ZREM', idle, unpack(names))
+  local may = type(removed) == 'number'
+  queue.idle = queue.idle - (may and removed or 0)
+  return may
 end
 -- Removes those that are gone from the hundred that wait longest.
 local function drop_gone(idle, queue, how)
@@ -28777,7 +29839,7 @@ local function listening_here(processes, how)
   end
   return listening
 end
-  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })
   end
@@ -28789,7 +29851,7 @@ end
     end
   end
   if gone[1] then
-    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+    remove_idle(idle, queue, gone)
   end
 end
 -- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
@@ -28821,7 +29883,7 @@ end
 local function see_to_second(idle, queue, process, by_ms, now_ms, how)
 -- Whether a second one that is not of this process comes by itself by then.
 local function has_second(idle, process, by_ms, now_ms, how)
-  local names = redis.call('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
+  local names = redis.pcall('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
   for _, name in ipairs(names) do
     local ticket = ticket_of(name)
     if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
@@ -28859,16 +29921,16 @@ local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
       end_watch(queue, score)
       local is_late = score >= 2251799813685248 and score < 2251799813685248 + now_ms - 1000
       if not is_late and tell_idle(name, how) then
-        redis.call('ZADD', idle, 2251799813685248 + by_ms, name)
+        redis.pcall('ZADD', idle, 2251799813685248 + by_ms, name)
         return true, own
       end
-      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+      remove_idle(idle, queue, { name })
     end
   end
   return false, own
 end
   while from < 500 do
-    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local some = redis.pcall('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
     local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
     if called or #some < 2 * count then
       return
@@ -28876,7 +29938,7 @@ end
     from, count = from + own, 100
   end
   -- Behind all others stand those that watch.
-  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
+  call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
     call_second(idle, queue, process, by_ms, now_ms, how)
   end
@@ -29000,70 +30062,73 @@ return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 
     [306, 'lua/shared/queue/read-recurrence.lua', 59],
     [311, 'lua/shared/queue/read-recurrence.lua', 65],
     [316, 'lua/queue/recur.lua', 104],
-    [317, 'lua/shared/queue/save.lua', 3],
-    [328, 'lua/queue/recur.lua', 105],
-    [330, 'lua/shared/queue/begin-recurrence.lua', 24],
-    [332, 'lua/shared/queue/begin-recurrence.lua', 13],
-    [342, 'lua/shared/queue/begin-recurrence.lua', 26],
-    [351, 'lua/shared/queue/begin-recurrence.lua', 1],
-    [352, 'lua/shared/queue/next-interval.lua', 1],
-    [357, 'lua/shared/queue/begin-recurrence.lua', 35],
-    [359, 'lua/shared/queue/recurrence.lua', 25],
-    [379, 'lua/shared/queue/recurrence.lua', 6],
-    [386, 'lua/shared/queue/recurrence.lua', 45],
-    [388, 'lua/shared/exact.lua', 1],
-    [398, 'lua/shared/queue/recurrence.lua', 47],
-    [399, 'lua/shared/queue/recurrence.lua', 14],
-    [402, 'lua/shared/queue/leave-short.lua', 5],
-    [409, 'lua/shared/queue/recurrence.lua', 17],
-    [416, 'lua/shared/queue/recurrence.lua', 48],
-    [418, 'lua/shared/queue/begin-recurrence.lua', 37],
-    [421, 'lua/queue/recur.lua', 65],
-    [422, 'lua/queue/recur.lua', 107],
-    [423, 'lua/shared/queue/note-time.lua', 1],
-    [428, 'lua/queue/recur.lua', 108],
-    [429, 'lua/shared/queue/note-run.lua', 1],
-    [432, 'lua/shared/queue/note-due.lua', 4],
-    [437, 'lua/shared/queue/note-run.lua', 4],
-    [438, 'lua/shared/queue/idle.lua', 175],
-    [440, 'lua/shared/queue/idle.lua', 171],
-    [443, 'lua/shared/queue/idle.lua', 177],
-    [444, 'lua/shared/queue/idle.lua', 142],
-    [446, 'lua/shared/tell.lua', 7],
-    [449, 'lua/shared/tell.lua', 15],
-    [467, 'lua/shared/tell.lua', 34],
-    [482, 'lua/shared/queue/idle.lua', 20],
-    [488, 'lua/shared/queue/idle.lua', 27],
-    [500, 'lua/shared/queue/idle.lua', 40],
-    [503, 'lua/shared/queue/idle.lua', 44],
-    [506, 'lua/shared/queue/idle.lua', 66],
-    [508, 'lua/shared/listening.lua', 1],
-    [527, 'lua/shared/queue/idle.lua', 69],
-    [542, 'lua/shared/queue/idle.lua', 85],
-    [555, 'lua/shared/queue/idle.lua', 144],
-    [567, 'lua/shared/queue/idle.lua', 135],
-    [569, 'lua/shared/queue/idle.lua', 54],
-    [580, 'lua/shared/queue/idle.lua', 137],
-    [581, 'lua/shared/queue/idle.lua', 120],
-    [584, 'lua/shared/tell.lua', 50],
-    [592, 'lua/shared/queue/idle.lua', 48],
-    [597, 'lua/shared/queue/idle.lua', 99],
-    [617, 'lua/shared/queue/idle.lua', 123],
-    [628, 'lua/shared/queue/idle.lua', 138],
-    [631, 'lua/shared/queue/idle.lua', 156],
-    [634, 'lua/shared/queue/idle.lua', 178],
-    [637, 'lua/shared/queue/note-run.lua', 5],
-    [640, 'lua/queue/recur.lua', 109],
-    [641, 'lua/shared/queue/save.lua', 66],
-    [643, 'lua/shared/queue/save.lua', 15],
-    [678, 'lua/shared/queue/save.lua', 68],
-    [680, 'lua/shared/queue/save.lua', 51],
-    [686, 'lua/shared/queue/save-awaited.lua', 5],
-    [697, 'lua/shared/queue/save.lua', 58],
-    [704, 'lua/shared/queue/save.lua', 70],
-    [707, 'lua/queue/recur.lua', 110],
-    [709, 'lua/shared/queue/moves-of.lua', 3],
-    [712, 'lua/queue/recur.lua', 112],
+    [317, 'lua/shared/queue/recurrence.lua', 25],
+    [323, 'lua/queue/recur.lua', 65],
+    [324, 'lua/queue/recur.lua', 105],
+    [325, 'lua/shared/queue/save.lua', 3],
+    [336, 'lua/queue/recur.lua', 106],
+    [338, 'lua/shared/queue/begin-recurrence.lua', 24],
+    [340, 'lua/shared/queue/begin-recurrence.lua', 13],
+    [350, 'lua/shared/queue/begin-recurrence.lua', 26],
+    [359, 'lua/shared/queue/begin-recurrence.lua', 1],
+    [360, 'lua/shared/queue/next-interval.lua', 1],
+    [365, 'lua/shared/queue/begin-recurrence.lua', 35],
+    [367, 'lua/shared/queue/recurrence.lua', 32],
+    [387, 'lua/shared/queue/recurrence.lua', 6],
+    [394, 'lua/shared/queue/recurrence.lua', 52],
+    [396, 'lua/shared/exact.lua', 1],
+    [406, 'lua/shared/queue/recurrence.lua', 54],
+    [407, 'lua/shared/queue/recurrence.lua', 14],
+    [410, 'lua/shared/queue/leave-short.lua', 5],
+    [417, 'lua/shared/queue/recurrence.lua', 17],
+    [424, 'lua/shared/queue/recurrence.lua', 55],
+    [426, 'lua/shared/queue/begin-recurrence.lua', 37],
+    [429, 'lua/queue/recur.lua', 108],
+    [430, 'lua/shared/queue/note-time.lua', 1],
+    [435, 'lua/queue/recur.lua', 109],
+    [436, 'lua/shared/queue/note-run.lua', 1],
+    [439, 'lua/shared/queue/note-due.lua', 4],
+    [444, 'lua/shared/queue/note-run.lua', 4],
+    [445, 'lua/shared/queue/idle.lua', 185],
+    [447, 'lua/shared/queue/idle.lua', 181],
+    [450, 'lua/shared/queue/idle.lua', 187],
+    [451, 'lua/shared/queue/idle.lua', 154],
+    [453, 'lua/shared/tell.lua', 7],
+    [456, 'lua/shared/tell.lua', 15],
+    [474, 'lua/shared/tell.lua', 34],
+    [489, 'lua/shared/queue/idle.lua', 22],
+    [495, 'lua/shared/queue/idle.lua', 29],
+    [509, 'lua/shared/queue/idle.lua', 44],
+    [512, 'lua/shared/queue/idle.lua', 48],
+    [515, 'lua/shared/queue/idle.lua', 70],
+    [522, 'lua/shared/queue/idle.lua', 78],
+    [524, 'lua/shared/listening.lua', 1],
+    [543, 'lua/shared/queue/idle.lua', 81],
+    [558, 'lua/shared/queue/idle.lua', 97],
+    [571, 'lua/shared/queue/idle.lua', 156],
+    [583, 'lua/shared/queue/idle.lua', 147],
+    [585, 'lua/shared/queue/idle.lua', 58],
+    [596, 'lua/shared/queue/idle.lua', 149],
+    [597, 'lua/shared/queue/idle.lua', 132],
+    [600, 'lua/shared/tell.lua', 50],
+    [608, 'lua/shared/queue/idle.lua', 52],
+    [613, 'lua/shared/queue/idle.lua', 111],
+    [633, 'lua/shared/queue/idle.lua', 135],
+    [644, 'lua/shared/queue/idle.lua', 150],
+    [647, 'lua/shared/queue/idle.lua', 168],
+    [650, 'lua/shared/queue/idle.lua', 188],
+    [653, 'lua/shared/queue/note-run.lua', 5],
+    [656, 'lua/queue/recur.lua', 110],
+    [657, 'lua/shared/queue/save.lua', 66],
+    [659, 'lua/shared/queue/save.lua', 15],
+    [694, 'lua/shared/queue/save.lua', 68],
+    [696, 'lua/shared/queue/save.lua', 51],
+    [702, 'lua/shared/queue/save-awaited.lua', 5],
+    [713, 'lua/shared/queue/save.lua', 58],
+    [720, 'lua/shared/queue/save.lua', 70],
+    [723, 'lua/queue/recur.lua', 111],
+    [725, 'lua/shared/queue/moves-of.lua', 3],
+    [728, 'lua/queue/recur.lua', 113],
   ],
   encode(args) {
     return withoutDefaults([
@@ -29566,7 +30631,7 @@ export type RefillAnswer =
 export const refill: Operation<RefillArguments, RefillAnswer> = {
   script: {
     name: 'queue/refill',
-    sha1: '831b0c268264ed04cf4464b9482359de3a8f7062',
+    sha1: '3d8ed66a28650a6870bfb2b31503af14ce4decf5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -29783,6 +30848,14 @@ if not recurrence.complete then
       recurrence.known_ms = time_ms
     end
   end
+-- What comes behind the first write, each once on nothing: one that does not stand among those that run next would never run.
+local function try_progress(keys)
+  redis.call('ZADD', keys.recurring, 'XX', '0', '')
+  redis.call('ZREM', keys.short, '')
+  redis.call('EXISTS', keys.short)
+end
+local keys = { recurrences = recurrences, recurring = KEYS[3], short = KEYS[4] }
+  try_progress(keys)
 -- Saves how far a recurrence is, once its times or its runs have changed. One that \`is_held\` runs no more of its
 -- times before others are known.
 local function save_progress(keys, queue, id, recurrence)
@@ -29842,7 +30915,6 @@ end
 end
   note_short(keys.short, queue, id, recurrence)
 end
-local keys = { recurrences = recurrences, recurring = KEYS[3], short = KEYS[4] }
   save_progress(keys, queue, id, recurrence)
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -29912,9 +30984,11 @@ local function end_watch(queue, score)
 end
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
-  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local popped = queue.idle > 0 and redis.pcall('ZPOPMIN', idle) or {}
   local name, score = popped[1], popped[2]
-  if not name then
+  if popped.err then
+    return nil
+  elseif not name then
     queue.idle = 0
     return nil
   end
@@ -29927,6 +31001,13 @@ local function ticket_of(worker)
 end
 local function come_message(ticket)
   return 'come ' .. ticket.id .. ' 0'
+end
+-- One of those waits no more, or several. Answers whether the user may do that.
+local function remove_idle(idle, queue, names)
+  local removed = redis.pcall('ZREM', idle, unpack(names))
+  local may = type(removed) == 'number'
+  queue.idle = queue.idle - (may and removed or 0)
+  return may
 end
 -- Removes those that are gone from the hundred that wait longest.
 local function drop_gone(idle, queue, how)
@@ -29949,7 +31030,7 @@ local function listening_here(processes, how)
   end
   return listening
 end
-  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })
   end
@@ -29961,7 +31042,7 @@ end
     end
   end
   if gone[1] then
-    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+    remove_idle(idle, queue, gone)
   end
 end
 -- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
@@ -29993,7 +31074,7 @@ end
 local function see_to_second(idle, queue, process, by_ms, now_ms, how)
 -- Whether a second one that is not of this process comes by itself by then.
 local function has_second(idle, process, by_ms, now_ms, how)
-  local names = redis.call('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
+  local names = redis.pcall('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
   for _, name in ipairs(names) do
     local ticket = ticket_of(name)
     if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
@@ -30031,16 +31112,16 @@ local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
       end_watch(queue, score)
       local is_late = score >= 2251799813685248 and score < 2251799813685248 + now_ms - 1000
       if not is_late and tell_idle(name, how) then
-        redis.call('ZADD', idle, 2251799813685248 + by_ms, name)
+        redis.pcall('ZADD', idle, 2251799813685248 + by_ms, name)
         return true, own
       end
-      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+      remove_idle(idle, queue, { name })
     end
   end
   return false, own
 end
   while from < 500 do
-    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local some = redis.pcall('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
     local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
     if called or #some < 2 * count then
       return
@@ -30048,7 +31129,7 @@ end
     from, count = from + own, 100
   end
   -- Behind all others stand those that watch.
-  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
+  call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
     call_second(idle, queue, process, by_ms, now_ms, how)
   end
@@ -30155,58 +31236,61 @@ return { 'refilled', recurrence.next_ms, recurrence.known_ms, is_short(recurrenc
     [196, 'lua/shared/queue/read-recurrence.lua', 65],
     [201, 'lua/queue/refill.lua', 55],
     [215, 'lua/shared/queue/recurrence.lua', 25],
-    [235, 'lua/shared/queue/recurrence.lua', 6],
-    [242, 'lua/shared/queue/recurrence.lua', 45],
-    [244, 'lua/shared/exact.lua', 1],
-    [254, 'lua/shared/queue/recurrence.lua', 47],
-    [255, 'lua/shared/queue/recurrence.lua', 14],
-    [258, 'lua/shared/queue/leave-short.lua', 5],
-    [265, 'lua/shared/queue/recurrence.lua', 17],
-    [272, 'lua/shared/queue/recurrence.lua', 48],
-    [274, 'lua/queue/refill.lua', 39],
-    [275, 'lua/queue/refill.lua', 69],
-    [276, 'lua/shared/clock.lua', 1],
+    [221, 'lua/queue/refill.lua', 39],
+    [222, 'lua/queue/refill.lua', 69],
+    [223, 'lua/shared/queue/recurrence.lua', 32],
+    [243, 'lua/shared/queue/recurrence.lua', 6],
+    [250, 'lua/shared/queue/recurrence.lua', 52],
+    [252, 'lua/shared/exact.lua', 1],
+    [262, 'lua/shared/queue/recurrence.lua', 54],
+    [263, 'lua/shared/queue/recurrence.lua', 14],
+    [266, 'lua/shared/queue/leave-short.lua', 5],
+    [273, 'lua/shared/queue/recurrence.lua', 17],
+    [280, 'lua/shared/queue/recurrence.lua', 55],
     [282, 'lua/queue/refill.lua', 70],
-    [283, 'lua/shared/queue/note-run.lua', 1],
-    [286, 'lua/shared/queue/note-due.lua', 4],
-    [291, 'lua/shared/queue/note-run.lua', 4],
-    [292, 'lua/shared/queue/idle.lua', 175],
-    [294, 'lua/shared/queue/idle.lua', 171],
-    [297, 'lua/shared/queue/idle.lua', 177],
-    [298, 'lua/shared/queue/idle.lua', 142],
-    [300, 'lua/shared/tell.lua', 7],
-    [303, 'lua/shared/tell.lua', 15],
-    [321, 'lua/shared/tell.lua', 34],
-    [336, 'lua/shared/queue/idle.lua', 20],
-    [342, 'lua/shared/queue/idle.lua', 27],
-    [354, 'lua/shared/queue/idle.lua', 40],
-    [357, 'lua/shared/queue/idle.lua', 44],
-    [360, 'lua/shared/queue/idle.lua', 66],
-    [362, 'lua/shared/listening.lua', 1],
-    [381, 'lua/shared/queue/idle.lua', 69],
-    [396, 'lua/shared/queue/idle.lua', 85],
-    [409, 'lua/shared/queue/idle.lua', 144],
-    [421, 'lua/shared/queue/idle.lua', 135],
-    [423, 'lua/shared/queue/idle.lua', 54],
-    [434, 'lua/shared/queue/idle.lua', 137],
-    [435, 'lua/shared/queue/idle.lua', 120],
-    [438, 'lua/shared/tell.lua', 50],
-    [446, 'lua/shared/queue/idle.lua', 48],
-    [451, 'lua/shared/queue/idle.lua', 99],
-    [471, 'lua/shared/queue/idle.lua', 123],
-    [482, 'lua/shared/queue/idle.lua', 138],
-    [485, 'lua/shared/queue/idle.lua', 156],
-    [488, 'lua/shared/queue/idle.lua', 178],
-    [491, 'lua/shared/queue/note-run.lua', 5],
-    [494, 'lua/queue/refill.lua', 71],
-    [495, 'lua/shared/queue/save.lua', 66],
-    [497, 'lua/shared/queue/save.lua', 15],
-    [532, 'lua/shared/queue/save.lua', 68],
-    [534, 'lua/shared/queue/save.lua', 51],
-    [540, 'lua/shared/queue/save-awaited.lua', 5],
-    [551, 'lua/shared/queue/save.lua', 58],
-    [558, 'lua/shared/queue/save.lua', 70],
-    [561, 'lua/queue/refill.lua', 72],
+    [283, 'lua/shared/clock.lua', 1],
+    [289, 'lua/queue/refill.lua', 71],
+    [290, 'lua/shared/queue/note-run.lua', 1],
+    [293, 'lua/shared/queue/note-due.lua', 4],
+    [298, 'lua/shared/queue/note-run.lua', 4],
+    [299, 'lua/shared/queue/idle.lua', 185],
+    [301, 'lua/shared/queue/idle.lua', 181],
+    [304, 'lua/shared/queue/idle.lua', 187],
+    [305, 'lua/shared/queue/idle.lua', 154],
+    [307, 'lua/shared/tell.lua', 7],
+    [310, 'lua/shared/tell.lua', 15],
+    [328, 'lua/shared/tell.lua', 34],
+    [343, 'lua/shared/queue/idle.lua', 22],
+    [349, 'lua/shared/queue/idle.lua', 29],
+    [363, 'lua/shared/queue/idle.lua', 44],
+    [366, 'lua/shared/queue/idle.lua', 48],
+    [369, 'lua/shared/queue/idle.lua', 70],
+    [376, 'lua/shared/queue/idle.lua', 78],
+    [378, 'lua/shared/listening.lua', 1],
+    [397, 'lua/shared/queue/idle.lua', 81],
+    [412, 'lua/shared/queue/idle.lua', 97],
+    [425, 'lua/shared/queue/idle.lua', 156],
+    [437, 'lua/shared/queue/idle.lua', 147],
+    [439, 'lua/shared/queue/idle.lua', 58],
+    [450, 'lua/shared/queue/idle.lua', 149],
+    [451, 'lua/shared/queue/idle.lua', 132],
+    [454, 'lua/shared/tell.lua', 50],
+    [462, 'lua/shared/queue/idle.lua', 52],
+    [467, 'lua/shared/queue/idle.lua', 111],
+    [487, 'lua/shared/queue/idle.lua', 135],
+    [498, 'lua/shared/queue/idle.lua', 150],
+    [501, 'lua/shared/queue/idle.lua', 168],
+    [504, 'lua/shared/queue/idle.lua', 188],
+    [507, 'lua/shared/queue/note-run.lua', 5],
+    [510, 'lua/queue/refill.lua', 72],
+    [511, 'lua/shared/queue/save.lua', 66],
+    [513, 'lua/shared/queue/save.lua', 15],
+    [548, 'lua/shared/queue/save.lua', 68],
+    [550, 'lua/shared/queue/save.lua', 51],
+    [556, 'lua/shared/queue/save-awaited.lua', 5],
+    [567, 'lua/shared/queue/save.lua', 58],
+    [574, 'lua/shared/queue/save.lua', 70],
+    [577, 'lua/queue/refill.lua', 73],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -30281,7 +31365,7 @@ function readRefusedOfReleaseReleased(part: Reply | undefined): ({ readonly at: 
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'queue/release',
-    sha1: '7b1a96ae1654048b622a74bf8b24bfc2b6c193cb',
+    sha1: '0b4f17cee7975edd1983665dd042f58d7a8e40d2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -30358,6 +31442,10 @@ local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer delay_m
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
+-- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
+-- before it has changed anything. What frees comes first, so that a server out of memory goes on; a call that such a server is to
+-- refuse asks before.
+
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
@@ -30542,6 +31630,44 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
+local function try_rights(meta, queue, keys)
+  redis.call('HDEL', keys.jobs, '')
+  redis.call('ZREM', keys.parents, '')
+  redis.call('ZADD', keys.parents, 'XX', '0', '')
+  redis.call('HGET', keys.jobs, '')
+  redis.call('HEXISTS', keys.jobs, '')
+  redis.call('ZSCORE', keys.parents, '')
+  redis.call('ZRANGEBYSCORE', keys.parents, '+inf', '-inf')
+  redis.call('ZRANGEBYLEX', keys.children, '+', '-')
+  if queue.began_us > 0 then
+    redis.call('HSET', meta, 'codec', queue.codec)
+  end
+end
+local keys = {
+  jobs = jobs,
+  ready = KEYS[3],
+  prioritized = KEYS[4],
+  scheduled = KEYS[12],
+  leases = KEYS[5],
+  grouped = KEYS[6],
+  groups = KEYS[7],
+  turns = KEYS[8],
+  held = KEYS[9],
+  ids = KEYS[10],
+  dead = KEYS[13],
+  failed = KEYS[14],
+  kinds = KEYS[15],
+  blocked = KEYS[16],
+  children = KEYS[17],
+  parents = KEYS[18],
+  outbox = KEYS[19],
+  results = KEYS[20],
+  listeners = KEYS[21],
+  tagged = KEYS[22],
+  notes = KEYS[23],
+  stats = KEYS[24],
+}
+try_rights(meta, queue, keys)
 local refused, soonest_ms, standing = {}, math.huge, 0
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
 local function count_job(queue, kind, name)
@@ -30879,22 +32005,38 @@ local function save_group(groups, name, group, now_us)
   )
   redis.call('HSET', groups, name, text)
 end
--- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
-local function enter_ring(turns, held, name, group, now_us)
-  if group.in_ring or group.paused or group.ready == 0 then
-    return
-  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
-    return
-  elseif group.rate_limit > 0 then
-    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
-    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
-    if wait_ms > 0 then
-      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
-      return
-    end
+-- Until when the rate of a group holds it back, in milliseconds from now; 0: it does not.
+local function held_for_ms(group, now_us)
+  if group.rate_limit == 0 then
+    return 0
   end
-  group.in_ring = true
-  redis.call('RPUSH', turns, name)
+  group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+  return next_start_in_ms(group.arrival_us, group, now_us)
+end
+local function hold_back(held, name, wait_ms, now_us)
+  redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+end
+-- Saves a group, and puts it into the ring, or out of mind until its rate lets it in, where it may not be served now. Without the right
+-- to put it into the ring it is looked at again at once, by whoever claims. Answers whether it is held back.
+local function place_group(keys, name, group, now_us)
+  local is_full = group.concurrency > 0 and group.claimed >= group.concurrency
+  if group.in_ring or group.paused or group.ready == 0 or is_full then
+    save_group(keys.groups, name, group, now_us)
+    return false
+  end
+  local wait_ms = held_for_ms(group, now_us)
+  group.in_ring = wait_ms == 0
+  save_group(keys.groups, name, group, now_us)
+  if not group.in_ring then
+    hold_back(keys.held, name, wait_ms, now_us)
+    return true
+  elseif type(redis.pcall('RPUSH', keys.turns, name)) == 'table' then
+    group.in_ring = false
+    save_group(keys.groups, name, group, now_us)
+    hold_back(keys.held, name, 0, now_us)
+    return true
+  end
+  return false
 end
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
@@ -30904,20 +32046,19 @@ local function join_group(keys, queue, job, seq, in_front, now_us)
   local group = open_group(keys.groups, queue, job.group)
   redis.call('ZADD', keys.grouped, group.number, (in_front and '0000000000' or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(keys.turns, keys.held, job.group, group, now_us)
-  save_group(keys.groups, job.group, group, now_us)
+  place_group(keys, job.group, group, now_us)
 end
 -- A claimed job of a group is claimed no more.
 local function free_in_group(keys, name, now_us)
   local group = read_group(keys.groups, name)
   if group then
     group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(keys.turns, keys.held, name, group, now_us)
-    save_group(keys.groups, name, group, now_us)
+    place_group(keys, name, group, now_us)
   end
 end
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
+-- Answers whether it stands: not where it needs a right to the list that the user misses.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, 2)
@@ -30927,29 +32068,40 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     redis.call('ZADD', keys.prioritized, in_front and '-4294967296' or -job.priority, seq)
   elseif in_front then
     set_mark(queue, RETURNED)
-    redis.call('LPUSH', keys.ready, seq)
+    return type(redis.pcall('LPUSH', keys.ready, seq)) == 'number'
   else
-    redis.call('RPUSH', keys.ready, seq)
+    return type(redis.pcall('RPUSH', keys.ready, seq)) == 'number'
   end
+  return true
+end
+-- As stand_ready, of so many bytes. Where it cannot stand it is due at once, and comes to stand with all that is. Answers its state.
+local function place_ready(keys, queue, job, seq, size, state, now_us)
+  if stand_ready(keys, queue, job, seq, state == 'b', now_us) then
+    queue.ready = queue.ready + size
+    return state
+  end
+  local now_ms = math.floor(now_us / 1000)
+  redis.call('ZADD', keys.scheduled, string.format('%.0f', now_ms), seq)
+  note_due(queue, now_ms)
+  queue.scheduled = queue.scheduled + size
+  return 's'
 end
 -- A job that was claimed waits again, until it is due.
 local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
-  local is_due = due_ms <= math.floor(now_us / 1000)
-  local state = is_due and 'r' or 's'
+  local state = 's'
+  if due_ms <= math.floor(now_us / 1000) then
+    state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
   redis.call(
     'HSET',
     keys.jobs,
     'r' .. seq,
     pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
   )
-  if is_due then
-    queue.ready = queue.ready + run.size
-    stand_ready(keys, queue, job, seq, false, now_us)
-  else
-    queue.scheduled = queue.scheduled + run.size
-    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
-    note_due(queue, due_ms)
-  end
 end
 -- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
 local function erase_job(keys, queue, seq, job, run)
@@ -31076,39 +32228,14 @@ local function give_back(keys, queue, seq, job, run, due_ms, now_us)
   if due_ms > now_ms then
     return wait_again(keys, queue, seq, job, run, due_ms, now_us)
   end
+  local state = place_ready(keys, queue, job, seq, run.size, 'b', now_us)
   redis.call(
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('b', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
+    pack_run(state, run.token, run.attempts, now_ms, run.size, run.flags, run.name)
   )
-  queue.ready = queue.ready + run.size
-  stand_ready(keys, queue, job, seq, true, now_us)
 end
-local keys = {
-  jobs = jobs,
-  ready = KEYS[3],
-  prioritized = KEYS[4],
-  scheduled = KEYS[12],
-  leases = KEYS[5],
-  grouped = KEYS[6],
-  groups = KEYS[7],
-  turns = KEYS[8],
-  held = KEYS[9],
-  ids = KEYS[10],
-  dead = KEYS[13],
-  failed = KEYS[14],
-  kinds = KEYS[15],
-  blocked = KEYS[16],
-  children = KEYS[17],
-  parents = KEYS[18],
-  outbox = KEYS[19],
-  results = KEYS[20],
-  listeners = KEYS[21],
-  tagged = KEYS[22],
-  notes = KEYS[23],
-  stats = KEYS[24],
-}
 -- From the last to the first: each goes before the one behind it.
 for at = #claims - 2, claims_at, -3 do
   local seq = claims[at]
@@ -31181,9 +32308,11 @@ local function end_watch(queue, score)
 end
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
-  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local popped = queue.idle > 0 and redis.pcall('ZPOPMIN', idle) or {}
   local name, score = popped[1], popped[2]
-  if not name then
+  if popped.err then
+    return nil
+  elseif not name then
     queue.idle = 0
     return nil
   end
@@ -31204,7 +32333,7 @@ local function tell_idle(worker, how)
 end
 -- Whether a second one that is not of this process comes by itself by then.
 local function has_second(idle, process, by_ms, now_ms, how)
-  local names = redis.call('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
+  local names = redis.pcall('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
   for _, name in ipairs(names) do
     local ticket = ticket_of(name)
     if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
@@ -31212,6 +32341,13 @@ local function has_second(idle, process, by_ms, now_ms, how)
     end
   end
   return false
+end
+-- One of those waits no more, or several. Answers whether the user may do that.
+local function remove_idle(idle, queue, names)
+  local removed = redis.pcall('ZREM', idle, unpack(names))
+  local may = type(removed) == 'number'
+  queue.idle = queue.idle - (may and removed or 0)
+  return may
 end
 -- Removes those that are gone from the hundred that wait longest.
 local function drop_gone(idle, queue, how)
@@ -31234,7 +32370,7 @@ local function listening_here(processes, how)
   end
   return listening
 end
-  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })
   end
@@ -31246,7 +32382,7 @@ end
     end
   end
   if gone[1] then
-    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+    remove_idle(idle, queue, gone)
   end
 end
 -- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
@@ -31274,10 +32410,10 @@ local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
       end_watch(queue, score)
       local is_late = score >= 2251799813685248 and score < 2251799813685248 + now_ms - 1000
       if not is_late and tell_idle(name, how) then
-        redis.call('ZADD', idle, 2251799813685248 + by_ms, name)
+        redis.pcall('ZADD', idle, 2251799813685248 + by_ms, name)
         return true, own
       end
-      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+      remove_idle(idle, queue, { name })
     end
   end
   return false, own
@@ -31286,7 +32422,7 @@ end
 local function call_second(idle, queue, process, by_ms, now_ms, how)
   local from, count = 0, 10
   while from < 500 do
-    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local some = redis.pcall('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
     local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
     if called or #some < 2 * count then
       return
@@ -31294,7 +32430,7 @@ local function call_second(idle, queue, process, by_ms, now_ms, how)
     from, count = from + own, 100
   end
   -- Behind all others stand those that watch.
-  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
+  call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 -- Sees to it that one that is not of this process comes by then.
 local function see_to_second(idle, queue, process, by_ms, now_ms, how)
@@ -31587,7 +32723,7 @@ local function forget_old_results(results, count, now_ms)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', results, unpack(over))
+    redis.pcall('HDEL', results, unpack(over))
     left = left - math.abs(size)
     size = -math.min(left, 1500)
   end
@@ -31606,8 +32742,9 @@ local function keep_results(results, ended, now_ms)
     )
     longest = math.max(longest, each.keep_ms)
   end
-  if redis.call('PTTL', results) < longest + 3600000 then
-    redis.call('PEXPIRE', results, longest + 2 * 3600000)
+  local left_ms = redis.pcall('PTTL', results)
+  if type(left_ms) ~= 'number' or left_ms < longest + 3600000 then
+    redis.pcall('PEXPIRE', results, longest + 2 * 3600000)
   end
   forget_old_results(results, #ended, now_ms)
 end
@@ -31629,15 +32766,20 @@ end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
   if queue.noted or queue.counted then
+-- Notes end no call: where the user misses a right to them there are none.
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
   local is_new = minute ~= queue.minute
   if is_new then
-    queue.minute = minute
     noted = struct.pack('>Bc0BHdd', 1, 'm', 0, 0, minute, 0) .. noted
   end
-  if redis.call('APPEND', notes, noted) > 16384 then
--- Puts what is noted into the statistics.
+  local length = redis.pcall('APPEND', notes, noted)
+  if type(length) ~= 'number' then
+    return
+  end
+  queue.minute = minute
+  if length > 16384 then
+-- Puts what is noted into the statistics. Answers whether it did: not where the user misses a right to it.
 -- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
 --   names                       the first names that were met, each behind its length
 --   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
@@ -31843,8 +32985,8 @@ local function enter_period(entered, period, minute, name, tally)
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
-local function changed_periods(stats, notes)
-  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+local function changed_periods(stats, notes, packed_names)
+  local names, entered = read_names(packed_names), {}
   local minutes = tallies_of_notes(notes)
   for _, minute in ipairs(minutes) do
     for _, tally in ipairs(minutes[minute]) do
@@ -31870,20 +33012,26 @@ local function changed_periods(stats, notes)
 end
 
 local function fold(notes, stats)
-  local changed = changed_periods(stats, redis.call('GET', notes))
+  local noted, names = redis.pcall('GET', notes), redis.pcall('HGET', stats, 'names')
+  if type(noted) ~= 'string' or type(names) == 'table' then
+    return false
+  end
+  local changed = changed_periods(stats, noted, names or '')
   local pairs_of = {}
   for field, value in pairs(changed) do
     pairs_of[#pairs_of + 1] = field
     pairs_of[#pairs_of + 1] = value
   end
-  redis.call('HSET', stats, unpack(pairs_of))
-  redis.call('DEL', notes)
+  -- What is folded once is not folded again.
+  return type(redis.pcall('DEL', notes)) == 'number'
+    and type(redis.pcall('HSET', stats, unpack(pairs_of))) == 'number'
 end
-    fold(notes, stats)
-    redis.call('PEXPIRE', stats, '7862400000')
-    queue.minute = 0
+    if fold(notes, stats) then
+      redis.pcall('PEXPIRE', stats, '7862400000')
+      queue.minute = 0
+    end
   elseif is_new then
-    redis.call('PEXPIRE', notes, '7862400000')
+    redis.pcall('PEXPIRE', notes, '7862400000')
   end
 end
 local function packed_notes(queue)
@@ -31956,9 +33104,10 @@ local function send_message(stored, number, events, now_ms)
   send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events > 0 and stored then
-    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  local stored = #events > 0 and redis.pcall('HGET', listeners, 'channel')
+  local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
+  if type(number) == 'number' then
+    send_message(stored, number, events, now_ms)
   end
 end
     publish(keys.listeners, queue.events, now_ms)
@@ -32109,166 +33258,173 @@ return { 'released', queue.chores, refused }
     [1, 'lua/queue/release.lua', 1],
     [43, 'lua/shared/tell.lua', 1],
     [49, 'lua/shared/queue/state.lua', 1],
-    [75, 'lua/shared/queue/save.lua', 1],
-    [77, 'lua/shared/queue/settings.lua', 1],
-    [81, 'lua/shared/queue/note-due.lua', 1],
-    [84, 'lua/shared/queue/rate.lua', 1],
-    [89, 'lua/shared/queue/job.lua', 1],
-    [97, 'lua/shared/queue/job.lua', 11],
-    [99, 'lua/shared/queue/plain-head.lua', 1],
-    [102, 'lua/shared/queue/run.lua', 1],
-    [114, 'lua/shared/queue/parents.lua', 1],
-    [128, 'lua/shared/queue/entries.lua', 1],
-    [130, 'lua/shared/queue/names.lua', 1],
-    [133, 'lua/shared/queue/groups.lua', 1],
-    [142, 'lua/shared/queue/ready.lua', 10],
-    [145, 'lua/shared/queue/backoff.lua', 1],
-    [147, 'lua/shared/queue/end.lua', 1],
-    [149, 'lua/shared/queue/told.lua', 1],
-    [151, 'lua/shared/queue/freed.lua', 1],
-    [153, 'lua/shared/queue/give-back.lua', 1],
-    [155, 'lua/shared/queue/state.lua', 29],
-    [213, 'lua/queue/release.lua', 101],
-    [220, 'lua/shared/calls.lua', 13],
-    [233, 'lua/queue/release.lua', 108],
-    [238, 'lua/shared/queue/told.lua', 7],
-    [246, 'lua/queue/release.lua', 113],
-    [248, 'lua/shared/clock.lua', 1],
-    [254, 'lua/queue/release.lua', 116],
-    [260, 'lua/shared/queue/count-job.lua', 1],
-    [273, 'lua/shared/queue/marks.lua', 8],
-    [276, 'lua/shared/queue/marks.lua', 12],
-    [281, 'lua/shared/queue/note-due.lua', 4],
-    [286, 'lua/shared/queue/rate.lua', 6],
-    [296, 'lua/shared/queue/rate.lua', 17],
-    [300, 'lua/shared/queue/rate.lua', 58],
-    [306, 'lua/shared/queue/plain-head.lua', 8],
-    [314, 'lua/shared/queue/job.lua', 45],
-    [360, 'lua/shared/queue/flags.lua', 23],
-    [363, 'lua/shared/queue/flags.lua', 27],
-    [366, 'lua/shared/queue/flags.lua', 31],
-    [370, 'lua/shared/queue/run.lua', 13],
-    [373, 'lua/shared/queue/run.lua', 17],
-    [385, 'lua/shared/queue/run.lua', 30],
-    [403, 'lua/shared/queue/parents.lua', 15],
-    [406, 'lua/shared/queue/parents.lua', 24],
-    [413, 'lua/shared/queue/parents.lua', 32],
-    [416, 'lua/shared/queue/parents.lua', 41],
-    [427, 'lua/shared/queue/parents.lua', 53],
-    [436, 'lua/shared/queue/parents.lua', 63],
-    [454, 'lua/shared/queue/parents.lua', 92],
-    [468, 'lua/shared/queue/happened.lua', 1],
-    [480, 'lua/shared/queue/entries.lua', 3],
-    [496, 'lua/shared/queue/history.lua', 8],
-    [503, 'lua/shared/queue/names.lua', 27],
-    [513, 'lua/shared/queue/names.lua', 38],
-    [520, 'lua/shared/queue/groups.lua', 10],
-    [534, 'lua/shared/queue/groups.lua', 25],
-    [555, 'lua/shared/queue/burst.lua', 6],
-    [562, 'lua/shared/queue/groups.lua', 48],
-    [566, 'lua/shared/queue/groups.lua', 53],
-    [574, 'lua/shared/queue/groups.lua', 62],
-    [596, 'lua/shared/queue/groups.lua', 85],
-    [613, 'lua/shared/queue/groups.lua', 106],
-    [617, 'lua/shared/queue/groups.lua', 111],
-    [624, 'lua/shared/queue/groups.lua', 130],
-    [633, 'lua/shared/queue/ready.lua', 13],
-    [649, 'lua/shared/queue/backoff.lua', 22],
-    [668, 'lua/shared/queue/end.lua', 3],
-    [671, 'lua/shared/queue/keep-end.lua', 1],
-    [683, 'lua/shared/queue/end.lua', 7],
-    [705, 'lua/shared/queue/leave-tags.lua', 1],
-    [715, 'lua/shared/queue/end.lua', 30],
-    [724, 'lua/shared/queue/end.lua', 40],
-    [731, 'lua/shared/queue/note-end.lua', 6],
-    [756, 'lua/shared/queue/cancel.lua', 1],
-    [764, 'lua/shared/queue/stop.lua', 1],
-    [772, 'lua/shared/queue/judge-one.lua', 7],
-    [782, 'lua/shared/queue/give-back.lua', 3],
-    [802, 'lua/queue/release.lua', 76],
-    [826, 'lua/queue/release.lua', 122],
-    [846, 'lua/shared/tell.lua', 7],
-    [849, 'lua/shared/tell.lua', 15],
-    [867, 'lua/shared/tell.lua', 34],
-    [882, 'lua/shared/tell.lua', 50],
-    [890, 'lua/shared/queue/idle.lua', 20],
-    [896, 'lua/shared/queue/idle.lua', 27],
-    [908, 'lua/shared/queue/idle.lua', 40],
-    [911, 'lua/shared/queue/idle.lua', 44],
-    [914, 'lua/shared/queue/idle.lua', 48],
-    [919, 'lua/shared/queue/idle.lua', 54],
-    [930, 'lua/shared/queue/idle.lua', 66],
-    [932, 'lua/shared/listening.lua', 1],
-    [951, 'lua/shared/queue/idle.lua', 69],
-    [966, 'lua/shared/queue/idle.lua', 85],
-    [979, 'lua/shared/queue/idle.lua', 99],
-    [999, 'lua/shared/queue/idle.lua', 120],
-    [1013, 'lua/shared/queue/idle.lua', 135],
-    [1019, 'lua/shared/queue/idle.lua', 142],
-    [1036, 'lua/shared/queue/idle.lua', 171],
-    [1039, 'lua/shared/queue/idle.lua', 175],
-    [1045, 'lua/queue/release.lua', 115],
-    [1046, 'lua/queue/release.lua', 142],
-    [1047, 'lua/shared/queue/failure.lua', 1],
-    [1053, 'lua/shared/queue/dead.lua', 1],
-    [1107, 'lua/shared/queue/parents.lua', 36],
-    [1111, 'lua/shared/queue/unblock.lua', 1],
-    [1117, 'lua/shared/queue/outbox.lua', 1],
-    [1128, 'lua/shared/queue/settle.lua', 19],
-    [1129, 'lua/shared/queue/settle.lua', 22],
-    [1171, 'lua/shared/queue/parents.lua', 19],
-    [1175, 'lua/shared/queue/settle.lua', 64],
-    [1191, 'lua/shared/queue/put-out-end.lua', 1],
-    [1199, 'lua/shared/queue/settle.lua', 81],
-    [1218, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1224, 'lua/queue/release.lua', 145],
-    [1227, 'lua/shared/queue/give-back.lua', 24],
-    [1232, 'lua/shared/queue/freed.lua', 3],
-    [1237, 'lua/shared/queue/settings.lua', 5],
-    [1250, 'lua/shared/queue/freed.lua', 8],
-    [1252, 'lua/shared/queue/give-back.lua', 29],
-    [1260, 'lua/queue/release.lua', 148],
-    [1261, 'lua/shared/queue/tell-others.lua', 5],
-    [1263, 'lua/shared/queue/result.lua', 1],
-    [1277, 'lua/shared/queue/tell-ends.lua', 1],
-    [1279, 'lua/shared/queue/tell-ends.lua', 6],
-    [1343, 'lua/shared/queue/tell-others.lua', 9],
-    [1346, 'lua/shared/queue/leave-notes.lua', 15],
-    [1354, 'lua/shared/queue/fold.lua', 1],
-    [1355, 'lua/shared/queue/statistics.lua', 1],
-    [1362, 'lua/shared/queue/statistics.lua', 9],
-    [1367, 'lua/shared/queue/statistics.lua', 16],
-    [1585, 'lua/shared/queue/fold.lua', 3],
-    [1596, 'lua/shared/queue/leave-notes.lua', 24],
-    [1603, 'lua/shared/queue/packed-notes.lua', 3],
-    [1611, 'lua/shared/queue/tell-others.lua', 13],
-    [1614, 'lua/shared/queue/publish.lua', 1],
-    [1615, 'lua/shared/queue/message.lua', 1],
-    [1625, 'lua/shared/queue/spelled.lua', 1],
-    [1633, 'lua/shared/queue/send.lua', 1],
-    [1649, 'lua/shared/queue/message.lua', 13],
-    [1672, 'lua/shared/queue/publish.lua', 3],
-    [1678, 'lua/shared/queue/tell-others.lua', 17],
-    [1681, 'lua/queue/release.lua', 149],
-    [1682, 'lua/shared/queue/save-call.lua', 1],
-    [1684, 'lua/shared/queue/save.lua', 15],
-    [1719, 'lua/shared/queue/save.lua', 51],
-    [1725, 'lua/shared/queue/save-awaited.lua', 5],
-    [1736, 'lua/shared/queue/save.lua', 58],
-    [1743, 'lua/shared/queue/save-call.lua', 3],
-    [1744, 'lua/shared/queue/save.lua', 66],
-    [1751, 'lua/shared/queue/save-call.lua', 4],
-    [1753, 'lua/shared/calls.lua', 8],
-    [1755, 'lua/shared/calls.lua', 1],
-    [1759, 'lua/shared/exact.lua', 1],
-    [1769, 'lua/shared/calls.lua', 10],
-    [1771, 'lua/shared/queue/save-call.lua', 6],
-    [1773, 'lua/shared/calls.lua', 27],
-    [1781, 'lua/shared/drop-over.lua', 1],
-    [1806, 'lua/shared/calls.lua', 36],
-    [1812, 'lua/shared/queue/save-call.lua', 8],
-    [1814, 'lua/shared/queue/told.lua', 3],
-    [1817, 'lua/queue/release.lua', 150],
+    [75, 'lua/shared/queue/rights.lua', 1],
+    [79, 'lua/shared/queue/save.lua', 1],
+    [81, 'lua/shared/queue/settings.lua', 1],
+    [85, 'lua/shared/queue/note-due.lua', 1],
+    [88, 'lua/shared/queue/rate.lua', 1],
+    [93, 'lua/shared/queue/job.lua', 1],
+    [101, 'lua/shared/queue/job.lua', 11],
+    [103, 'lua/shared/queue/plain-head.lua', 1],
+    [106, 'lua/shared/queue/run.lua', 1],
+    [118, 'lua/shared/queue/parents.lua', 1],
+    [132, 'lua/shared/queue/entries.lua', 1],
+    [134, 'lua/shared/queue/names.lua', 1],
+    [137, 'lua/shared/queue/groups.lua', 1],
+    [146, 'lua/shared/queue/ready.lua', 11],
+    [149, 'lua/shared/queue/backoff.lua', 1],
+    [151, 'lua/shared/queue/end.lua', 1],
+    [153, 'lua/shared/queue/told.lua', 1],
+    [155, 'lua/shared/queue/freed.lua', 1],
+    [157, 'lua/shared/queue/give-back.lua', 1],
+    [159, 'lua/shared/queue/state.lua', 29],
+    [217, 'lua/queue/release.lua', 102],
+    [224, 'lua/shared/calls.lua', 13],
+    [237, 'lua/queue/release.lua', 109],
+    [242, 'lua/shared/queue/told.lua', 7],
+    [250, 'lua/queue/release.lua', 114],
+    [252, 'lua/shared/clock.lua', 1],
+    [258, 'lua/queue/release.lua', 117],
+    [263, 'lua/shared/queue/rights.lua', 9],
+    [276, 'lua/queue/release.lua', 77],
+    [300, 'lua/queue/release.lua', 122],
+    [302, 'lua/shared/queue/count-job.lua', 1],
+    [315, 'lua/shared/queue/marks.lua', 8],
+    [318, 'lua/shared/queue/marks.lua', 12],
+    [323, 'lua/shared/queue/note-due.lua', 4],
+    [328, 'lua/shared/queue/rate.lua', 6],
+    [338, 'lua/shared/queue/rate.lua', 17],
+    [342, 'lua/shared/queue/rate.lua', 58],
+    [348, 'lua/shared/queue/plain-head.lua', 8],
+    [356, 'lua/shared/queue/job.lua', 45],
+    [402, 'lua/shared/queue/flags.lua', 23],
+    [405, 'lua/shared/queue/flags.lua', 27],
+    [408, 'lua/shared/queue/flags.lua', 31],
+    [412, 'lua/shared/queue/run.lua', 13],
+    [415, 'lua/shared/queue/run.lua', 17],
+    [427, 'lua/shared/queue/run.lua', 30],
+    [445, 'lua/shared/queue/parents.lua', 15],
+    [448, 'lua/shared/queue/parents.lua', 24],
+    [455, 'lua/shared/queue/parents.lua', 32],
+    [458, 'lua/shared/queue/parents.lua', 41],
+    [469, 'lua/shared/queue/parents.lua', 53],
+    [478, 'lua/shared/queue/parents.lua', 63],
+    [496, 'lua/shared/queue/parents.lua', 92],
+    [510, 'lua/shared/queue/happened.lua', 1],
+    [522, 'lua/shared/queue/entries.lua', 3],
+    [538, 'lua/shared/queue/history.lua', 8],
+    [545, 'lua/shared/queue/names.lua', 27],
+    [555, 'lua/shared/queue/names.lua', 38],
+    [562, 'lua/shared/queue/groups.lua', 10],
+    [576, 'lua/shared/queue/groups.lua', 25],
+    [597, 'lua/shared/queue/burst.lua', 6],
+    [604, 'lua/shared/queue/groups.lua', 48],
+    [608, 'lua/shared/queue/groups.lua', 53],
+    [616, 'lua/shared/queue/groups.lua', 62],
+    [638, 'lua/shared/queue/groups.lua', 85],
+    [646, 'lua/shared/queue/groups.lua', 94],
+    [649, 'lua/shared/queue/groups.lua', 98],
+    [671, 'lua/shared/queue/groups.lua', 124],
+    [675, 'lua/shared/queue/groups.lua', 129],
+    [681, 'lua/shared/queue/groups.lua', 147],
+    [689, 'lua/shared/queue/ready.lua', 14],
+    [707, 'lua/shared/queue/ready.lua', 33],
+    [719, 'lua/shared/queue/backoff.lua', 22],
+    [736, 'lua/shared/queue/end.lua', 3],
+    [739, 'lua/shared/queue/keep-end.lua', 1],
+    [751, 'lua/shared/queue/end.lua', 7],
+    [773, 'lua/shared/queue/leave-tags.lua', 1],
+    [783, 'lua/shared/queue/end.lua', 30],
+    [792, 'lua/shared/queue/end.lua', 40],
+    [799, 'lua/shared/queue/note-end.lua', 6],
+    [824, 'lua/shared/queue/cancel.lua', 1],
+    [832, 'lua/shared/queue/stop.lua', 1],
+    [840, 'lua/shared/queue/judge-one.lua', 7],
+    [850, 'lua/shared/queue/give-back.lua', 3],
+    [869, 'lua/queue/release.lua', 124],
+    [889, 'lua/shared/tell.lua', 7],
+    [892, 'lua/shared/tell.lua', 15],
+    [910, 'lua/shared/tell.lua', 34],
+    [925, 'lua/shared/tell.lua', 50],
+    [933, 'lua/shared/queue/idle.lua', 22],
+    [939, 'lua/shared/queue/idle.lua', 29],
+    [953, 'lua/shared/queue/idle.lua', 44],
+    [956, 'lua/shared/queue/idle.lua', 48],
+    [959, 'lua/shared/queue/idle.lua', 52],
+    [964, 'lua/shared/queue/idle.lua', 58],
+    [975, 'lua/shared/queue/idle.lua', 70],
+    [982, 'lua/shared/queue/idle.lua', 78],
+    [984, 'lua/shared/listening.lua', 1],
+    [1003, 'lua/shared/queue/idle.lua', 81],
+    [1018, 'lua/shared/queue/idle.lua', 97],
+    [1031, 'lua/shared/queue/idle.lua', 111],
+    [1051, 'lua/shared/queue/idle.lua', 132],
+    [1065, 'lua/shared/queue/idle.lua', 147],
+    [1071, 'lua/shared/queue/idle.lua', 154],
+    [1088, 'lua/shared/queue/idle.lua', 181],
+    [1091, 'lua/shared/queue/idle.lua', 185],
+    [1097, 'lua/queue/release.lua', 116],
+    [1098, 'lua/queue/release.lua', 144],
+    [1099, 'lua/shared/queue/failure.lua', 1],
+    [1105, 'lua/shared/queue/dead.lua', 1],
+    [1159, 'lua/shared/queue/parents.lua', 36],
+    [1163, 'lua/shared/queue/unblock.lua', 1],
+    [1169, 'lua/shared/queue/outbox.lua', 1],
+    [1180, 'lua/shared/queue/settle.lua', 19],
+    [1181, 'lua/shared/queue/settle.lua', 22],
+    [1223, 'lua/shared/queue/parents.lua', 19],
+    [1227, 'lua/shared/queue/settle.lua', 64],
+    [1243, 'lua/shared/queue/put-out-end.lua', 1],
+    [1251, 'lua/shared/queue/settle.lua', 81],
+    [1270, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1276, 'lua/queue/release.lua', 147],
+    [1279, 'lua/shared/queue/give-back.lua', 23],
+    [1284, 'lua/shared/queue/freed.lua', 3],
+    [1289, 'lua/shared/queue/settings.lua', 5],
+    [1302, 'lua/shared/queue/freed.lua', 8],
+    [1304, 'lua/shared/queue/give-back.lua', 28],
+    [1312, 'lua/queue/release.lua', 150],
+    [1313, 'lua/shared/queue/tell-others.lua', 5],
+    [1315, 'lua/shared/queue/result.lua', 1],
+    [1329, 'lua/shared/queue/tell-ends.lua', 1],
+    [1331, 'lua/shared/queue/tell-ends.lua', 6],
+    [1396, 'lua/shared/queue/tell-others.lua', 9],
+    [1399, 'lua/shared/queue/leave-notes.lua', 15],
+    [1412, 'lua/shared/queue/fold.lua', 1],
+    [1413, 'lua/shared/queue/statistics.lua', 1],
+    [1420, 'lua/shared/queue/statistics.lua', 9],
+    [1425, 'lua/shared/queue/statistics.lua', 16],
+    [1643, 'lua/shared/queue/fold.lua', 3],
+    [1659, 'lua/shared/queue/leave-notes.lua', 29],
+    [1667, 'lua/shared/queue/packed-notes.lua', 3],
+    [1675, 'lua/shared/queue/tell-others.lua', 13],
+    [1678, 'lua/shared/queue/publish.lua', 1],
+    [1679, 'lua/shared/queue/message.lua', 1],
+    [1689, 'lua/shared/queue/spelled.lua', 1],
+    [1697, 'lua/shared/queue/send.lua', 1],
+    [1713, 'lua/shared/queue/message.lua', 13],
+    [1736, 'lua/shared/queue/publish.lua', 3],
+    [1743, 'lua/shared/queue/tell-others.lua', 17],
+    [1746, 'lua/queue/release.lua', 151],
+    [1747, 'lua/shared/queue/save-call.lua', 1],
+    [1749, 'lua/shared/queue/save.lua', 15],
+    [1784, 'lua/shared/queue/save.lua', 51],
+    [1790, 'lua/shared/queue/save-awaited.lua', 5],
+    [1801, 'lua/shared/queue/save.lua', 58],
+    [1808, 'lua/shared/queue/save-call.lua', 3],
+    [1809, 'lua/shared/queue/save.lua', 66],
+    [1816, 'lua/shared/queue/save-call.lua', 4],
+    [1818, 'lua/shared/calls.lua', 8],
+    [1820, 'lua/shared/calls.lua', 1],
+    [1824, 'lua/shared/exact.lua', 1],
+    [1834, 'lua/shared/calls.lua', 10],
+    [1836, 'lua/shared/queue/save-call.lua', 6],
+    [1838, 'lua/shared/calls.lua', 27],
+    [1846, 'lua/shared/drop-over.lua', 1],
+    [1871, 'lua/shared/calls.lua', 36],
+    [1877, 'lua/shared/queue/save-call.lua', 8],
+    [1879, 'lua/shared/queue/told.lua', 3],
+    [1882, 'lua/queue/release.lua', 152],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -32328,7 +33484,7 @@ function readOutcomesOfReprioritizeChanged(part: Reply | undefined): (string)[] 
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
   script: {
     name: 'queue/reprioritize',
-    sha1: 'b4009e775f99cc8b3fa90894255ef2b1b08246f8',
+    sha1: '803895f044657d19e90f875dfb97450260c110ba',
     reads: false,
     bytes: false,
     source: `--[[
@@ -32341,10 +33497,10 @@ jobs there are fewer outcomes than ids: the others are for the next call.
 ]]
 local meta = KEYS[1] -- hash: the queue's state
 local jobs = KEYS[2] -- hash: all that is stored of each job
--- KEYS[3] ready: list: ready jobs without group and priority
--- KEYS[4] prioritized: sorted set: ready jobs with a priority -> the lower the sooner
+local ready = KEYS[3] -- list: ready jobs without group and priority
+local prioritized = KEYS[4] -- sorted set: ready jobs with a priority -> the lower the sooner
 -- KEYS[5] grouped: sorted set: ready jobs of groups -> number of the group
--- KEYS[6] groups: hash: the groups
+local groups = KEYS[6] -- hash: the groups
 -- KEYS[7] turns: list: groups that may be served, in turn
 -- KEYS[8] held: sorted set: groups that their rate holds back -> until when, in ms
 local ids = KEYS[9] -- hash: ids and unique keys of users
@@ -32418,6 +33574,9 @@ local USUAL, USUAL_HEAD = 255, '\\255'
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
+
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
@@ -32497,7 +33656,7 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
-local outcomes, bytes = {}, 0
+local outcomes, bytes, has_tried = {}, 0, false
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
 end
@@ -32712,22 +33871,38 @@ local function save_group(groups, name, group, now_us)
   )
   redis.call('HSET', groups, name, text)
 end
--- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
-local function enter_ring(turns, held, name, group, now_us)
-  if group.in_ring or group.paused or group.ready == 0 then
-    return
-  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
-    return
-  elseif group.rate_limit > 0 then
-    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
-    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
-    if wait_ms > 0 then
-      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
-      return
-    end
+-- Until when the rate of a group holds it back, in milliseconds from now; 0: it does not.
+local function held_for_ms(group, now_us)
+  if group.rate_limit == 0 then
+    return 0
   end
-  group.in_ring = true
-  redis.call('RPUSH', turns, name)
+  group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+  return next_start_in_ms(group.arrival_us, group, now_us)
+end
+local function hold_back(held, name, wait_ms, now_us)
+  redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+end
+-- Saves a group, and puts it into the ring, or out of mind until its rate lets it in, where it may not be served now. Without the right
+-- to put it into the ring it is looked at again at once, by whoever claims. Answers whether it is held back.
+local function place_group(keys, name, group, now_us)
+  local is_full = group.concurrency > 0 and group.claimed >= group.concurrency
+  if group.in_ring or group.paused or group.ready == 0 or is_full then
+    save_group(keys.groups, name, group, now_us)
+    return false
+  end
+  local wait_ms = held_for_ms(group, now_us)
+  group.in_ring = wait_ms == 0
+  save_group(keys.groups, name, group, now_us)
+  if not group.in_ring then
+    hold_back(keys.held, name, wait_ms, now_us)
+    return true
+  elseif type(redis.pcall('RPUSH', keys.turns, name)) == 'table' then
+    group.in_ring = false
+    save_group(keys.groups, name, group, now_us)
+    hold_back(keys.held, name, 0, now_us)
+    return true
+  end
+  return false
 end
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
@@ -32737,8 +33912,7 @@ local function join_group(keys, queue, job, seq, in_front, now_us)
   local group = open_group(keys.groups, queue, job.group)
   redis.call('ZADD', keys.grouped, group.number, (in_front and '0000000000' or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(keys.turns, keys.held, job.group, group, now_us)
-  save_group(keys.groups, job.group, group, now_us)
+  place_group(keys, job.group, group, now_us)
 end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
@@ -32752,6 +33926,7 @@ local function leave_group(grouped, groups, job, seq, now_us)
 end
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
+-- Answers whether it stands: not where it needs a right to the list that the user misses.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, 2)
@@ -32761,10 +33936,11 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     redis.call('ZADD', keys.prioritized, in_front and '-4294967296' or -job.priority, seq)
   elseif in_front then
     set_mark(queue, RETURNED)
-    redis.call('LPUSH', keys.ready, seq)
+    return type(redis.pcall('LPUSH', keys.ready, seq)) == 'number'
   else
-    redis.call('RPUSH', keys.ready, seq)
+    return type(redis.pcall('RPUSH', keys.ready, seq)) == 'number'
   end
+  return true
 end
 -- Takes a ready job from where it stands.
 local function leave_ready(keys, queue, job, seq, now_us)
@@ -32819,13 +33995,25 @@ local function rewrite_job(jobs, queue, seq, job, run, record, state)
 end
 local keys = {
   jobs = jobs,
-  ready = KEYS[3],
-  prioritized = KEYS[4],
+  ready = ready,
+  prioritized = prioritized,
   grouped = KEYS[5],
-  groups = KEYS[6],
+  groups = groups,
   turns = KEYS[7],
   held = KEYS[8],
 }
+-- The commands that a job which moves meets in its middle, each once on nothing. A server out of memory lets it move, and does not
+-- rewrite one that stays where it is.
+local function try_moving(moves)
+  if not moves then
+    redis.call('ZADD', prioritized, 'XX', '0', '')
+  end
+  redis.call('ZREM', prioritized, '')
+  redis.call('ZADD', prioritized, 'XX', '0', '')
+  redis.call('HDEL', groups, '')
+  redis.call('HGET', groups, '')
+  redis.call('HSET', meta, 'codec', queue.codec)
+end
 for at = wanted_at, #wanted, 1 do
   if bytes >= 4194304 then
     break
@@ -32836,13 +34024,25 @@ for at = wanted_at, #wanted, 1 do
   if seq and outcome ~= 'claimed' and outcome ~= 'stopping' then
     local job = read_job(record, queue.usual)
     if job.priority ~= priority then
+      if not has_tried then
+        try_moving(outcome == 'ready')
+        has_tried = true
+      end
+      local is_listed = outcome == 'ready' and priority == 0 and job.group == ''
+      if is_listed and type(redis.pcall('RPUSH', ready, seq)) == 'table' then
+        -- The next call begins with it, and is refused.
+        if #outcomes == 0 then
+          redis.call('RPUSH', ready, seq)
+        end
+        break
+      end
       happened(queue, 'reprioritized', seq, job, run, '')
       if outcome == 'ready' then
         leave_ready(keys, queue, job, seq, now_us)
       end
       job.priority = priority
       rewrite_job(jobs, queue, seq, job, run, record, outcome)
-      if outcome == 'ready' then
+      if outcome == 'ready' and not is_listed then
         stand_ready(keys, queue, job, seq, false, now_us)
       end
     end
@@ -32852,18 +34052,23 @@ for at = wanted_at, #wanted, 1 do
 end
 if queue.left then
 local function is_gone(keys, seq)
-  return redis.call('HEXISTS', keys.jobs, seq) == 0
+  return redis.pcall('HEXISTS', keys.jobs, seq) == 0
+end
+
+-- Answers whether the user may do that.
+local function trim(keys, from, to)
+  return not redis.pcall('LTRIM', keys.ready, string.format('%d', from), string.format('%d', to)).err
 end
 
 local function sweep_front(keys, most)
   local swept = 0
   repeat
-    local numbers, gone = redis.call('LRANGE', keys.ready, '0', string.format('%d', 100 - 1)), 0
+    local numbers, gone = redis.pcall('LRANGE', keys.ready, '0', string.format('%d', 100 - 1)), 0
     while gone < #numbers and is_gone(keys, numbers[gone + 1]) do
       gone = gone + 1
     end
-    if gone > 0 then
-      redis.call('LTRIM', keys.ready, string.format('%d', gone), '-1')
+    if gone > 0 and not trim(keys, gone, -1) then
+      return swept
     end
     swept = swept + gone
   until gone == 0 or gone < #numbers or swept >= most
@@ -32874,7 +34079,7 @@ end
 local function sweep_back(keys, most)
   local swept = 0
   repeat
-    local numbers = redis.call('LRANGE', keys.ready, string.format('%d', -100), '-1')
+    local numbers = redis.pcall('LRANGE', keys.ready, string.format('%d', -100), '-1')
     local first, left = {}, #numbers
     for at, seq in ipairs(numbers) do
       first[seq] = first[seq] or at
@@ -32883,8 +34088,8 @@ local function sweep_back(keys, most)
       left = left - 1
     end
     local gone = #numbers - left
-    if gone > 0 then
-      redis.call('LTRIM', keys.ready, '0', string.format('%d', -gone - 1))
+    if gone > 0 and not trim(keys, 0, -gone - 1) then
+      return swept
     end
     swept = swept + gone
   until gone == 0 or left > 0 or swept >= most
@@ -32893,19 +34098,21 @@ end
 
 -- Of a short list all that stand between others, too.
 local function rebuild(keys)
-  local numbers, seen, kept = redis.call('LRANGE', keys.ready, '0', '-1'), {}, {}
+  local numbers, seen, kept = redis.pcall('LRANGE', keys.ready, '0', '-1'), {}, {}
   for _, seq in ipairs(numbers) do
     if not seen[seq] and not is_gone(keys, seq) then
       kept[#kept + 1] = seq
     end
     seen[seq] = true
   end
-  if #kept < #numbers then
-    -- A removal first, so that it also works when the server is out of memory.
-    redis.call('LTRIM', keys.ready, '1', '0')
-    for at = 1, #kept, 1000 do
-      redis.call('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))
+  -- First they are added once more, for whoever may not do both loses none.
+  for at = 1, #kept < #numbers and #kept or 0, 1000 do
+    if type(redis.pcall('RPUSH', keys.ready, unpack(kept, at, math.min(at + 999, #kept)))) == 'table' then
+      return 0
     end
+  end
+  if #kept < #numbers and not trim(keys, #numbers, -1) then
+    return -#kept
   end
   return #numbers - #kept
 end
@@ -32917,7 +34124,8 @@ local function sweep_ready(keys, queue, before)
   swept = swept + sweep_back(keys, made + 10)
   local left = queue.ghosts - swept
   local is_turn = math.floor(left / 500) > math.floor((left - made) / 500)
-  if is_turn and redis.call('LLEN', keys.ready) <= 3000 then
+  local listed = is_turn and redis.pcall('LLEN', keys.ready)
+  if type(listed) == 'number' and listed <= 3000 then
     swept = swept + rebuild(keys)
   end
   queue.ghosts = math.max(0, queue.ghosts - swept)
@@ -32984,9 +34192,10 @@ local function send_message(stored, number, events, now_ms)
   send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events > 0 and stored then
-    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  local stored = #events > 0 and redis.pcall('HGET', listeners, 'channel')
+  local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
+  if type(number) == 'number' then
+    send_message(stored, number, events, now_ms)
   end
 end
   publish(listeners, queue.events, now_ms)
@@ -33072,58 +34281,63 @@ return { 'changed', outcomes }
     [65, 'lua/shared/queue/plain-head.lua', 1],
     [68, 'lua/shared/queue/run.lua', 1],
     [80, 'lua/shared/queue/groups.lua', 1],
-    [89, 'lua/shared/queue/ready.lua', 10],
-    [92, 'lua/shared/queue/find.lua', 1],
-    [94, 'lua/shared/queue/state.lua', 29],
-    [152, 'lua/queue/reprioritize.lua', 47],
-    [156, 'lua/shared/clock.lua', 1],
-    [162, 'lua/queue/reprioritize.lua', 51],
-    [168, 'lua/shared/queue/marks.lua', 8],
-    [171, 'lua/shared/queue/marks.lua', 12],
-    [176, 'lua/shared/queue/rate.lua', 6],
-    [186, 'lua/shared/queue/rate.lua', 17],
-    [190, 'lua/shared/queue/rate.lua', 58],
-    [196, 'lua/shared/queue/plain-head.lua', 8],
-    [204, 'lua/shared/queue/job.lua', 15],
-    [233, 'lua/shared/queue/job.lua', 45],
-    [279, 'lua/shared/queue/run.lua', 13],
-    [282, 'lua/shared/queue/run.lua', 17],
-    [294, 'lua/shared/queue/happened.lua', 1],
-    [306, 'lua/shared/queue/groups.lua', 10],
-    [320, 'lua/shared/queue/groups.lua', 25],
-    [341, 'lua/shared/queue/burst.lua', 6],
-    [348, 'lua/shared/queue/groups.lua', 48],
-    [352, 'lua/shared/queue/groups.lua', 53],
-    [360, 'lua/shared/queue/groups.lua', 62],
-    [382, 'lua/shared/queue/groups.lua', 85],
-    [399, 'lua/shared/queue/groups.lua', 106],
-    [403, 'lua/shared/queue/groups.lua', 111],
-    [410, 'lua/shared/queue/groups.lua', 119],
-    [420, 'lua/shared/queue/ready.lua', 13],
-    [436, 'lua/shared/queue/ready.lua', 30],
-    [445, 'lua/shared/queue/find.lua', 3],
-    [457, 'lua/shared/queue/find.lua', 16],
-    [467, 'lua/shared/queue/find.lua', 27],
-    [470, 'lua/shared/queue/rewrite.lua', 1],
-    [487, 'lua/queue/reprioritize.lua', 37],
-    [496, 'lua/queue/reprioritize.lua', 57],
-    [521, 'lua/shared/queue/sweep.lua', 7],
-    [592, 'lua/queue/reprioritize.lua', 83],
-    [595, 'lua/shared/queue/publish.lua', 1],
-    [596, 'lua/shared/queue/message.lua', 1],
-    [606, 'lua/shared/queue/spelled.lua', 1],
-    [614, 'lua/shared/queue/send.lua', 1],
-    [630, 'lua/shared/queue/message.lua', 13],
-    [653, 'lua/shared/queue/publish.lua', 3],
-    [659, 'lua/queue/reprioritize.lua', 87],
-    [661, 'lua/shared/queue/save.lua', 66],
-    [663, 'lua/shared/queue/save.lua', 15],
-    [698, 'lua/shared/queue/save.lua', 68],
-    [700, 'lua/shared/queue/save.lua', 51],
-    [706, 'lua/shared/queue/save-awaited.lua', 5],
-    [717, 'lua/shared/queue/save.lua', 58],
-    [724, 'lua/shared/queue/save.lua', 70],
-    [727, 'lua/queue/reprioritize.lua', 89],
+    [89, 'lua/shared/queue/note-due.lua', 1],
+    [92, 'lua/shared/queue/ready.lua', 11],
+    [95, 'lua/shared/queue/find.lua', 1],
+    [97, 'lua/shared/queue/state.lua', 29],
+    [155, 'lua/queue/reprioritize.lua', 47],
+    [159, 'lua/shared/clock.lua', 1],
+    [165, 'lua/queue/reprioritize.lua', 51],
+    [170, 'lua/queue/reprioritize.lua', 69],
+    [171, 'lua/shared/queue/marks.lua', 8],
+    [174, 'lua/shared/queue/marks.lua', 12],
+    [179, 'lua/shared/queue/rate.lua', 6],
+    [189, 'lua/shared/queue/rate.lua', 17],
+    [193, 'lua/shared/queue/rate.lua', 58],
+    [199, 'lua/shared/queue/plain-head.lua', 8],
+    [207, 'lua/shared/queue/job.lua', 15],
+    [236, 'lua/shared/queue/job.lua', 45],
+    [282, 'lua/shared/queue/run.lua', 13],
+    [285, 'lua/shared/queue/run.lua', 17],
+    [297, 'lua/shared/queue/happened.lua', 1],
+    [309, 'lua/shared/queue/groups.lua', 10],
+    [323, 'lua/shared/queue/groups.lua', 25],
+    [344, 'lua/shared/queue/burst.lua', 6],
+    [351, 'lua/shared/queue/groups.lua', 48],
+    [355, 'lua/shared/queue/groups.lua', 53],
+    [363, 'lua/shared/queue/groups.lua', 62],
+    [385, 'lua/shared/queue/groups.lua', 85],
+    [393, 'lua/shared/queue/groups.lua', 94],
+    [396, 'lua/shared/queue/groups.lua', 98],
+    [418, 'lua/shared/queue/groups.lua', 124],
+    [422, 'lua/shared/queue/groups.lua', 129],
+    [428, 'lua/shared/queue/groups.lua', 136],
+    [438, 'lua/shared/queue/ready.lua', 14],
+    [456, 'lua/shared/queue/ready.lua', 46],
+    [465, 'lua/shared/queue/find.lua', 3],
+    [477, 'lua/shared/queue/find.lua', 16],
+    [487, 'lua/shared/queue/find.lua', 27],
+    [490, 'lua/shared/queue/rewrite.lua', 1],
+    [507, 'lua/queue/reprioritize.lua', 37],
+    [516, 'lua/queue/reprioritize.lua', 56],
+    [528, 'lua/queue/reprioritize.lua', 70],
+    [565, 'lua/shared/queue/sweep.lua', 7],
+    [644, 'lua/queue/reprioritize.lua', 108],
+    [647, 'lua/shared/queue/publish.lua', 1],
+    [648, 'lua/shared/queue/message.lua', 1],
+    [658, 'lua/shared/queue/spelled.lua', 1],
+    [666, 'lua/shared/queue/send.lua', 1],
+    [682, 'lua/shared/queue/message.lua', 13],
+    [705, 'lua/shared/queue/publish.lua', 3],
+    [712, 'lua/queue/reprioritize.lua', 112],
+    [714, 'lua/shared/queue/save.lua', 66],
+    [716, 'lua/shared/queue/save.lua', 15],
+    [751, 'lua/shared/queue/save.lua', 68],
+    [753, 'lua/shared/queue/save.lua', 51],
+    [759, 'lua/shared/queue/save-awaited.lua', 5],
+    [770, 'lua/shared/queue/save.lua', 58],
+    [777, 'lua/shared/queue/save.lua', 70],
+    [780, 'lua/queue/reprioritize.lua', 114],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -33177,7 +34391,7 @@ export type RequeueFailedAnswer =
 export const requeueFailed: Operation<RequeueFailedArguments, RequeueFailedAnswer> = {
   script: {
     name: 'queue/requeue-failed',
-    sha1: '4ba4e043656f64e1d9fe83903fca766c7dc27136',
+    sha1: 'bf98cd37cdcdcb854753156b31ea20122b38a073',
     reads: false,
     bytes: false,
     source: `--[[
@@ -33254,6 +34468,10 @@ local after = tonumber(ARGV[7] or 0) -- integer: the marker; 0: from the start
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
+-- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
+-- before it has changed anything. What frees comes first, so that a server out of memory goes on; a call that such a server is to
+-- refuse asks before.
+
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
@@ -33315,6 +34533,9 @@ local USUAL, USUAL_HEAD = 255, '\\255'
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
+
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
@@ -33397,6 +34618,40 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
+local function try_rights(meta, queue, keys)
+  redis.call('HDEL', keys.jobs, '')
+  redis.call('ZREM', keys.parents, '')
+  redis.call('ZADD', keys.parents, 'XX', '0', '')
+  redis.call('HGET', keys.jobs, '')
+  redis.call('HEXISTS', keys.jobs, '')
+  redis.call('ZSCORE', keys.parents, '')
+  redis.call('ZRANGEBYSCORE', keys.parents, '+inf', '-inf')
+  redis.call('ZRANGEBYLEX', keys.children, '+', '-')
+  if queue.began_us > 0 then
+    redis.call('HSET', meta, 'codec', queue.codec)
+  end
+end
+local keys = {
+  jobs = jobs,
+  ready = KEYS[3],
+  prioritized = KEYS[4],
+  grouped = KEYS[5],
+  groups = KEYS[6],
+  turns = KEYS[7],
+  held = KEYS[8],
+  dead = KEYS[10],
+  failed = failed,
+  kinds = kinds,
+  scheduled = KEYS[14],
+  ids = ids,
+  blocked = KEYS[15],
+  children = KEYS[16],
+  parents = KEYS[17],
+  outbox = KEYS[18],
+  tagged = KEYS[20],
+  results = KEYS[23],
+}
+try_rights(meta, queue, keys)
 -- Dead jobs whose failure was of a kind and whose number is greater than \`after\`, and whether there are no more.
 local function page_of_kind(failed, kinds, kind, after, limit)
   local number = string.match(redis.call('HGET', kinds, kind) or '', '^%d+')
@@ -33757,22 +35012,38 @@ local function save_group(groups, name, group, now_us)
   )
   redis.call('HSET', groups, name, text)
 end
--- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
-local function enter_ring(turns, held, name, group, now_us)
-  if group.in_ring or group.paused or group.ready == 0 then
-    return
-  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
-    return
-  elseif group.rate_limit > 0 then
-    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
-    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
-    if wait_ms > 0 then
-      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
-      return
-    end
+-- Until when the rate of a group holds it back, in milliseconds from now; 0: it does not.
+local function held_for_ms(group, now_us)
+  if group.rate_limit == 0 then
+    return 0
   end
-  group.in_ring = true
-  redis.call('RPUSH', turns, name)
+  group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+  return next_start_in_ms(group.arrival_us, group, now_us)
+end
+local function hold_back(held, name, wait_ms, now_us)
+  redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+end
+-- Saves a group, and puts it into the ring, or out of mind until its rate lets it in, where it may not be served now. Without the right
+-- to put it into the ring it is looked at again at once, by whoever claims. Answers whether it is held back.
+local function place_group(keys, name, group, now_us)
+  local is_full = group.concurrency > 0 and group.claimed >= group.concurrency
+  if group.in_ring or group.paused or group.ready == 0 or is_full then
+    save_group(keys.groups, name, group, now_us)
+    return false
+  end
+  local wait_ms = held_for_ms(group, now_us)
+  group.in_ring = wait_ms == 0
+  save_group(keys.groups, name, group, now_us)
+  if not group.in_ring then
+    hold_back(keys.held, name, wait_ms, now_us)
+    return true
+  elseif type(redis.pcall('RPUSH', keys.turns, name)) == 'table' then
+    group.in_ring = false
+    save_group(keys.groups, name, group, now_us)
+    hold_back(keys.held, name, 0, now_us)
+    return true
+  end
+  return false
 end
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
@@ -33782,11 +35053,16 @@ local function join_group(keys, queue, job, seq, in_front, now_us)
   local group = open_group(keys.groups, queue, job.group)
   redis.call('ZADD', keys.grouped, group.number, (in_front and '0000000000' or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(keys.turns, keys.held, job.group, group, now_us)
-  save_group(keys.groups, job.group, group, now_us)
+  place_group(keys, job.group, group, now_us)
+end
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
 end
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
+-- Answers whether it stands: not where it needs a right to the list that the user misses.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, 2)
@@ -33796,10 +35072,23 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     redis.call('ZADD', keys.prioritized, in_front and '-4294967296' or -job.priority, seq)
   elseif in_front then
     set_mark(queue, RETURNED)
-    redis.call('LPUSH', keys.ready, seq)
+    return type(redis.pcall('LPUSH', keys.ready, seq)) == 'number'
   else
-    redis.call('RPUSH', keys.ready, seq)
+    return type(redis.pcall('RPUSH', keys.ready, seq)) == 'number'
   end
+  return true
+end
+-- As stand_ready, of so many bytes. Where it cannot stand it is due at once, and comes to stand with all that is. Answers its state.
+local function place_ready(keys, queue, job, seq, size, state, now_us)
+  if stand_ready(keys, queue, job, seq, state == 'b', now_us) then
+    queue.ready = queue.ready + size
+    return state
+  end
+  local now_ms = math.floor(now_us / 1000)
+  redis.call('ZADD', keys.scheduled, string.format('%.0f', now_ms), seq)
+  note_due(queue, now_ms)
+  queue.scheduled = queue.scheduled + size
+  return 's'
 end
 -- A dead job goes elsewhere.
 local function leave_dead(keys, queue, seq, run)
@@ -33918,36 +35207,15 @@ end
   end
   happened(queue, 'requeued', seq, job, run, '')
   note_history(keys.jobs, seq, run, 'q', now_ms, 0, '')
+  local state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
   redis.call(
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('r', run.token, 0, now_ms, run.size, run.flags, run.name)
+    pack_run(state, run.token, 0, now_ms, run.size, run.flags, run.name)
   )
   redis.call('HDEL', keys.jobs, 'o' .. seq)
-  stand_ready(keys, queue, job, seq, false, now_us)
-  queue.ready = queue.ready + run.size
 end
-local keys = {
-  jobs = jobs,
-  ready = KEYS[3],
-  prioritized = KEYS[4],
-  grouped = KEYS[5],
-  groups = KEYS[6],
-  turns = KEYS[7],
-  held = KEYS[8],
-  dead = KEYS[10],
-  failed = failed,
-  kinds = kinds,
-  scheduled = KEYS[14],
-  ids = ids,
-  blocked = KEYS[15],
-  children = KEYS[16],
-  parents = KEYS[17],
-  outbox = KEYS[18],
-  tagged = KEYS[20],
-  results = KEYS[23],
-}
 for _, seq in ipairs(numbers) do
   local stored = redis.call('HMGET', jobs, seq, 'r' .. seq)
   local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
@@ -34018,9 +35286,11 @@ local function end_watch(queue, score)
 end
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
-  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local popped = queue.idle > 0 and redis.pcall('ZPOPMIN', idle) or {}
   local name, score = popped[1], popped[2]
-  if not name then
+  if popped.err then
+    return nil
+  elseif not name then
     queue.idle = 0
     return nil
   end
@@ -34041,7 +35311,7 @@ local function tell_idle(worker, how)
 end
 -- Whether a second one that is not of this process comes by itself by then.
 local function has_second(idle, process, by_ms, now_ms, how)
-  local names = redis.call('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
+  local names = redis.pcall('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
   for _, name in ipairs(names) do
     local ticket = ticket_of(name)
     if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
@@ -34049,6 +35319,13 @@ local function has_second(idle, process, by_ms, now_ms, how)
     end
   end
   return false
+end
+-- One of those waits no more, or several. Answers whether the user may do that.
+local function remove_idle(idle, queue, names)
+  local removed = redis.pcall('ZREM', idle, unpack(names))
+  local may = type(removed) == 'number'
+  queue.idle = queue.idle - (may and removed or 0)
+  return may
 end
 -- Removes those that are gone from the hundred that wait longest.
 local function drop_gone(idle, queue, how)
@@ -34071,7 +35348,7 @@ local function listening_here(processes, how)
   end
   return listening
 end
-  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })
   end
@@ -34083,7 +35360,7 @@ end
     end
   end
   if gone[1] then
-    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+    remove_idle(idle, queue, gone)
   end
 end
 -- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
@@ -34111,10 +35388,10 @@ local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
       end_watch(queue, score)
       local is_late = score >= 2251799813685248 and score < 2251799813685248 + now_ms - 1000
       if not is_late and tell_idle(name, how) then
-        redis.call('ZADD', idle, 2251799813685248 + by_ms, name)
+        redis.pcall('ZADD', idle, 2251799813685248 + by_ms, name)
         return true, own
       end
-      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+      remove_idle(idle, queue, { name })
     end
   end
   return false, own
@@ -34123,7 +35400,7 @@ end
 local function call_second(idle, queue, process, by_ms, now_ms, how)
   local from, count = 0, 10
   while from < 500 do
-    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local some = redis.pcall('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
     local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
     if called or #some < 2 * count then
       return
@@ -34131,7 +35408,7 @@ local function call_second(idle, queue, process, by_ms, now_ms, how)
     from, count = from + own, 100
   end
   -- Behind all others stand those that watch.
-  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
+  call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 -- Sees to it that one that is not of this process comes by then.
 local function see_to_second(idle, queue, process, by_ms, now_ms, how)
@@ -34158,34 +35435,24 @@ local function call_idle(idle, queue, count, now_ms, how)
 end
 local how = { channel = channel, sharded = sharded, counted = counted }
 if queue.settling then
--- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
--- never too late, perhaps too early: leases are extended, and jobs are done.
-
-local function note_due(queue, due_ms)
-  if due_ms < queue.due_ms then
-    queue.due_ms = due_ms
-  end
-end
 -- When a job is tried again, and how it waits until then.
 
 -- A job that was claimed waits again, until it is due.
 local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
-  local is_due = due_ms <= math.floor(now_us / 1000)
-  local state = is_due and 'r' or 's'
+  local state = 's'
+  if due_ms <= math.floor(now_us / 1000) then
+    state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
   redis.call(
     'HSET',
     keys.jobs,
     'r' .. seq,
     pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
   )
-  if is_due then
-    queue.ready = queue.ready + run.size
-    stand_ready(keys, queue, job, seq, false, now_us)
-  else
-    queue.scheduled = queue.scheduled + run.size
-    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
-    note_due(queue, due_ms)
-  end
 end
 local function unblock(keys, queue, seq, run)
   redis.call('ZREM', keys.blocked, seq)
@@ -34404,15 +35671,20 @@ if queue.idle > 0 then
   call_idle(idle, queue, math.min(standing, 8), now_ms, how)
 end
 if queue.counted then
+-- Notes end no call: where the user misses a right to them there are none.
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
   local is_new = minute ~= queue.minute
   if is_new then
-    queue.minute = minute
     noted = struct.pack('>Bc0BHdd', 1, 'm', 0, 0, minute, 0) .. noted
   end
-  if redis.call('APPEND', notes, noted) > 16384 then
--- Puts what is noted into the statistics.
+  local length = redis.pcall('APPEND', notes, noted)
+  if type(length) ~= 'number' then
+    return
+  end
+  queue.minute = minute
+  if length > 16384 then
+-- Puts what is noted into the statistics. Answers whether it did: not where the user misses a right to it.
 -- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
 --   names                       the first names that were met, each behind its length
 --   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
@@ -34618,8 +35890,8 @@ local function enter_period(entered, period, minute, name, tally)
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
-local function changed_periods(stats, notes)
-  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+local function changed_periods(stats, notes, packed_names)
+  local names, entered = read_names(packed_names), {}
   local minutes = tallies_of_notes(notes)
   for _, minute in ipairs(minutes) do
     for _, tally in ipairs(minutes[minute]) do
@@ -34645,20 +35917,26 @@ local function changed_periods(stats, notes)
 end
 
 local function fold(notes, stats)
-  local changed = changed_periods(stats, redis.call('GET', notes))
+  local noted, names = redis.pcall('GET', notes), redis.pcall('HGET', stats, 'names')
+  if type(noted) ~= 'string' or type(names) == 'table' then
+    return false
+  end
+  local changed = changed_periods(stats, noted, names or '')
   local pairs_of = {}
   for field, value in pairs(changed) do
     pairs_of[#pairs_of + 1] = field
     pairs_of[#pairs_of + 1] = value
   end
-  redis.call('HSET', stats, unpack(pairs_of))
-  redis.call('DEL', notes)
+  -- What is folded once is not folded again.
+  return type(redis.pcall('DEL', notes)) == 'number'
+    and type(redis.pcall('HSET', stats, unpack(pairs_of))) == 'number'
 end
-    fold(notes, stats)
-    redis.call('PEXPIRE', stats, '7862400000')
-    queue.minute = 0
+    if fold(notes, stats) then
+      redis.pcall('PEXPIRE', stats, '7862400000')
+      queue.minute = 0
+    end
   elseif is_new then
-    redis.call('PEXPIRE', notes, '7862400000')
+    redis.pcall('PEXPIRE', notes, '7862400000')
   end
 end
 -- What a call has noted for the statistics and counted.
@@ -34732,9 +36010,10 @@ local function send_message(stored, number, events, now_ms)
   send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events > 0 and stored then
-    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  local stored = #events > 0 and redis.pcall('HGET', listeners, 'channel')
+  local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
+  if type(number) == 'number' then
+    send_message(stored, number, events, now_ms)
   end
 end
   publish(listeners, queue.events, now_ms)
@@ -34816,149 +36095,157 @@ return { 'requeued', count, tonumber(left or 0), queue.chores, next_number, queu
     [1, 'lua/queue/requeue-failed.lua', 1],
     [43, 'lua/shared/tell.lua', 1],
     [49, 'lua/shared/queue/state.lua', 1],
-    [75, 'lua/shared/queue/save.lua', 1],
-    [77, 'lua/shared/queue/rate.lua', 1],
-    [82, 'lua/shared/queue/job.lua', 1],
-    [90, 'lua/shared/queue/job.lua', 11],
-    [92, 'lua/shared/queue/plain-head.lua', 1],
-    [95, 'lua/shared/queue/run.lua', 1],
-    [107, 'lua/shared/queue/parents.lua', 1],
-    [121, 'lua/shared/queue/entries.lua', 1],
-    [123, 'lua/shared/queue/names.lua', 1],
-    [126, 'lua/shared/queue/failure.lua', 1],
-    [128, 'lua/shared/queue/groups.lua', 1],
-    [137, 'lua/shared/queue/ready.lua', 10],
-    [140, 'lua/shared/queue/dead.lua', 1],
-    [143, 'lua/shared/queue/end.lua', 1],
-    [145, 'lua/shared/queue/state.lua', 29],
-    [203, 'lua/queue/requeue-failed.lua', 89],
-    [207, 'lua/shared/clock.lua', 1],
-    [213, 'lua/queue/requeue-failed.lua', 93],
-    [218, 'lua/shared/queue/page-of-kind.lua', 16],
-    [226, 'lua/shared/queue/page-of-kind.lua', 1],
-    [240, 'lua/shared/queue/page-of-kind.lua', 24],
-    [248, 'lua/queue/requeue-failed.lua', 99],
-    [250, 'lua/shared/queue/count-job.lua', 1],
-    [263, 'lua/shared/queue/marks.lua', 8],
-    [266, 'lua/shared/queue/marks.lua', 12],
-    [271, 'lua/shared/queue/rate.lua', 6],
-    [281, 'lua/shared/queue/rate.lua', 17],
-    [285, 'lua/shared/queue/rate.lua', 58],
-    [291, 'lua/shared/queue/plain-head.lua', 8],
-    [299, 'lua/shared/queue/job.lua', 45],
-    [345, 'lua/shared/queue/flags.lua', 23],
-    [348, 'lua/shared/queue/flags.lua', 27],
-    [351, 'lua/shared/queue/flags.lua', 31],
-    [355, 'lua/shared/queue/run.lua', 13],
-    [358, 'lua/shared/queue/run.lua', 17],
-    [370, 'lua/shared/queue/parents.lua', 15],
-    [373, 'lua/shared/queue/parents.lua', 24],
-    [380, 'lua/shared/queue/parents.lua', 32],
-    [383, 'lua/shared/queue/parents.lua', 41],
-    [394, 'lua/shared/queue/parents.lua', 53],
-    [403, 'lua/shared/queue/parents.lua', 63],
-    [421, 'lua/shared/queue/parents.lua', 92],
-    [435, 'lua/shared/queue/happened.lua', 1],
-    [447, 'lua/shared/queue/entries.lua', 3],
-    [463, 'lua/shared/queue/history.lua', 8],
-    [470, 'lua/shared/queue/names.lua', 4],
-    [478, 'lua/shared/queue/names.lua', 13],
-    [481, 'lua/shared/queue/names.lua', 27],
-    [491, 'lua/shared/queue/names.lua', 38],
-    [498, 'lua/shared/queue/failure.lua', 7],
-    [502, 'lua/shared/queue/groups.lua', 10],
-    [516, 'lua/shared/queue/groups.lua', 25],
-    [537, 'lua/shared/queue/burst.lua', 6],
-    [544, 'lua/shared/queue/groups.lua', 48],
-    [548, 'lua/shared/queue/groups.lua', 53],
-    [556, 'lua/shared/queue/groups.lua', 62],
-    [578, 'lua/shared/queue/groups.lua', 85],
-    [595, 'lua/shared/queue/groups.lua', 106],
-    [599, 'lua/shared/queue/groups.lua', 111],
-    [606, 'lua/shared/queue/ready.lua', 13],
-    [622, 'lua/shared/queue/dead.lua', 55],
-    [637, 'lua/shared/queue/end.lua', 3],
-    [640, 'lua/shared/queue/keep-end.lua', 1],
-    [652, 'lua/shared/queue/end.lua', 7],
-    [674, 'lua/shared/queue/leave-tags.lua', 1],
-    [684, 'lua/shared/queue/end.lua', 30],
-    [693, 'lua/shared/queue/hold-again.lua', 1],
-    [698, 'lua/shared/queue/hold-again.lua', 7],
-    [704, 'lua/shared/queue/hold-again.lua', 14],
-    [711, 'lua/shared/queue/begin-again.lua', 1],
-    [717, 'lua/shared/queue/keep-end.lua', 1],
-    [729, 'lua/shared/queue/begin-again.lua', 8],
-    [749, 'lua/queue/requeue-failed.lua', 68],
-    [769, 'lua/queue/requeue-failed.lua', 101],
-    [787, 'lua/shared/tell.lua', 7],
-    [790, 'lua/shared/tell.lua', 15],
-    [808, 'lua/shared/tell.lua', 34],
-    [823, 'lua/shared/tell.lua', 50],
-    [831, 'lua/shared/queue/idle.lua', 20],
-    [837, 'lua/shared/queue/idle.lua', 27],
-    [849, 'lua/shared/queue/idle.lua', 40],
-    [852, 'lua/shared/queue/idle.lua', 44],
-    [855, 'lua/shared/queue/idle.lua', 48],
-    [860, 'lua/shared/queue/idle.lua', 54],
-    [871, 'lua/shared/queue/idle.lua', 66],
-    [873, 'lua/shared/listening.lua', 1],
-    [892, 'lua/shared/queue/idle.lua', 69],
-    [907, 'lua/shared/queue/idle.lua', 85],
-    [920, 'lua/shared/queue/idle.lua', 99],
-    [940, 'lua/shared/queue/idle.lua', 120],
-    [954, 'lua/shared/queue/idle.lua', 135],
-    [960, 'lua/shared/queue/idle.lua', 142],
-    [977, 'lua/queue/requeue-failed.lua', 98],
-    [978, 'lua/queue/requeue-failed.lua', 119],
-    [979, 'lua/shared/queue/note-due.lua', 1],
-    [987, 'lua/shared/queue/backoff.lua', 1],
-    [989, 'lua/shared/queue/backoff.lua', 22],
-    [1008, 'lua/shared/queue/parents.lua', 36],
-    [1012, 'lua/shared/queue/unblock.lua', 1],
-    [1018, 'lua/shared/queue/outbox.lua', 1],
-    [1029, 'lua/shared/queue/note-end.lua', 6],
-    [1054, 'lua/shared/queue/cancel.lua', 1],
-    [1062, 'lua/shared/queue/settle.lua', 19],
-    [1063, 'lua/shared/queue/failure.lua', 3],
-    [1066, 'lua/shared/queue/dead.lua', 4],
-    [1074, 'lua/shared/queue/dead.lua', 13],
-    [1093, 'lua/shared/queue/dead.lua', 33],
-    [1114, 'lua/shared/queue/settle.lua', 22],
-    [1156, 'lua/shared/queue/parents.lua', 19],
-    [1160, 'lua/shared/queue/settle.lua', 64],
-    [1176, 'lua/shared/queue/put-out-end.lua', 1],
-    [1184, 'lua/shared/queue/settle.lua', 81],
-    [1203, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1206, 'lua/shared/queue/idle.lua', 175],
-    [1208, 'lua/shared/queue/idle.lua', 171],
-    [1211, 'lua/shared/queue/idle.lua', 177],
-    [1215, 'lua/shared/queue/see-to-rest.lua', 4],
-    [1218, 'lua/queue/requeue-failed.lua', 122],
-    [1225, 'lua/shared/queue/leave-notes.lua', 15],
-    [1233, 'lua/shared/queue/fold.lua', 1],
-    [1234, 'lua/shared/queue/statistics.lua', 1],
-    [1241, 'lua/shared/queue/statistics.lua', 9],
-    [1246, 'lua/shared/queue/statistics.lua', 16],
-    [1464, 'lua/shared/queue/fold.lua', 3],
-    [1475, 'lua/shared/queue/leave-notes.lua', 24],
-    [1482, 'lua/shared/queue/packed-notes.lua', 1],
-    [1483, 'lua/shared/queue/packed-notes.lua', 3],
-    [1491, 'lua/queue/requeue-failed.lua', 131],
-    [1494, 'lua/shared/queue/publish.lua', 1],
-    [1495, 'lua/shared/queue/message.lua', 1],
-    [1505, 'lua/shared/queue/spelled.lua', 1],
-    [1513, 'lua/shared/queue/send.lua', 1],
-    [1529, 'lua/shared/queue/message.lua', 13],
-    [1552, 'lua/shared/queue/publish.lua', 3],
-    [1558, 'lua/queue/requeue-failed.lua', 135],
-    [1560, 'lua/shared/queue/save.lua', 66],
-    [1562, 'lua/shared/queue/save.lua', 15],
-    [1597, 'lua/shared/queue/save.lua', 68],
-    [1599, 'lua/shared/queue/save.lua', 51],
-    [1605, 'lua/shared/queue/save-awaited.lua', 5],
-    [1616, 'lua/shared/queue/save.lua', 58],
-    [1623, 'lua/shared/queue/save.lua', 70],
-    [1626, 'lua/queue/requeue-failed.lua', 137],
+    [75, 'lua/shared/queue/rights.lua', 1],
+    [79, 'lua/shared/queue/save.lua', 1],
+    [81, 'lua/shared/queue/rate.lua', 1],
+    [86, 'lua/shared/queue/job.lua', 1],
+    [94, 'lua/shared/queue/job.lua', 11],
+    [96, 'lua/shared/queue/plain-head.lua', 1],
+    [99, 'lua/shared/queue/run.lua', 1],
+    [111, 'lua/shared/queue/parents.lua', 1],
+    [125, 'lua/shared/queue/entries.lua', 1],
+    [127, 'lua/shared/queue/names.lua', 1],
+    [130, 'lua/shared/queue/failure.lua', 1],
+    [132, 'lua/shared/queue/groups.lua', 1],
+    [141, 'lua/shared/queue/note-due.lua', 1],
+    [144, 'lua/shared/queue/ready.lua', 11],
+    [147, 'lua/shared/queue/dead.lua', 1],
+    [150, 'lua/shared/queue/end.lua', 1],
+    [152, 'lua/shared/queue/state.lua', 29],
+    [210, 'lua/queue/requeue-failed.lua', 90],
+    [214, 'lua/shared/clock.lua', 1],
+    [220, 'lua/queue/requeue-failed.lua', 94],
+    [225, 'lua/shared/queue/rights.lua', 9],
+    [238, 'lua/queue/requeue-failed.lua', 69],
+    [258, 'lua/queue/requeue-failed.lua', 100],
+    [259, 'lua/shared/queue/page-of-kind.lua', 16],
+    [267, 'lua/shared/queue/page-of-kind.lua', 1],
+    [281, 'lua/shared/queue/page-of-kind.lua', 24],
+    [289, 'lua/queue/requeue-failed.lua', 101],
+    [291, 'lua/shared/queue/count-job.lua', 1],
+    [304, 'lua/shared/queue/marks.lua', 8],
+    [307, 'lua/shared/queue/marks.lua', 12],
+    [312, 'lua/shared/queue/rate.lua', 6],
+    [322, 'lua/shared/queue/rate.lua', 17],
+    [326, 'lua/shared/queue/rate.lua', 58],
+    [332, 'lua/shared/queue/plain-head.lua', 8],
+    [340, 'lua/shared/queue/job.lua', 45],
+    [386, 'lua/shared/queue/flags.lua', 23],
+    [389, 'lua/shared/queue/flags.lua', 27],
+    [392, 'lua/shared/queue/flags.lua', 31],
+    [396, 'lua/shared/queue/run.lua', 13],
+    [399, 'lua/shared/queue/run.lua', 17],
+    [411, 'lua/shared/queue/parents.lua', 15],
+    [414, 'lua/shared/queue/parents.lua', 24],
+    [421, 'lua/shared/queue/parents.lua', 32],
+    [424, 'lua/shared/queue/parents.lua', 41],
+    [435, 'lua/shared/queue/parents.lua', 53],
+    [444, 'lua/shared/queue/parents.lua', 63],
+    [462, 'lua/shared/queue/parents.lua', 92],
+    [476, 'lua/shared/queue/happened.lua', 1],
+    [488, 'lua/shared/queue/entries.lua', 3],
+    [504, 'lua/shared/queue/history.lua', 8],
+    [511, 'lua/shared/queue/names.lua', 4],
+    [519, 'lua/shared/queue/names.lua', 13],
+    [522, 'lua/shared/queue/names.lua', 27],
+    [532, 'lua/shared/queue/names.lua', 38],
+    [539, 'lua/shared/queue/failure.lua', 7],
+    [543, 'lua/shared/queue/groups.lua', 10],
+    [557, 'lua/shared/queue/groups.lua', 25],
+    [578, 'lua/shared/queue/burst.lua', 6],
+    [585, 'lua/shared/queue/groups.lua', 48],
+    [589, 'lua/shared/queue/groups.lua', 53],
+    [597, 'lua/shared/queue/groups.lua', 62],
+    [619, 'lua/shared/queue/groups.lua', 85],
+    [627, 'lua/shared/queue/groups.lua', 94],
+    [630, 'lua/shared/queue/groups.lua', 98],
+    [652, 'lua/shared/queue/groups.lua', 124],
+    [656, 'lua/shared/queue/groups.lua', 129],
+    [662, 'lua/shared/queue/note-due.lua', 4],
+    [667, 'lua/shared/queue/ready.lua', 14],
+    [685, 'lua/shared/queue/ready.lua', 33],
+    [697, 'lua/shared/queue/dead.lua', 55],
+    [712, 'lua/shared/queue/end.lua', 3],
+    [715, 'lua/shared/queue/keep-end.lua', 1],
+    [727, 'lua/shared/queue/end.lua', 7],
+    [749, 'lua/shared/queue/leave-tags.lua', 1],
+    [759, 'lua/shared/queue/end.lua', 30],
+    [768, 'lua/shared/queue/hold-again.lua', 1],
+    [773, 'lua/shared/queue/hold-again.lua', 7],
+    [779, 'lua/shared/queue/hold-again.lua', 14],
+    [786, 'lua/shared/queue/begin-again.lua', 1],
+    [792, 'lua/shared/queue/keep-end.lua', 1],
+    [804, 'lua/shared/queue/begin-again.lua', 8],
+    [823, 'lua/queue/requeue-failed.lua', 103],
+    [841, 'lua/shared/tell.lua', 7],
+    [844, 'lua/shared/tell.lua', 15],
+    [862, 'lua/shared/tell.lua', 34],
+    [877, 'lua/shared/tell.lua', 50],
+    [885, 'lua/shared/queue/idle.lua', 22],
+    [891, 'lua/shared/queue/idle.lua', 29],
+    [905, 'lua/shared/queue/idle.lua', 44],
+    [908, 'lua/shared/queue/idle.lua', 48],
+    [911, 'lua/shared/queue/idle.lua', 52],
+    [916, 'lua/shared/queue/idle.lua', 58],
+    [927, 'lua/shared/queue/idle.lua', 70],
+    [934, 'lua/shared/queue/idle.lua', 78],
+    [936, 'lua/shared/listening.lua', 1],
+    [955, 'lua/shared/queue/idle.lua', 81],
+    [970, 'lua/shared/queue/idle.lua', 97],
+    [983, 'lua/shared/queue/idle.lua', 111],
+    [1003, 'lua/shared/queue/idle.lua', 132],
+    [1017, 'lua/shared/queue/idle.lua', 147],
+    [1023, 'lua/shared/queue/idle.lua', 154],
+    [1040, 'lua/queue/requeue-failed.lua', 99],
+    [1041, 'lua/queue/requeue-failed.lua', 121],
+    [1042, 'lua/shared/queue/backoff.lua', 1],
+    [1044, 'lua/shared/queue/backoff.lua', 22],
+    [1061, 'lua/shared/queue/parents.lua', 36],
+    [1065, 'lua/shared/queue/unblock.lua', 1],
+    [1071, 'lua/shared/queue/outbox.lua', 1],
+    [1082, 'lua/shared/queue/note-end.lua', 6],
+    [1107, 'lua/shared/queue/cancel.lua', 1],
+    [1115, 'lua/shared/queue/settle.lua', 19],
+    [1116, 'lua/shared/queue/failure.lua', 3],
+    [1119, 'lua/shared/queue/dead.lua', 4],
+    [1127, 'lua/shared/queue/dead.lua', 13],
+    [1146, 'lua/shared/queue/dead.lua', 33],
+    [1167, 'lua/shared/queue/settle.lua', 22],
+    [1209, 'lua/shared/queue/parents.lua', 19],
+    [1213, 'lua/shared/queue/settle.lua', 64],
+    [1229, 'lua/shared/queue/put-out-end.lua', 1],
+    [1237, 'lua/shared/queue/settle.lua', 81],
+    [1256, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1259, 'lua/shared/queue/idle.lua', 185],
+    [1261, 'lua/shared/queue/idle.lua', 181],
+    [1264, 'lua/shared/queue/idle.lua', 187],
+    [1268, 'lua/shared/queue/see-to-rest.lua', 4],
+    [1271, 'lua/queue/requeue-failed.lua', 124],
+    [1278, 'lua/shared/queue/leave-notes.lua', 15],
+    [1291, 'lua/shared/queue/fold.lua', 1],
+    [1292, 'lua/shared/queue/statistics.lua', 1],
+    [1299, 'lua/shared/queue/statistics.lua', 9],
+    [1304, 'lua/shared/queue/statistics.lua', 16],
+    [1522, 'lua/shared/queue/fold.lua', 3],
+    [1538, 'lua/shared/queue/leave-notes.lua', 29],
+    [1546, 'lua/shared/queue/packed-notes.lua', 1],
+    [1547, 'lua/shared/queue/packed-notes.lua', 3],
+    [1555, 'lua/queue/requeue-failed.lua', 133],
+    [1558, 'lua/shared/queue/publish.lua', 1],
+    [1559, 'lua/shared/queue/message.lua', 1],
+    [1569, 'lua/shared/queue/spelled.lua', 1],
+    [1577, 'lua/shared/queue/send.lua', 1],
+    [1593, 'lua/shared/queue/message.lua', 13],
+    [1616, 'lua/shared/queue/publish.lua', 3],
+    [1623, 'lua/queue/requeue-failed.lua', 137],
+    [1625, 'lua/shared/queue/save.lua', 66],
+    [1627, 'lua/shared/queue/save.lua', 15],
+    [1662, 'lua/shared/queue/save.lua', 68],
+    [1664, 'lua/shared/queue/save.lua', 51],
+    [1670, 'lua/shared/queue/save-awaited.lua', 5],
+    [1681, 'lua/shared/queue/save.lua', 58],
+    [1688, 'lua/shared/queue/save.lua', 70],
+    [1691, 'lua/queue/requeue-failed.lua', 139],
   ],
   encode(args) {
     return withoutDefaults([
@@ -35020,7 +36307,7 @@ function readOutcomesOfRequeueRequeued(part: Reply | undefined): (string)[] {
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
   script: {
     name: 'queue/requeue',
-    sha1: 'f1575ea05cdd5f44c5674ffe6724dfc7ba66a5f5',
+    sha1: '86513cb1afb390b54fd7d0422640ce9dd1e543e0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -35090,6 +36377,10 @@ local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
+-- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
+-- before it has changed anything. What frees comes first, so that a server out of memory goes on; a call that such a server is to
+-- refuse asks before.
+
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
 -- A rate, as the generic cell rate algorithm of shared/rate-limit/gcra: \`rate_limit\` starts flow back in a window, and
@@ -35151,6 +36442,9 @@ local USUAL, USUAL_HEAD = 255, '\\255'
 -- In the hash of groups, under its name:
 --   '<number> <ready> <claimed> <in_ring> <paused> <concurrency> <rate_limit> <rate_window_ms> <arrival_us>'
 -- Its burst stands beside it; see shared/queue/burst.
+
+-- From when on something may be due: a scheduled job, or a lease that ends. Whoever comes earlier need not look. It is
+-- never too late, perhaps too early: leases are extended, and jobs are done.
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
@@ -35233,6 +36527,38 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
+local function try_rights(meta, queue, keys)
+  redis.call('HDEL', keys.jobs, '')
+  redis.call('ZREM', keys.parents, '')
+  redis.call('ZADD', keys.parents, 'XX', '0', '')
+  redis.call('HGET', keys.jobs, '')
+  redis.call('HEXISTS', keys.jobs, '')
+  redis.call('ZSCORE', keys.parents, '')
+  redis.call('ZRANGEBYSCORE', keys.parents, '+inf', '-inf')
+  redis.call('ZRANGEBYLEX', keys.children, '+', '-')
+  if queue.began_us > 0 then
+    redis.call('HSET', meta, 'codec', queue.codec)
+  end
+end
+local keys = {
+  jobs = jobs,
+  ready = KEYS[3],
+  prioritized = KEYS[4],
+  scheduled = KEYS[5],
+  grouped = KEYS[6],
+  groups = KEYS[7],
+  turns = KEYS[8],
+  held = KEYS[9],
+  dead = KEYS[11],
+  failed = KEYS[12],
+  kinds = KEYS[13],
+  done = KEYS[14],
+  blocked = KEYS[16],
+  children = KEYS[17],
+  parents = KEYS[18],
+  results = KEYS[20],
+}
+try_rights(meta, queue, keys)
 local outcomes, requeued = {}, 0
 local function is_marked(queue, mark)
   return queue.marks % (mark * 2) >= mark
@@ -35491,22 +36817,38 @@ local function save_group(groups, name, group, now_us)
   )
   redis.call('HSET', groups, name, text)
 end
--- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
-local function enter_ring(turns, held, name, group, now_us)
-  if group.in_ring or group.paused or group.ready == 0 then
-    return
-  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
-    return
-  elseif group.rate_limit > 0 then
-    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
-    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
-    if wait_ms > 0 then
-      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
-      return
-    end
+-- Until when the rate of a group holds it back, in milliseconds from now; 0: it does not.
+local function held_for_ms(group, now_us)
+  if group.rate_limit == 0 then
+    return 0
   end
-  group.in_ring = true
-  redis.call('RPUSH', turns, name)
+  group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+  return next_start_in_ms(group.arrival_us, group, now_us)
+end
+local function hold_back(held, name, wait_ms, now_us)
+  redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+end
+-- Saves a group, and puts it into the ring, or out of mind until its rate lets it in, where it may not be served now. Without the right
+-- to put it into the ring it is looked at again at once, by whoever claims. Answers whether it is held back.
+local function place_group(keys, name, group, now_us)
+  local is_full = group.concurrency > 0 and group.claimed >= group.concurrency
+  if group.in_ring or group.paused or group.ready == 0 or is_full then
+    save_group(keys.groups, name, group, now_us)
+    return false
+  end
+  local wait_ms = held_for_ms(group, now_us)
+  group.in_ring = wait_ms == 0
+  save_group(keys.groups, name, group, now_us)
+  if not group.in_ring then
+    hold_back(keys.held, name, wait_ms, now_us)
+    return true
+  elseif type(redis.pcall('RPUSH', keys.turns, name)) == 'table' then
+    group.in_ring = false
+    save_group(keys.groups, name, group, now_us)
+    hold_back(keys.held, name, 0, now_us)
+    return true
+  end
+  return false
 end
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
@@ -35516,8 +36858,7 @@ local function join_group(keys, queue, job, seq, in_front, now_us)
   local group = open_group(keys.groups, queue, job.group)
   redis.call('ZADD', keys.grouped, group.number, (in_front and '0000000000' or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(keys.turns, keys.held, job.group, group, now_us)
-  save_group(keys.groups, job.group, group, now_us)
+  place_group(keys, job.group, group, now_us)
 end
 -- A ready job of a group goes elsewhere. False when it was not there.
 local function leave_group(grouped, groups, job, seq, now_us)
@@ -35529,8 +36870,14 @@ local function leave_group(grouped, groups, job, seq, now_us)
   save_group(groups, job.group, group, now_us)
   return true
 end
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
+-- Answers whether it stands: not where it needs a right to the list that the user misses.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, 2)
@@ -35540,10 +36887,23 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     redis.call('ZADD', keys.prioritized, in_front and '-4294967296' or -job.priority, seq)
   elseif in_front then
     set_mark(queue, RETURNED)
-    redis.call('LPUSH', keys.ready, seq)
+    return type(redis.pcall('LPUSH', keys.ready, seq)) == 'number'
   else
-    redis.call('RPUSH', keys.ready, seq)
+    return type(redis.pcall('RPUSH', keys.ready, seq)) == 'number'
   end
+  return true
+end
+-- As stand_ready, of so many bytes. Where it cannot stand it is due at once, and comes to stand with all that is. Answers its state.
+local function place_ready(keys, queue, job, seq, size, state, now_us)
+  if stand_ready(keys, queue, job, seq, state == 'b', now_us) then
+    queue.ready = queue.ready + size
+    return state
+  end
+  local now_ms = math.floor(now_us / 1000)
+  redis.call('ZADD', keys.scheduled, string.format('%.0f', now_ms), seq)
+  note_due(queue, now_ms)
+  queue.scheduled = queue.scheduled + size
+  return 's'
 end
 -- Takes a ready job from where it stands.
 local function leave_ready(keys, queue, job, seq, now_us)
@@ -35663,34 +37023,15 @@ end
   end
   happened(queue, 'requeued', seq, job, run, '')
   note_history(keys.jobs, seq, run, 'q', now_ms, 0, '')
+  local state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
   redis.call(
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('r', run.token, 0, now_ms, run.size, run.flags, run.name)
+    pack_run(state, run.token, 0, now_ms, run.size, run.flags, run.name)
   )
   redis.call('HDEL', keys.jobs, 'o' .. seq)
-  stand_ready(keys, queue, job, seq, false, now_us)
-  queue.ready = queue.ready + run.size
 end
-local keys = {
-  jobs = jobs,
-  ready = KEYS[3],
-  prioritized = KEYS[4],
-  scheduled = KEYS[5],
-  grouped = KEYS[6],
-  groups = KEYS[7],
-  turns = KEYS[8],
-  held = KEYS[9],
-  dead = KEYS[11],
-  failed = KEYS[12],
-  kinds = KEYS[13],
-  done = KEYS[14],
-  blocked = KEYS[16],
-  children = KEYS[17],
-  parents = KEYS[18],
-  results = KEYS[20],
-}
 for at = wanted_at, #wanted, 1 do
   if not may_displace_more(queue) then
     break
@@ -35759,9 +37100,11 @@ local function end_watch(queue, score)
 end
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
-  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local popped = queue.idle > 0 and redis.pcall('ZPOPMIN', idle) or {}
   local name, score = popped[1], popped[2]
-  if not name then
+  if popped.err then
+    return nil
+  elseif not name then
     queue.idle = 0
     return nil
   end
@@ -35774,6 +37117,13 @@ local function ticket_of(worker)
 end
 local function come_message(ticket)
   return 'come ' .. ticket.id .. ' 0'
+end
+-- One of those waits no more, or several. Answers whether the user may do that.
+local function remove_idle(idle, queue, names)
+  local removed = redis.pcall('ZREM', idle, unpack(names))
+  local may = type(removed) == 'number'
+  queue.idle = queue.idle - (may and removed or 0)
+  return may
 end
 -- Removes those that are gone from the hundred that wait longest.
 local function drop_gone(idle, queue, how)
@@ -35796,7 +37146,7 @@ local function listening_here(processes, how)
   end
   return listening
 end
-  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })
   end
@@ -35808,7 +37158,7 @@ end
     end
   end
   if gone[1] then
-    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+    remove_idle(idle, queue, gone)
   end
 end
 -- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
@@ -35840,7 +37190,7 @@ end
 local function see_to_second(idle, queue, process, by_ms, now_ms, how)
 -- Whether a second one that is not of this process comes by itself by then.
 local function has_second(idle, process, by_ms, now_ms, how)
-  local names = redis.call('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
+  local names = redis.pcall('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
   for _, name in ipairs(names) do
     local ticket = ticket_of(name)
     if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
@@ -35878,16 +37228,16 @@ local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
       end_watch(queue, score)
       local is_late = score >= 2251799813685248 and score < 2251799813685248 + now_ms - 1000
       if not is_late and tell_idle(name, how) then
-        redis.call('ZADD', idle, 2251799813685248 + by_ms, name)
+        redis.pcall('ZADD', idle, 2251799813685248 + by_ms, name)
         return true, own
       end
-      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+      remove_idle(idle, queue, { name })
     end
   end
   return false, own
 end
   while from < 500 do
-    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local some = redis.pcall('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
     local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
     if called or #some < 2 * count then
       return
@@ -35895,7 +37245,7 @@ end
     from, count = from + own, 100
   end
   -- Behind all others stand those that watch.
-  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
+  call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
     call_second(idle, queue, process, by_ms, now_ms, how)
   end
@@ -35971,9 +37321,10 @@ local function send_message(stored, number, events, now_ms)
   send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events > 0 and stored then
-    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  local stored = #events > 0 and redis.pcall('HGET', listeners, 'channel')
+  local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
+  if type(number) == 'number' then
+    send_message(stored, number, events, now_ms)
   end
 end
   publish(listeners, queue.events, now_ms)
@@ -36053,112 +37404,121 @@ return { 'requeued', outcomes }
     [1, 'lua/queue/requeue.lua', 1],
     [36, 'lua/shared/tell.lua', 1],
     [42, 'lua/shared/queue/state.lua', 1],
-    [68, 'lua/shared/queue/save.lua', 1],
-    [70, 'lua/shared/queue/rate.lua', 1],
-    [75, 'lua/shared/queue/job.lua', 1],
-    [83, 'lua/shared/queue/job.lua', 11],
-    [85, 'lua/shared/queue/plain-head.lua', 1],
-    [88, 'lua/shared/queue/run.lua', 1],
-    [100, 'lua/shared/queue/parents.lua', 1],
-    [114, 'lua/shared/queue/entries.lua', 1],
-    [116, 'lua/shared/queue/names.lua', 1],
-    [119, 'lua/shared/queue/failure.lua', 1],
-    [121, 'lua/shared/queue/groups.lua', 1],
-    [130, 'lua/shared/queue/ready.lua', 10],
-    [133, 'lua/shared/queue/dead.lua', 1],
-    [136, 'lua/shared/queue/find.lua', 1],
-    [138, 'lua/shared/queue/state.lua', 29],
-    [196, 'lua/queue/requeue.lua', 80],
-    [200, 'lua/shared/clock.lua', 1],
-    [206, 'lua/queue/requeue.lua', 84],
-    [212, 'lua/shared/queue/marks.lua', 8],
-    [215, 'lua/shared/queue/marks.lua', 12],
-    [220, 'lua/shared/queue/rate.lua', 6],
-    [230, 'lua/shared/queue/rate.lua', 17],
-    [234, 'lua/shared/queue/rate.lua', 58],
-    [240, 'lua/shared/queue/plain-head.lua', 8],
-    [248, 'lua/shared/queue/job.lua', 45],
-    [294, 'lua/shared/queue/flags.lua', 23],
-    [297, 'lua/shared/queue/flags.lua', 27],
-    [300, 'lua/shared/queue/flags.lua', 31],
-    [304, 'lua/shared/queue/body.lua', 23],
-    [307, 'lua/shared/queue/run.lua', 13],
-    [310, 'lua/shared/queue/run.lua', 17],
-    [322, 'lua/shared/queue/parents.lua', 15],
-    [325, 'lua/shared/queue/parents.lua', 32],
-    [328, 'lua/shared/queue/parents.lua', 36],
-    [332, 'lua/shared/queue/parents.lua', 41],
-    [343, 'lua/shared/queue/happened.lua', 1],
-    [355, 'lua/shared/queue/entries.lua', 3],
-    [371, 'lua/shared/queue/history.lua', 8],
-    [378, 'lua/shared/queue/names.lua', 4],
-    [386, 'lua/shared/queue/names.lua', 13],
-    [389, 'lua/shared/queue/failure.lua', 7],
-    [393, 'lua/shared/queue/groups.lua', 10],
-    [407, 'lua/shared/queue/groups.lua', 25],
-    [428, 'lua/shared/queue/burst.lua', 6],
-    [435, 'lua/shared/queue/groups.lua', 48],
-    [439, 'lua/shared/queue/groups.lua', 53],
-    [447, 'lua/shared/queue/groups.lua', 62],
-    [469, 'lua/shared/queue/groups.lua', 85],
-    [486, 'lua/shared/queue/groups.lua', 106],
-    [490, 'lua/shared/queue/groups.lua', 111],
-    [497, 'lua/shared/queue/groups.lua', 119],
-    [507, 'lua/shared/queue/ready.lua', 13],
-    [523, 'lua/shared/queue/ready.lua', 30],
-    [532, 'lua/shared/queue/dead.lua', 55],
-    [547, 'lua/shared/queue/find.lua', 3],
-    [559, 'lua/shared/queue/find.lua', 16],
-    [569, 'lua/shared/queue/find.lua', 27],
-    [572, 'lua/shared/queue/displace.lua', 6],
-    [575, 'lua/shared/queue/displace.lua', 10],
-    [595, 'lua/shared/queue/hold-again.lua', 1],
-    [600, 'lua/shared/queue/hold-again.lua', 7],
-    [606, 'lua/shared/queue/hold-again.lua', 14],
-    [613, 'lua/shared/queue/begin-again.lua', 1],
-    [619, 'lua/shared/queue/keep-end.lua', 1],
-    [631, 'lua/shared/queue/begin-again.lua', 8],
-    [651, 'lua/queue/requeue.lua', 61],
-    [669, 'lua/queue/requeue.lua', 90],
-    [691, 'lua/shared/queue/idle.lua', 142],
-    [693, 'lua/shared/tell.lua', 7],
-    [696, 'lua/shared/tell.lua', 15],
-    [714, 'lua/shared/tell.lua', 34],
-    [729, 'lua/shared/queue/idle.lua', 20],
-    [735, 'lua/shared/queue/idle.lua', 27],
-    [747, 'lua/shared/queue/idle.lua', 40],
-    [750, 'lua/shared/queue/idle.lua', 44],
-    [753, 'lua/shared/queue/idle.lua', 66],
-    [755, 'lua/shared/listening.lua', 1],
-    [774, 'lua/shared/queue/idle.lua', 69],
-    [789, 'lua/shared/queue/idle.lua', 85],
-    [802, 'lua/shared/queue/idle.lua', 144],
-    [814, 'lua/shared/queue/idle.lua', 135],
-    [816, 'lua/shared/queue/idle.lua', 54],
-    [827, 'lua/shared/queue/idle.lua', 137],
-    [828, 'lua/shared/queue/idle.lua', 120],
-    [831, 'lua/shared/tell.lua', 50],
-    [839, 'lua/shared/queue/idle.lua', 48],
-    [844, 'lua/shared/queue/idle.lua', 99],
-    [864, 'lua/shared/queue/idle.lua', 123],
-    [875, 'lua/shared/queue/idle.lua', 138],
-    [878, 'lua/shared/queue/idle.lua', 156],
-    [881, 'lua/queue/requeue.lua', 112],
-    [890, 'lua/shared/queue/publish.lua', 1],
-    [891, 'lua/shared/queue/message.lua', 1],
-    [901, 'lua/shared/queue/spelled.lua', 1],
-    [909, 'lua/shared/queue/send.lua', 1],
-    [925, 'lua/shared/queue/message.lua', 13],
-    [948, 'lua/shared/queue/publish.lua', 3],
-    [954, 'lua/queue/requeue.lua', 122],
-    [956, 'lua/shared/queue/save.lua', 66],
-    [958, 'lua/shared/queue/save.lua', 15],
-    [993, 'lua/shared/queue/save.lua', 68],
-    [995, 'lua/shared/queue/save.lua', 51],
-    [1001, 'lua/shared/queue/save-awaited.lua', 5],
-    [1012, 'lua/shared/queue/save.lua', 58],
-    [1019, 'lua/shared/queue/save.lua', 70],
-    [1022, 'lua/queue/requeue.lua', 124],
+    [68, 'lua/shared/queue/rights.lua', 1],
+    [72, 'lua/shared/queue/save.lua', 1],
+    [74, 'lua/shared/queue/rate.lua', 1],
+    [79, 'lua/shared/queue/job.lua', 1],
+    [87, 'lua/shared/queue/job.lua', 11],
+    [89, 'lua/shared/queue/plain-head.lua', 1],
+    [92, 'lua/shared/queue/run.lua', 1],
+    [104, 'lua/shared/queue/parents.lua', 1],
+    [118, 'lua/shared/queue/entries.lua', 1],
+    [120, 'lua/shared/queue/names.lua', 1],
+    [123, 'lua/shared/queue/failure.lua', 1],
+    [125, 'lua/shared/queue/groups.lua', 1],
+    [134, 'lua/shared/queue/note-due.lua', 1],
+    [137, 'lua/shared/queue/ready.lua', 11],
+    [140, 'lua/shared/queue/dead.lua', 1],
+    [143, 'lua/shared/queue/find.lua', 1],
+    [145, 'lua/shared/queue/state.lua', 29],
+    [203, 'lua/queue/requeue.lua', 81],
+    [207, 'lua/shared/clock.lua', 1],
+    [213, 'lua/queue/requeue.lua', 85],
+    [218, 'lua/shared/queue/rights.lua', 9],
+    [231, 'lua/queue/requeue.lua', 62],
+    [249, 'lua/queue/requeue.lua', 90],
+    [251, 'lua/shared/queue/marks.lua', 8],
+    [254, 'lua/shared/queue/marks.lua', 12],
+    [259, 'lua/shared/queue/rate.lua', 6],
+    [269, 'lua/shared/queue/rate.lua', 17],
+    [273, 'lua/shared/queue/rate.lua', 58],
+    [279, 'lua/shared/queue/plain-head.lua', 8],
+    [287, 'lua/shared/queue/job.lua', 45],
+    [333, 'lua/shared/queue/flags.lua', 23],
+    [336, 'lua/shared/queue/flags.lua', 27],
+    [339, 'lua/shared/queue/flags.lua', 31],
+    [343, 'lua/shared/queue/body.lua', 23],
+    [346, 'lua/shared/queue/run.lua', 13],
+    [349, 'lua/shared/queue/run.lua', 17],
+    [361, 'lua/shared/queue/parents.lua', 15],
+    [364, 'lua/shared/queue/parents.lua', 32],
+    [367, 'lua/shared/queue/parents.lua', 36],
+    [371, 'lua/shared/queue/parents.lua', 41],
+    [382, 'lua/shared/queue/happened.lua', 1],
+    [394, 'lua/shared/queue/entries.lua', 3],
+    [410, 'lua/shared/queue/history.lua', 8],
+    [417, 'lua/shared/queue/names.lua', 4],
+    [425, 'lua/shared/queue/names.lua', 13],
+    [428, 'lua/shared/queue/failure.lua', 7],
+    [432, 'lua/shared/queue/groups.lua', 10],
+    [446, 'lua/shared/queue/groups.lua', 25],
+    [467, 'lua/shared/queue/burst.lua', 6],
+    [474, 'lua/shared/queue/groups.lua', 48],
+    [478, 'lua/shared/queue/groups.lua', 53],
+    [486, 'lua/shared/queue/groups.lua', 62],
+    [508, 'lua/shared/queue/groups.lua', 85],
+    [516, 'lua/shared/queue/groups.lua', 94],
+    [519, 'lua/shared/queue/groups.lua', 98],
+    [541, 'lua/shared/queue/groups.lua', 124],
+    [545, 'lua/shared/queue/groups.lua', 129],
+    [551, 'lua/shared/queue/groups.lua', 136],
+    [561, 'lua/shared/queue/note-due.lua', 4],
+    [566, 'lua/shared/queue/ready.lua', 14],
+    [584, 'lua/shared/queue/ready.lua', 33],
+    [596, 'lua/shared/queue/ready.lua', 46],
+    [605, 'lua/shared/queue/dead.lua', 55],
+    [620, 'lua/shared/queue/find.lua', 3],
+    [632, 'lua/shared/queue/find.lua', 16],
+    [642, 'lua/shared/queue/find.lua', 27],
+    [645, 'lua/shared/queue/displace.lua', 6],
+    [648, 'lua/shared/queue/displace.lua', 10],
+    [668, 'lua/shared/queue/hold-again.lua', 1],
+    [673, 'lua/shared/queue/hold-again.lua', 7],
+    [679, 'lua/shared/queue/hold-again.lua', 14],
+    [686, 'lua/shared/queue/begin-again.lua', 1],
+    [692, 'lua/shared/queue/keep-end.lua', 1],
+    [704, 'lua/shared/queue/begin-again.lua', 8],
+    [723, 'lua/queue/requeue.lua', 92],
+    [745, 'lua/shared/queue/idle.lua', 154],
+    [747, 'lua/shared/tell.lua', 7],
+    [750, 'lua/shared/tell.lua', 15],
+    [768, 'lua/shared/tell.lua', 34],
+    [783, 'lua/shared/queue/idle.lua', 22],
+    [789, 'lua/shared/queue/idle.lua', 29],
+    [803, 'lua/shared/queue/idle.lua', 44],
+    [806, 'lua/shared/queue/idle.lua', 48],
+    [809, 'lua/shared/queue/idle.lua', 70],
+    [816, 'lua/shared/queue/idle.lua', 78],
+    [818, 'lua/shared/listening.lua', 1],
+    [837, 'lua/shared/queue/idle.lua', 81],
+    [852, 'lua/shared/queue/idle.lua', 97],
+    [865, 'lua/shared/queue/idle.lua', 156],
+    [877, 'lua/shared/queue/idle.lua', 147],
+    [879, 'lua/shared/queue/idle.lua', 58],
+    [890, 'lua/shared/queue/idle.lua', 149],
+    [891, 'lua/shared/queue/idle.lua', 132],
+    [894, 'lua/shared/tell.lua', 50],
+    [902, 'lua/shared/queue/idle.lua', 52],
+    [907, 'lua/shared/queue/idle.lua', 111],
+    [927, 'lua/shared/queue/idle.lua', 135],
+    [938, 'lua/shared/queue/idle.lua', 150],
+    [941, 'lua/shared/queue/idle.lua', 168],
+    [944, 'lua/queue/requeue.lua', 114],
+    [953, 'lua/shared/queue/publish.lua', 1],
+    [954, 'lua/shared/queue/message.lua', 1],
+    [964, 'lua/shared/queue/spelled.lua', 1],
+    [972, 'lua/shared/queue/send.lua', 1],
+    [988, 'lua/shared/queue/message.lua', 13],
+    [1011, 'lua/shared/queue/publish.lua', 3],
+    [1018, 'lua/queue/requeue.lua', 124],
+    [1020, 'lua/shared/queue/save.lua', 66],
+    [1022, 'lua/shared/queue/save.lua', 15],
+    [1057, 'lua/shared/queue/save.lua', 68],
+    [1059, 'lua/shared/queue/save.lua', 51],
+    [1065, 'lua/shared/queue/save-awaited.lua', 5],
+    [1076, 'lua/shared/queue/save.lua', 58],
+    [1083, 'lua/shared/queue/save.lua', 70],
+    [1086, 'lua/queue/requeue.lua', 126],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -36231,7 +37591,7 @@ function readBuriedOfRetryRetried(part: Reply | undefined): (number)[] {
 export const retry: Operation<RetryArguments, RetryAnswer> = {
   script: {
     name: 'queue/retry',
-    sha1: '91849de9db8ae4509fb21b87913aaf14ce8879d0',
+    sha1: '99dd4597faf57db74e80c3ba136f85743869ea19',
     reads: false,
     bytes: false,
     source: `--[[
@@ -36308,6 +37668,10 @@ local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer del
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
+-- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
+-- before it has changed anything. What frees comes first, so that a server out of memory goes on; a call that such a server is to
+-- refuse asks before.
+
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
 -- What people set for a queue, one text: '<paused>,<concurrency>,<rate_limit>,<rate_window_ms>,<keep_count>,<keep_ms>'.
@@ -36502,6 +37866,44 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
+local function try_rights(meta, queue, keys)
+  redis.call('HDEL', keys.jobs, '')
+  redis.call('ZREM', keys.parents, '')
+  redis.call('ZADD', keys.parents, 'XX', '0', '')
+  redis.call('HGET', keys.jobs, '')
+  redis.call('HEXISTS', keys.jobs, '')
+  redis.call('ZSCORE', keys.parents, '')
+  redis.call('ZRANGEBYSCORE', keys.parents, '+inf', '-inf')
+  redis.call('ZRANGEBYLEX', keys.children, '+', '-')
+  if queue.began_us > 0 then
+    redis.call('HSET', meta, 'codec', queue.codec)
+  end
+end
+local keys = {
+  jobs = jobs,
+  ready = KEYS[3],
+  prioritized = KEYS[4],
+  scheduled = KEYS[5],
+  leases = leases,
+  grouped = KEYS[7],
+  groups = KEYS[8],
+  turns = KEYS[9],
+  held = KEYS[10],
+  ids = KEYS[11],
+  dead = KEYS[12],
+  failed = KEYS[13],
+  kinds = KEYS[14],
+  blocked = KEYS[16],
+  children = KEYS[17],
+  parents = KEYS[18],
+  outbox = KEYS[19],
+  results = KEYS[20],
+  listeners = KEYS[21],
+  tagged = KEYS[22],
+  notes = KEYS[23],
+  stats = KEYS[24],
+}
+try_rights(meta, queue, keys)
 local refused, buried, soonest_ms, standing = {}, {}, math.huge, 0
 -- Remembers for the statistics what happened to a job; see shared/queue/leave-notes.
 local function count_job(queue, kind, name)
@@ -36893,22 +38295,38 @@ local function save_group(groups, name, group, now_us)
   )
   redis.call('HSET', groups, name, text)
 end
--- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
-local function enter_ring(turns, held, name, group, now_us)
-  if group.in_ring or group.paused or group.ready == 0 then
-    return
-  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
-    return
-  elseif group.rate_limit > 0 then
-    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
-    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
-    if wait_ms > 0 then
-      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
-      return
-    end
+-- Until when the rate of a group holds it back, in milliseconds from now; 0: it does not.
+local function held_for_ms(group, now_us)
+  if group.rate_limit == 0 then
+    return 0
   end
-  group.in_ring = true
-  redis.call('RPUSH', turns, name)
+  group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+  return next_start_in_ms(group.arrival_us, group, now_us)
+end
+local function hold_back(held, name, wait_ms, now_us)
+  redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+end
+-- Saves a group, and puts it into the ring, or out of mind until its rate lets it in, where it may not be served now. Without the right
+-- to put it into the ring it is looked at again at once, by whoever claims. Answers whether it is held back.
+local function place_group(keys, name, group, now_us)
+  local is_full = group.concurrency > 0 and group.claimed >= group.concurrency
+  if group.in_ring or group.paused or group.ready == 0 or is_full then
+    save_group(keys.groups, name, group, now_us)
+    return false
+  end
+  local wait_ms = held_for_ms(group, now_us)
+  group.in_ring = wait_ms == 0
+  save_group(keys.groups, name, group, now_us)
+  if not group.in_ring then
+    hold_back(keys.held, name, wait_ms, now_us)
+    return true
+  elseif type(redis.pcall('RPUSH', keys.turns, name)) == 'table' then
+    group.in_ring = false
+    save_group(keys.groups, name, group, now_us)
+    hold_back(keys.held, name, 0, now_us)
+    return true
+  end
+  return false
 end
 -- The greater the priority, the lower; 10 digits.
 local function rank_of(priority)
@@ -36918,20 +38336,19 @@ local function join_group(keys, queue, job, seq, in_front, now_us)
   local group = open_group(keys.groups, queue, job.group)
   redis.call('ZADD', keys.grouped, group.number, (in_front and '0000000000' or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(keys.turns, keys.held, job.group, group, now_us)
-  save_group(keys.groups, job.group, group, now_us)
+  place_group(keys, job.group, group, now_us)
 end
 -- A claimed job of a group is claimed no more.
 local function free_in_group(keys, name, now_us)
   local group = read_group(keys.groups, name)
   if group then
     group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(keys.turns, keys.held, name, group, now_us)
-    save_group(keys.groups, name, group, now_us)
+    place_group(keys, name, group, now_us)
   end
 end
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
+-- Answers whether it stands: not where it needs a right to the list that the user misses.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, 2)
@@ -36941,10 +38358,23 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     redis.call('ZADD', keys.prioritized, in_front and '-4294967296' or -job.priority, seq)
   elseif in_front then
     set_mark(queue, RETURNED)
-    redis.call('LPUSH', keys.ready, seq)
+    return type(redis.pcall('LPUSH', keys.ready, seq)) == 'number'
   else
-    redis.call('RPUSH', keys.ready, seq)
+    return type(redis.pcall('RPUSH', keys.ready, seq)) == 'number'
   end
+  return true
+end
+-- As stand_ready, of so many bytes. Where it cannot stand it is due at once, and comes to stand with all that is. Answers its state.
+local function place_ready(keys, queue, job, seq, size, state, now_us)
+  if stand_ready(keys, queue, job, seq, state == 'b', now_us) then
+    queue.ready = queue.ready + size
+    return state
+  end
+  local now_ms = math.floor(now_us / 1000)
+  redis.call('ZADD', keys.scheduled, string.format('%.0f', now_ms), seq)
+  note_due(queue, now_ms)
+  queue.scheduled = queue.scheduled + size
+  return 's'
 end
 -- Milliseconds until its next attempt, by its own backoff. The jitter takes away a part, so that jobs that failed
 -- together do not all come back together; see Marc Brooker, "Exponential Backoff And Jitter", 2015.
@@ -36966,22 +38396,20 @@ local function backoff_of(job, run)
 end
 -- A job that was claimed waits again, until it is due.
 local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
-  local is_due = due_ms <= math.floor(now_us / 1000)
-  local state = is_due and 'r' or 's'
+  local state = 's'
+  if due_ms <= math.floor(now_us / 1000) then
+    state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
   redis.call(
     'HSET',
     keys.jobs,
     'r' .. seq,
     pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
   )
-  if is_due then
-    queue.ready = queue.ready + run.size
-    stand_ready(keys, queue, job, seq, false, now_us)
-  else
-    queue.scheduled = queue.scheduled + run.size
-    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
-    note_due(queue, due_ms)
-  end
 end
 -- As much of a text as is shown of it: 200 bytes at most, and whole letters.
 local function beginning_of(text)
@@ -37152,30 +38580,6 @@ local function judge_job(jobs, seq, token)
   end
   return stored[1], run
 end
-local keys = {
-  jobs = jobs,
-  ready = KEYS[3],
-  prioritized = KEYS[4],
-  scheduled = KEYS[5],
-  leases = leases,
-  grouped = KEYS[7],
-  groups = KEYS[8],
-  turns = KEYS[9],
-  held = KEYS[10],
-  ids = KEYS[11],
-  dead = KEYS[12],
-  failed = KEYS[13],
-  kinds = KEYS[14],
-  blocked = KEYS[16],
-  children = KEYS[17],
-  parents = KEYS[18],
-  outbox = KEYS[19],
-  results = KEYS[20],
-  listeners = KEYS[21],
-  tagged = KEYS[22],
-  notes = KEYS[23],
-  stats = KEYS[24],
-}
 local ran = {}
 for at = failures_at, #failures, 5 do
   local place, seq = (at - failures_at) / 5, failures[at]
@@ -37261,9 +38665,11 @@ local function end_watch(queue, score)
 end
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
-  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local popped = queue.idle > 0 and redis.pcall('ZPOPMIN', idle) or {}
   local name, score = popped[1], popped[2]
-  if not name then
+  if popped.err then
+    return nil
+  elseif not name then
     queue.idle = 0
     return nil
   end
@@ -37284,7 +38690,7 @@ local function tell_idle(worker, how)
 end
 -- Whether a second one that is not of this process comes by itself by then.
 local function has_second(idle, process, by_ms, now_ms, how)
-  local names = redis.call('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
+  local names = redis.pcall('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
   for _, name in ipairs(names) do
     local ticket = ticket_of(name)
     if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
@@ -37292,6 +38698,13 @@ local function has_second(idle, process, by_ms, now_ms, how)
     end
   end
   return false
+end
+-- One of those waits no more, or several. Answers whether the user may do that.
+local function remove_idle(idle, queue, names)
+  local removed = redis.pcall('ZREM', idle, unpack(names))
+  local may = type(removed) == 'number'
+  queue.idle = queue.idle - (may and removed or 0)
+  return may
 end
 -- Removes those that are gone from the hundred that wait longest.
 local function drop_gone(idle, queue, how)
@@ -37314,7 +38727,7 @@ local function listening_here(processes, how)
   end
   return listening
 end
-  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })
   end
@@ -37326,7 +38739,7 @@ end
     end
   end
   if gone[1] then
-    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+    remove_idle(idle, queue, gone)
   end
 end
 -- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
@@ -37354,10 +38767,10 @@ local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
       end_watch(queue, score)
       local is_late = score >= 2251799813685248 and score < 2251799813685248 + now_ms - 1000
       if not is_late and tell_idle(name, how) then
-        redis.call('ZADD', idle, 2251799813685248 + by_ms, name)
+        redis.pcall('ZADD', idle, 2251799813685248 + by_ms, name)
         return true, own
       end
-      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+      remove_idle(idle, queue, { name })
     end
   end
   return false, own
@@ -37366,7 +38779,7 @@ end
 local function call_second(idle, queue, process, by_ms, now_ms, how)
   local from, count = 0, 10
   while from < 500 do
-    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local some = redis.pcall('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
     local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
     if called or #some < 2 * count then
       return
@@ -37374,7 +38787,7 @@ local function call_second(idle, queue, process, by_ms, now_ms, how)
     from, count = from + own, 100
   end
   -- Behind all others stand those that watch.
-  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
+  call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 -- Sees to it that one that is not of this process comes by then.
 local function see_to_second(idle, queue, process, by_ms, now_ms, how)
@@ -37602,7 +39015,7 @@ local function forget_old_results(results, count, now_ms)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', results, unpack(over))
+    redis.pcall('HDEL', results, unpack(over))
     left = left - math.abs(size)
     size = -math.min(left, 1500)
   end
@@ -37621,8 +39034,9 @@ local function keep_results(results, ended, now_ms)
     )
     longest = math.max(longest, each.keep_ms)
   end
-  if redis.call('PTTL', results) < longest + 3600000 then
-    redis.call('PEXPIRE', results, longest + 2 * 3600000)
+  local left_ms = redis.pcall('PTTL', results)
+  if type(left_ms) ~= 'number' or left_ms < longest + 3600000 then
+    redis.pcall('PEXPIRE', results, longest + 2 * 3600000)
   end
   forget_old_results(results, #ended, now_ms)
 end
@@ -37644,15 +39058,20 @@ end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
   if queue.noted or queue.counted then
+-- Notes end no call: where the user misses a right to them there are none.
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
   local is_new = minute ~= queue.minute
   if is_new then
-    queue.minute = minute
     noted = struct.pack('>Bc0BHdd', 1, 'm', 0, 0, minute, 0) .. noted
   end
-  if redis.call('APPEND', notes, noted) > 16384 then
--- Puts what is noted into the statistics.
+  local length = redis.pcall('APPEND', notes, noted)
+  if type(length) ~= 'number' then
+    return
+  end
+  queue.minute = minute
+  if length > 16384 then
+-- Puts what is noted into the statistics. Answers whether it did: not where the user misses a right to it.
 -- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
 --   names                       the first names that were met, each behind its length
 --   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
@@ -37858,8 +39277,8 @@ local function enter_period(entered, period, minute, name, tally)
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
-local function changed_periods(stats, notes)
-  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+local function changed_periods(stats, notes, packed_names)
+  local names, entered = read_names(packed_names), {}
   local minutes = tallies_of_notes(notes)
   for _, minute in ipairs(minutes) do
     for _, tally in ipairs(minutes[minute]) do
@@ -37885,20 +39304,26 @@ local function changed_periods(stats, notes)
 end
 
 local function fold(notes, stats)
-  local changed = changed_periods(stats, redis.call('GET', notes))
+  local noted, names = redis.pcall('GET', notes), redis.pcall('HGET', stats, 'names')
+  if type(noted) ~= 'string' or type(names) == 'table' then
+    return false
+  end
+  local changed = changed_periods(stats, noted, names or '')
   local pairs_of = {}
   for field, value in pairs(changed) do
     pairs_of[#pairs_of + 1] = field
     pairs_of[#pairs_of + 1] = value
   end
-  redis.call('HSET', stats, unpack(pairs_of))
-  redis.call('DEL', notes)
+  -- What is folded once is not folded again.
+  return type(redis.pcall('DEL', notes)) == 'number'
+    and type(redis.pcall('HSET', stats, unpack(pairs_of))) == 'number'
 end
-    fold(notes, stats)
-    redis.call('PEXPIRE', stats, '7862400000')
-    queue.minute = 0
+    if fold(notes, stats) then
+      redis.pcall('PEXPIRE', stats, '7862400000')
+      queue.minute = 0
+    end
   elseif is_new then
-    redis.call('PEXPIRE', notes, '7862400000')
+    redis.pcall('PEXPIRE', notes, '7862400000')
   end
 end
 -- What others are to be told when a call is over: that jobs have ended which they wait for, and what happened; and what the
@@ -37974,9 +39399,10 @@ local function send_message(stored, number, events, now_ms)
   send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events > 0 and stored then
-    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  local stored = #events > 0 and redis.pcall('HGET', listeners, 'channel')
+  local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
+  if type(number) == 'number' then
+    send_message(stored, number, events, now_ms)
   end
 end
     publish(keys.listeners, queue.events, now_ms)
@@ -38127,175 +39553,182 @@ return { 'retried', queue.chores, refused, buried }
     [1, 'lua/queue/retry.lua', 1],
     [43, 'lua/shared/tell.lua', 1],
     [49, 'lua/shared/queue/state.lua', 1],
-    [75, 'lua/shared/queue/save.lua', 1],
-    [77, 'lua/shared/queue/settings.lua', 1],
-    [81, 'lua/shared/queue/note-due.lua', 1],
-    [84, 'lua/shared/queue/rate.lua', 1],
-    [89, 'lua/shared/queue/job.lua', 1],
-    [97, 'lua/shared/queue/job.lua', 11],
-    [99, 'lua/shared/queue/plain-head.lua', 1],
-    [102, 'lua/shared/queue/run.lua', 1],
-    [114, 'lua/shared/queue/parents.lua', 1],
-    [128, 'lua/shared/queue/entries.lua', 1],
-    [130, 'lua/shared/queue/names.lua', 1],
-    [133, 'lua/shared/queue/failure.lua', 1],
-    [135, 'lua/shared/queue/groups.lua', 1],
-    [144, 'lua/shared/queue/ready.lua', 10],
-    [147, 'lua/shared/queue/backoff.lua', 1],
-    [149, 'lua/shared/queue/dead.lua', 1],
-    [152, 'lua/shared/queue/end.lua', 1],
-    [154, 'lua/shared/queue/told.lua', 1],
-    [156, 'lua/shared/queue/freed.lua', 1],
-    [158, 'lua/shared/queue/state.lua', 29],
-    [216, 'lua/queue/retry.lua', 105],
-    [223, 'lua/shared/calls.lua', 13],
-    [236, 'lua/queue/retry.lua', 112],
-    [241, 'lua/shared/queue/told.lua', 7],
-    [249, 'lua/shared/queue/told.lua', 16],
-    [256, 'lua/queue/retry.lua', 117],
-    [258, 'lua/shared/clock.lua', 1],
-    [264, 'lua/queue/retry.lua', 120],
-    [270, 'lua/shared/queue/count-job.lua', 1],
-    [283, 'lua/shared/queue/bucket.lua', 5],
-    [291, 'lua/shared/queue/note-alike.lua', 5],
-    [305, 'lua/shared/queue/note-spans.lua', 4],
-    [330, 'lua/shared/queue/marks.lua', 8],
-    [333, 'lua/shared/queue/marks.lua', 12],
-    [338, 'lua/shared/queue/note-due.lua', 4],
-    [343, 'lua/shared/queue/rate.lua', 6],
-    [353, 'lua/shared/queue/rate.lua', 17],
-    [357, 'lua/shared/queue/rate.lua', 58],
-    [363, 'lua/shared/queue/plain-head.lua', 8],
-    [371, 'lua/shared/queue/job.lua', 45],
-    [417, 'lua/shared/queue/flags.lua', 23],
-    [420, 'lua/shared/queue/flags.lua', 27],
-    [423, 'lua/shared/queue/flags.lua', 31],
-    [427, 'lua/shared/queue/run.lua', 13],
-    [430, 'lua/shared/queue/run.lua', 17],
-    [442, 'lua/shared/queue/run.lua', 30],
-    [460, 'lua/shared/queue/parents.lua', 15],
-    [463, 'lua/shared/queue/parents.lua', 24],
-    [470, 'lua/shared/queue/parents.lua', 32],
-    [473, 'lua/shared/queue/parents.lua', 41],
-    [484, 'lua/shared/queue/parents.lua', 53],
-    [493, 'lua/shared/queue/parents.lua', 63],
-    [511, 'lua/shared/queue/parents.lua', 92],
-    [525, 'lua/shared/queue/happened.lua', 1],
-    [537, 'lua/shared/queue/entries.lua', 3],
-    [553, 'lua/shared/queue/history.lua', 8],
-    [560, 'lua/shared/queue/names.lua', 27],
-    [570, 'lua/shared/queue/names.lua', 38],
-    [577, 'lua/shared/queue/failure.lua', 3],
-    [580, 'lua/shared/queue/note-failure.lua', 1],
-    [584, 'lua/shared/queue/groups.lua', 10],
-    [598, 'lua/shared/queue/groups.lua', 25],
-    [619, 'lua/shared/queue/burst.lua', 6],
-    [626, 'lua/shared/queue/groups.lua', 48],
-    [630, 'lua/shared/queue/groups.lua', 53],
-    [638, 'lua/shared/queue/groups.lua', 62],
-    [660, 'lua/shared/queue/groups.lua', 85],
-    [677, 'lua/shared/queue/groups.lua', 106],
-    [681, 'lua/shared/queue/groups.lua', 111],
-    [688, 'lua/shared/queue/groups.lua', 130],
-    [697, 'lua/shared/queue/ready.lua', 13],
-    [713, 'lua/shared/queue/backoff.lua', 3],
-    [731, 'lua/shared/queue/backoff.lua', 22],
-    [750, 'lua/shared/queue/dead.lua', 4],
-    [758, 'lua/shared/queue/dead.lua', 13],
-    [777, 'lua/shared/queue/dead.lua', 33],
-    [798, 'lua/shared/queue/end.lua', 3],
-    [801, 'lua/shared/queue/keep-end.lua', 1],
-    [813, 'lua/shared/queue/end.lua', 7],
-    [835, 'lua/shared/queue/leave-tags.lua', 1],
-    [845, 'lua/shared/queue/end.lua', 30],
-    [854, 'lua/shared/queue/end.lua', 40],
-    [861, 'lua/shared/queue/note-end.lua', 6],
-    [886, 'lua/shared/queue/cancel.lua', 1],
-    [894, 'lua/shared/queue/stop.lua', 1],
-    [902, 'lua/shared/queue/bury-claimed.lua', 1],
-    [909, 'lua/shared/queue/judge-one.lua', 7],
-    [919, 'lua/queue/retry.lua', 80],
-    [943, 'lua/queue/retry.lua', 126],
-    [976, 'lua/shared/tell.lua', 7],
-    [979, 'lua/shared/tell.lua', 15],
-    [997, 'lua/shared/tell.lua', 34],
-    [1012, 'lua/shared/tell.lua', 50],
-    [1020, 'lua/shared/queue/idle.lua', 20],
-    [1026, 'lua/shared/queue/idle.lua', 27],
-    [1038, 'lua/shared/queue/idle.lua', 40],
-    [1041, 'lua/shared/queue/idle.lua', 44],
-    [1044, 'lua/shared/queue/idle.lua', 48],
-    [1049, 'lua/shared/queue/idle.lua', 54],
-    [1060, 'lua/shared/queue/idle.lua', 66],
-    [1062, 'lua/shared/listening.lua', 1],
-    [1081, 'lua/shared/queue/idle.lua', 69],
-    [1096, 'lua/shared/queue/idle.lua', 85],
-    [1109, 'lua/shared/queue/idle.lua', 99],
-    [1129, 'lua/shared/queue/idle.lua', 120],
-    [1143, 'lua/shared/queue/idle.lua', 135],
-    [1149, 'lua/shared/queue/idle.lua', 142],
-    [1166, 'lua/shared/queue/idle.lua', 171],
-    [1169, 'lua/shared/queue/idle.lua', 175],
-    [1175, 'lua/queue/retry.lua', 119],
-    [1176, 'lua/queue/retry.lua', 159],
-    [1177, 'lua/shared/queue/parents.lua', 36],
-    [1181, 'lua/shared/queue/unblock.lua', 1],
-    [1187, 'lua/shared/queue/outbox.lua', 1],
-    [1198, 'lua/shared/queue/settle.lua', 19],
-    [1199, 'lua/shared/queue/settle.lua', 22],
-    [1241, 'lua/shared/queue/parents.lua', 19],
-    [1245, 'lua/shared/queue/settle.lua', 64],
-    [1261, 'lua/shared/queue/put-out-end.lua', 1],
-    [1269, 'lua/shared/queue/settle.lua', 81],
-    [1288, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1294, 'lua/queue/retry.lua', 162],
-    [1298, 'lua/shared/queue/freed.lua', 3],
-    [1303, 'lua/shared/queue/settings.lua', 5],
-    [1316, 'lua/shared/queue/freed.lua', 8],
-    [1318, 'lua/queue/retry.lua', 166],
-    [1326, 'lua/shared/queue/tell-others.lua', 5],
-    [1328, 'lua/shared/queue/result.lua', 1],
-    [1342, 'lua/shared/queue/tell-ends.lua', 1],
-    [1344, 'lua/shared/queue/tell-ends.lua', 6],
-    [1408, 'lua/shared/queue/tell-others.lua', 9],
-    [1411, 'lua/shared/queue/leave-notes.lua', 15],
-    [1419, 'lua/shared/queue/fold.lua', 1],
-    [1420, 'lua/shared/queue/statistics.lua', 1],
-    [1427, 'lua/shared/queue/statistics.lua', 9],
-    [1432, 'lua/shared/queue/statistics.lua', 16],
-    [1650, 'lua/shared/queue/fold.lua', 3],
-    [1661, 'lua/shared/queue/leave-notes.lua', 24],
-    [1668, 'lua/shared/queue/tell-others.lua', 1],
-    [1670, 'lua/shared/queue/packed-notes.lua', 1],
-    [1671, 'lua/shared/queue/packed-notes.lua', 3],
-    [1679, 'lua/shared/queue/tell-others.lua', 13],
-    [1682, 'lua/shared/queue/publish.lua', 1],
-    [1683, 'lua/shared/queue/message.lua', 1],
-    [1693, 'lua/shared/queue/spelled.lua', 1],
-    [1701, 'lua/shared/queue/send.lua', 1],
-    [1717, 'lua/shared/queue/message.lua', 13],
-    [1740, 'lua/shared/queue/publish.lua', 3],
-    [1746, 'lua/shared/queue/tell-others.lua', 17],
-    [1749, 'lua/queue/retry.lua', 174],
-    [1750, 'lua/shared/queue/save-call.lua', 1],
-    [1752, 'lua/shared/queue/save.lua', 15],
-    [1787, 'lua/shared/queue/save.lua', 51],
-    [1793, 'lua/shared/queue/save-awaited.lua', 5],
-    [1804, 'lua/shared/queue/save.lua', 58],
-    [1811, 'lua/shared/queue/save-call.lua', 3],
-    [1812, 'lua/shared/queue/save.lua', 66],
-    [1819, 'lua/shared/queue/save-call.lua', 4],
-    [1821, 'lua/shared/calls.lua', 8],
-    [1823, 'lua/shared/calls.lua', 1],
-    [1827, 'lua/shared/exact.lua', 1],
-    [1837, 'lua/shared/calls.lua', 10],
-    [1839, 'lua/shared/queue/save-call.lua', 6],
-    [1841, 'lua/shared/calls.lua', 27],
-    [1849, 'lua/shared/drop-over.lua', 1],
-    [1874, 'lua/shared/calls.lua', 36],
-    [1880, 'lua/shared/queue/save-call.lua', 8],
-    [1882, 'lua/shared/queue/told.lua', 3],
-    [1885, 'lua/queue/retry.lua', 175],
+    [75, 'lua/shared/queue/rights.lua', 1],
+    [79, 'lua/shared/queue/save.lua', 1],
+    [81, 'lua/shared/queue/settings.lua', 1],
+    [85, 'lua/shared/queue/note-due.lua', 1],
+    [88, 'lua/shared/queue/rate.lua', 1],
+    [93, 'lua/shared/queue/job.lua', 1],
+    [101, 'lua/shared/queue/job.lua', 11],
+    [103, 'lua/shared/queue/plain-head.lua', 1],
+    [106, 'lua/shared/queue/run.lua', 1],
+    [118, 'lua/shared/queue/parents.lua', 1],
+    [132, 'lua/shared/queue/entries.lua', 1],
+    [134, 'lua/shared/queue/names.lua', 1],
+    [137, 'lua/shared/queue/failure.lua', 1],
+    [139, 'lua/shared/queue/groups.lua', 1],
+    [148, 'lua/shared/queue/ready.lua', 11],
+    [151, 'lua/shared/queue/backoff.lua', 1],
+    [153, 'lua/shared/queue/dead.lua', 1],
+    [156, 'lua/shared/queue/end.lua', 1],
+    [158, 'lua/shared/queue/told.lua', 1],
+    [160, 'lua/shared/queue/freed.lua', 1],
+    [162, 'lua/shared/queue/state.lua', 29],
+    [220, 'lua/queue/retry.lua', 106],
+    [227, 'lua/shared/calls.lua', 13],
+    [240, 'lua/queue/retry.lua', 113],
+    [245, 'lua/shared/queue/told.lua', 7],
+    [253, 'lua/shared/queue/told.lua', 16],
+    [260, 'lua/queue/retry.lua', 118],
+    [262, 'lua/shared/clock.lua', 1],
+    [268, 'lua/queue/retry.lua', 121],
+    [273, 'lua/shared/queue/rights.lua', 9],
+    [286, 'lua/queue/retry.lua', 81],
+    [310, 'lua/queue/retry.lua', 126],
+    [312, 'lua/shared/queue/count-job.lua', 1],
+    [325, 'lua/shared/queue/bucket.lua', 5],
+    [333, 'lua/shared/queue/note-alike.lua', 5],
+    [347, 'lua/shared/queue/note-spans.lua', 4],
+    [372, 'lua/shared/queue/marks.lua', 8],
+    [375, 'lua/shared/queue/marks.lua', 12],
+    [380, 'lua/shared/queue/note-due.lua', 4],
+    [385, 'lua/shared/queue/rate.lua', 6],
+    [395, 'lua/shared/queue/rate.lua', 17],
+    [399, 'lua/shared/queue/rate.lua', 58],
+    [405, 'lua/shared/queue/plain-head.lua', 8],
+    [413, 'lua/shared/queue/job.lua', 45],
+    [459, 'lua/shared/queue/flags.lua', 23],
+    [462, 'lua/shared/queue/flags.lua', 27],
+    [465, 'lua/shared/queue/flags.lua', 31],
+    [469, 'lua/shared/queue/run.lua', 13],
+    [472, 'lua/shared/queue/run.lua', 17],
+    [484, 'lua/shared/queue/run.lua', 30],
+    [502, 'lua/shared/queue/parents.lua', 15],
+    [505, 'lua/shared/queue/parents.lua', 24],
+    [512, 'lua/shared/queue/parents.lua', 32],
+    [515, 'lua/shared/queue/parents.lua', 41],
+    [526, 'lua/shared/queue/parents.lua', 53],
+    [535, 'lua/shared/queue/parents.lua', 63],
+    [553, 'lua/shared/queue/parents.lua', 92],
+    [567, 'lua/shared/queue/happened.lua', 1],
+    [579, 'lua/shared/queue/entries.lua', 3],
+    [595, 'lua/shared/queue/history.lua', 8],
+    [602, 'lua/shared/queue/names.lua', 27],
+    [612, 'lua/shared/queue/names.lua', 38],
+    [619, 'lua/shared/queue/failure.lua', 3],
+    [622, 'lua/shared/queue/note-failure.lua', 1],
+    [626, 'lua/shared/queue/groups.lua', 10],
+    [640, 'lua/shared/queue/groups.lua', 25],
+    [661, 'lua/shared/queue/burst.lua', 6],
+    [668, 'lua/shared/queue/groups.lua', 48],
+    [672, 'lua/shared/queue/groups.lua', 53],
+    [680, 'lua/shared/queue/groups.lua', 62],
+    [702, 'lua/shared/queue/groups.lua', 85],
+    [710, 'lua/shared/queue/groups.lua', 94],
+    [713, 'lua/shared/queue/groups.lua', 98],
+    [735, 'lua/shared/queue/groups.lua', 124],
+    [739, 'lua/shared/queue/groups.lua', 129],
+    [745, 'lua/shared/queue/groups.lua', 147],
+    [753, 'lua/shared/queue/ready.lua', 14],
+    [771, 'lua/shared/queue/ready.lua', 33],
+    [783, 'lua/shared/queue/backoff.lua', 3],
+    [801, 'lua/shared/queue/backoff.lua', 22],
+    [818, 'lua/shared/queue/dead.lua', 4],
+    [826, 'lua/shared/queue/dead.lua', 13],
+    [845, 'lua/shared/queue/dead.lua', 33],
+    [866, 'lua/shared/queue/end.lua', 3],
+    [869, 'lua/shared/queue/keep-end.lua', 1],
+    [881, 'lua/shared/queue/end.lua', 7],
+    [903, 'lua/shared/queue/leave-tags.lua', 1],
+    [913, 'lua/shared/queue/end.lua', 30],
+    [922, 'lua/shared/queue/end.lua', 40],
+    [929, 'lua/shared/queue/note-end.lua', 6],
+    [954, 'lua/shared/queue/cancel.lua', 1],
+    [962, 'lua/shared/queue/stop.lua', 1],
+    [970, 'lua/shared/queue/bury-claimed.lua', 1],
+    [977, 'lua/shared/queue/judge-one.lua', 7],
+    [987, 'lua/queue/retry.lua', 128],
+    [1020, 'lua/shared/tell.lua', 7],
+    [1023, 'lua/shared/tell.lua', 15],
+    [1041, 'lua/shared/tell.lua', 34],
+    [1056, 'lua/shared/tell.lua', 50],
+    [1064, 'lua/shared/queue/idle.lua', 22],
+    [1070, 'lua/shared/queue/idle.lua', 29],
+    [1084, 'lua/shared/queue/idle.lua', 44],
+    [1087, 'lua/shared/queue/idle.lua', 48],
+    [1090, 'lua/shared/queue/idle.lua', 52],
+    [1095, 'lua/shared/queue/idle.lua', 58],
+    [1106, 'lua/shared/queue/idle.lua', 70],
+    [1113, 'lua/shared/queue/idle.lua', 78],
+    [1115, 'lua/shared/listening.lua', 1],
+    [1134, 'lua/shared/queue/idle.lua', 81],
+    [1149, 'lua/shared/queue/idle.lua', 97],
+    [1162, 'lua/shared/queue/idle.lua', 111],
+    [1182, 'lua/shared/queue/idle.lua', 132],
+    [1196, 'lua/shared/queue/idle.lua', 147],
+    [1202, 'lua/shared/queue/idle.lua', 154],
+    [1219, 'lua/shared/queue/idle.lua', 181],
+    [1222, 'lua/shared/queue/idle.lua', 185],
+    [1228, 'lua/queue/retry.lua', 120],
+    [1229, 'lua/queue/retry.lua', 161],
+    [1230, 'lua/shared/queue/parents.lua', 36],
+    [1234, 'lua/shared/queue/unblock.lua', 1],
+    [1240, 'lua/shared/queue/outbox.lua', 1],
+    [1251, 'lua/shared/queue/settle.lua', 19],
+    [1252, 'lua/shared/queue/settle.lua', 22],
+    [1294, 'lua/shared/queue/parents.lua', 19],
+    [1298, 'lua/shared/queue/settle.lua', 64],
+    [1314, 'lua/shared/queue/put-out-end.lua', 1],
+    [1322, 'lua/shared/queue/settle.lua', 81],
+    [1341, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1347, 'lua/queue/retry.lua', 164],
+    [1351, 'lua/shared/queue/freed.lua', 3],
+    [1356, 'lua/shared/queue/settings.lua', 5],
+    [1369, 'lua/shared/queue/freed.lua', 8],
+    [1371, 'lua/queue/retry.lua', 168],
+    [1379, 'lua/shared/queue/tell-others.lua', 5],
+    [1381, 'lua/shared/queue/result.lua', 1],
+    [1395, 'lua/shared/queue/tell-ends.lua', 1],
+    [1397, 'lua/shared/queue/tell-ends.lua', 6],
+    [1462, 'lua/shared/queue/tell-others.lua', 9],
+    [1465, 'lua/shared/queue/leave-notes.lua', 15],
+    [1478, 'lua/shared/queue/fold.lua', 1],
+    [1479, 'lua/shared/queue/statistics.lua', 1],
+    [1486, 'lua/shared/queue/statistics.lua', 9],
+    [1491, 'lua/shared/queue/statistics.lua', 16],
+    [1709, 'lua/shared/queue/fold.lua', 3],
+    [1725, 'lua/shared/queue/leave-notes.lua', 29],
+    [1733, 'lua/shared/queue/tell-others.lua', 1],
+    [1735, 'lua/shared/queue/packed-notes.lua', 1],
+    [1736, 'lua/shared/queue/packed-notes.lua', 3],
+    [1744, 'lua/shared/queue/tell-others.lua', 13],
+    [1747, 'lua/shared/queue/publish.lua', 1],
+    [1748, 'lua/shared/queue/message.lua', 1],
+    [1758, 'lua/shared/queue/spelled.lua', 1],
+    [1766, 'lua/shared/queue/send.lua', 1],
+    [1782, 'lua/shared/queue/message.lua', 13],
+    [1805, 'lua/shared/queue/publish.lua', 3],
+    [1812, 'lua/shared/queue/tell-others.lua', 17],
+    [1815, 'lua/queue/retry.lua', 176],
+    [1816, 'lua/shared/queue/save-call.lua', 1],
+    [1818, 'lua/shared/queue/save.lua', 15],
+    [1853, 'lua/shared/queue/save.lua', 51],
+    [1859, 'lua/shared/queue/save-awaited.lua', 5],
+    [1870, 'lua/shared/queue/save.lua', 58],
+    [1877, 'lua/shared/queue/save-call.lua', 3],
+    [1878, 'lua/shared/queue/save.lua', 66],
+    [1885, 'lua/shared/queue/save-call.lua', 4],
+    [1887, 'lua/shared/calls.lua', 8],
+    [1889, 'lua/shared/calls.lua', 1],
+    [1893, 'lua/shared/exact.lua', 1],
+    [1903, 'lua/shared/calls.lua', 10],
+    [1905, 'lua/shared/queue/save-call.lua', 6],
+    [1907, 'lua/shared/calls.lua', 27],
+    [1915, 'lua/shared/drop-over.lua', 1],
+    [1940, 'lua/shared/calls.lua', 36],
+    [1946, 'lua/shared/queue/save-call.lua', 8],
+    [1948, 'lua/shared/queue/told.lua', 3],
+    [1951, 'lua/queue/retry.lua', 177],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -39241,7 +40674,7 @@ function readPeriodsOfStatsStatistics(part: Reply | undefined): ({ readonly atMs
 export const stats: Operation<StatsArguments, StatsAnswer> = {
   script: {
     name: 'queue/stats',
-    sha1: '9a41c6aa81ae1e9f8c54534f0e3d129a53a42a40',
+    sha1: '9e396d7c33f241f68fbcec08dff2db650718c0ea',
     reads: true,
     bytes: true,
     source: `--[[
@@ -39396,7 +40829,7 @@ local function parse_names(packed)
   return names
 end
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
-local function changed_periods(stats, notes)
+local function changed_periods(stats, notes, packed_names)
 -- The names that are told apart, as they are stored, and each as a field.
 local function read_names(packed)
   local names = { packed = packed, count = 0, known = {} }
@@ -39405,7 +40838,7 @@ local function read_names(packed)
   end
   return names
 end
-  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+  local names, entered = read_names(packed_names), {}
 local function add_to_bucket(spread, bucket, count)
   local flat, place = spread.flat, spread.places[bucket]
   if not place then
@@ -39584,7 +41017,8 @@ end
   end
   return changed
 end
-local changed = changed_periods(stats, redis.call('GET', notes) or '')
+local changed =
+  changed_periods(stats, redis.call('GET', notes) or '', redis.call('HGET', stats, 'names') or '')
 local told, fields = {}, {}
 for number = first, last do
   fields[#fields + 1] = field_of(period, number, name)
@@ -39652,9 +41086,9 @@ return { 'statistics', first * length_ms, last * length_ms, length_ms, parse_nam
     [318, 'lua/shared/queue/statistics.lua', 160],
     [335, 'lua/shared/queue/statistics.lua', 228],
     [341, 'lua/queue/stats.lua', 42],
-    [347, 'lua/shared/queue/tell-period.lua', 1],
-    [356, 'lua/shared/queue/tell-period.lua', 11],
-    [368, 'lua/queue/stats.lua', 48],
+    [348, 'lua/shared/queue/tell-period.lua', 1],
+    [357, 'lua/shared/queue/tell-period.lua', 11],
+    [369, 'lua/queue/stats.lua', 49],
   ],
   encode(args) {
     return [
@@ -39706,7 +41140,7 @@ export type TagAnswer =
 export const tag: Operation<TagArguments, TagAnswer> = {
   script: {
     name: 'queue/tag',
-    sha1: '27d5bc2e96bff8db8cd1f9a8ba68838fba3cbefd',
+    sha1: 'cde6197aa3f00db503d931edd0defd8a9c7f09f4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -39962,6 +41396,8 @@ if adds and count > 20 then
   return { 'full' }
 end
 if after ~= before then
+  redis.call('ZADD', tagged, 'XX', '0', '')
+  redis.call('ZREM', tagged, '')
   job.tags = after
 local function state_of(run)
 local STATES = {
@@ -40123,9 +41559,10 @@ local function send_message(stored, number, events, now_ms)
   send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events > 0 and stored then
-    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  local stored = #events > 0 and redis.pcall('HGET', listeners, 'channel')
+  local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
+  if type(number) == 'number' then
+    send_message(stored, number, events, now_ms)
   end
 end
   publish(listeners, queue.events, now_ms)
@@ -40224,36 +41661,36 @@ return { 'tagged', after }
     [228, 'lua/queue/tag.lua', 44],
     [230, 'lua/shared/queue/retag.lua', 4],
     [249, 'lua/queue/tag.lua', 46],
-    [255, 'lua/shared/queue/find.lua', 27],
-    [256, 'lua/shared/queue/find.lua', 16],
-    [266, 'lua/shared/queue/find.lua', 28],
-    [268, 'lua/shared/queue/rewrite.lua', 1],
-    [270, 'lua/shared/queue/job.lua', 15],
-    [299, 'lua/shared/queue/rewrite.lua', 3],
-    [306, 'lua/shared/queue/run.lua', 13],
-    [309, 'lua/shared/queue/rewrite.lua', 10],
-    [317, 'lua/queue/tag.lua', 52],
-    [318, 'lua/shared/queue/leave-tags.lua', 1],
-    [328, 'lua/queue/tag.lua', 53],
-    [329, 'lua/shared/queue/enter-tags.lua', 1],
-    [340, 'lua/queue/tag.lua', 54],
-    [341, 'lua/shared/queue/happened.lua', 1],
-    [353, 'lua/queue/tag.lua', 55],
-    [356, 'lua/shared/queue/publish.lua', 1],
-    [357, 'lua/shared/queue/message.lua', 1],
-    [367, 'lua/shared/queue/spelled.lua', 1],
-    [375, 'lua/shared/queue/send.lua', 1],
-    [391, 'lua/shared/queue/message.lua', 13],
-    [414, 'lua/shared/queue/publish.lua', 3],
-    [420, 'lua/queue/tag.lua', 59],
-    [422, 'lua/shared/queue/save.lua', 66],
-    [424, 'lua/shared/queue/save.lua', 15],
-    [459, 'lua/shared/queue/save.lua', 68],
-    [461, 'lua/shared/queue/save.lua', 51],
-    [467, 'lua/shared/queue/save-awaited.lua', 5],
-    [478, 'lua/shared/queue/save.lua', 58],
-    [485, 'lua/shared/queue/save.lua', 70],
-    [488, 'lua/queue/tag.lua', 61],
+    [257, 'lua/shared/queue/find.lua', 27],
+    [258, 'lua/shared/queue/find.lua', 16],
+    [268, 'lua/shared/queue/find.lua', 28],
+    [270, 'lua/shared/queue/rewrite.lua', 1],
+    [272, 'lua/shared/queue/job.lua', 15],
+    [301, 'lua/shared/queue/rewrite.lua', 3],
+    [308, 'lua/shared/queue/run.lua', 13],
+    [311, 'lua/shared/queue/rewrite.lua', 10],
+    [319, 'lua/queue/tag.lua', 54],
+    [320, 'lua/shared/queue/leave-tags.lua', 1],
+    [330, 'lua/queue/tag.lua', 55],
+    [331, 'lua/shared/queue/enter-tags.lua', 1],
+    [342, 'lua/queue/tag.lua', 56],
+    [343, 'lua/shared/queue/happened.lua', 1],
+    [355, 'lua/queue/tag.lua', 57],
+    [358, 'lua/shared/queue/publish.lua', 1],
+    [359, 'lua/shared/queue/message.lua', 1],
+    [369, 'lua/shared/queue/spelled.lua', 1],
+    [377, 'lua/shared/queue/send.lua', 1],
+    [393, 'lua/shared/queue/message.lua', 13],
+    [416, 'lua/shared/queue/publish.lua', 3],
+    [423, 'lua/queue/tag.lua', 61],
+    [425, 'lua/shared/queue/save.lua', 66],
+    [427, 'lua/shared/queue/save.lua', 15],
+    [462, 'lua/shared/queue/save.lua', 68],
+    [464, 'lua/shared/queue/save.lua', 51],
+    [470, 'lua/shared/queue/save-awaited.lua', 5],
+    [481, 'lua/shared/queue/save.lua', 58],
+    [488, 'lua/shared/queue/save.lua', 70],
+    [491, 'lua/queue/tag.lua', 63],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
@@ -40482,7 +41919,7 @@ function readOutcomesOfTrackTracking(part: Reply | undefined): (string)[] {
 export const track: Operation<TrackArguments, TrackAnswer> = {
   script: {
     name: 'queue/track',
-    sha1: '723989c10814c6ed7736cb89cd0d5ae3cec71193',
+    sha1: 'fed6ef8d892c8cfb42204f02a1891bd872b17907',
     reads: false,
     bytes: false,
     source: `--[[
@@ -40774,11 +42211,13 @@ for at = wanted_at, #wanted, 1 do
   local is_tracked = run ~= nil and has_flag(run.flags, 16)
   if seq and follows ~= is_tracked then
     if follows then
+      redis.call('ZADD', tagged, 'XX', '0', '')
       run = flag_job(jobs, queue, seq, record, run, 16)
       redis.call('ZADD', tagged, '0', '\\0' .. seq)
     else
-      redis.call('ZREM', tagged, '\\0' .. seq)
+      redis.call('ZREM', tagged, '')
       unflag_job(jobs, seq, run, 16)
+      redis.call('ZREM', tagged, '\\0' .. seq)
     end
     happened(queue, follows and 'tracked' or 'untracked', seq, read_job(record, queue.usual), run, '')
   end
@@ -40844,9 +42283,10 @@ local function send_message(stored, number, events, now_ms)
   send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events > 0 and stored then
-    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  local stored = #events > 0 and redis.pcall('HGET', listeners, 'channel')
+  local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
+  if type(number) == 'number' then
+    send_message(stored, number, events, now_ms)
   end
 end
   publish(listeners, queue.events, now_ms)
@@ -40880,13 +42320,13 @@ return { 'tracking', outcomes }
     [262, 'lua/shared/queue/unflag-job.lua', 1],
     [272, 'lua/shared/queue/find.lua', 3],
     [284, 'lua/queue/track.lua', 34],
-    [301, 'lua/shared/queue/publish.lua', 1],
-    [302, 'lua/shared/queue/message.lua', 1],
-    [312, 'lua/shared/queue/spelled.lua', 1],
-    [320, 'lua/shared/queue/send.lua', 1],
-    [336, 'lua/shared/queue/message.lua', 13],
-    [359, 'lua/shared/queue/publish.lua', 3],
-    [365, 'lua/queue/track.lua', 52],
+    [303, 'lua/shared/queue/publish.lua', 1],
+    [304, 'lua/shared/queue/message.lua', 1],
+    [314, 'lua/shared/queue/spelled.lua', 1],
+    [322, 'lua/shared/queue/send.lua', 1],
+    [338, 'lua/shared/queue/message.lua', 13],
+    [361, 'lua/shared/queue/publish.lua', 3],
+    [368, 'lua/queue/track.lua', 54],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -40931,7 +42371,7 @@ export type UnrecurAnswer =
 export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
   script: {
     name: 'queue/unrecur',
-    sha1: 'b127dc65f2babdbfaef29276c275f8e8949f43b0',
+    sha1: '254287dbb5041f3ab4cf8183b51a9bb63517ee9b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -41048,6 +42488,9 @@ local moves = moves_of(recurrences, id)
 if enough > 0 and moves >= enough then
   return { 'kept', moves }
 end
+-- One that is not known would be in the way of all that run.
+redis.call('ZREM', recurring, '')
+redis.call('EXISTS', short)
 local existed = redis.call('HDEL', recurrences, 'd' .. id, 'j' .. id, 's' .. id, 't' .. id, 'm' .. id)
 redis.call('ZREM', recurring, id)
 -- No longer short of times.
@@ -41138,16 +42581,16 @@ return { 'removed', existed > 0 and 1 or 0 }
     [104, 'lua/queue/unrecur.lua', 21],
     [108, 'lua/shared/queue/moves-of.lua', 3],
     [111, 'lua/queue/unrecur.lua', 25],
-    [117, 'lua/shared/queue/leave-short.lua', 5],
-    [124, 'lua/queue/unrecur.lua', 31],
-    [125, 'lua/shared/queue/save.lua', 66],
-    [127, 'lua/shared/queue/save.lua', 15],
-    [162, 'lua/shared/queue/save.lua', 68],
-    [164, 'lua/shared/queue/save.lua', 51],
-    [170, 'lua/shared/queue/save-awaited.lua', 5],
-    [181, 'lua/shared/queue/save.lua', 58],
-    [188, 'lua/shared/queue/save.lua', 70],
-    [191, 'lua/queue/unrecur.lua', 32],
+    [120, 'lua/shared/queue/leave-short.lua', 5],
+    [127, 'lua/queue/unrecur.lua', 34],
+    [128, 'lua/shared/queue/save.lua', 66],
+    [130, 'lua/shared/queue/save.lua', 15],
+    [165, 'lua/shared/queue/save.lua', 68],
+    [167, 'lua/shared/queue/save.lua', 51],
+    [173, 'lua/shared/queue/save-awaited.lua', 5],
+    [184, 'lua/shared/queue/save.lua', 58],
+    [191, 'lua/shared/queue/save.lua', 70],
+    [194, 'lua/queue/unrecur.lua', 35],
   ],
   encode(args) {
     return withoutDefaults([
@@ -41207,7 +42650,7 @@ function readAbsentOfWatchWatched(part: Reply | undefined): (string)[] {
 export const watch: Operation<WatchArguments, WatchAnswer> = {
   script: {
     name: 'queue/watch',
-    sha1: '4bc36fb43df67bc00d82344fdeed061a23754882',
+    sha1: 'ad271bee6e4850678a189142587ae401d3bc9812',
     reads: false,
     bytes: false,
     source: `--[[
@@ -41280,6 +42723,10 @@ local wanted, wanted_at = ARGV, 5 -- repeated (id:text): the jobs
 --     ready, scheduled, blocked, claimed, dead, done            bytes of jobs in that state
 --     usual          behind them, the name of the first plain job; records of others with that name do not repeat it
 local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
+-- The commands that a call meets in its middle, each once on nothing: where the right to one of them is missing, the call is refused
+-- before it has changed anything. What frees comes first, so that a server out of memory goes on; a call that such a server is to
+-- refuse asks before.
+
 -- Changes to the main key of a queue; see shared/queue/state for its fields.
 
 -- A job, as it is stored under its number in the hash of jobs: a head and the payload, which no script reads.
@@ -41419,6 +42866,47 @@ local now_ms = math.floor(now_us / 1000)
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
+local function refuse_when_full(keys)
+  redis.call('ZADD', keys.parents, 'XX', '0', '')
+end
+local keys = {
+  jobs = KEYS[2],
+  ready = KEYS[3],
+  prioritized = KEYS[4],
+  scheduled = KEYS[5],
+  grouped = KEYS[6],
+  groups = KEYS[7],
+  turns = KEYS[8],
+  held = KEYS[9],
+  ids = KEYS[10],
+  dead = KEYS[11],
+  failed = KEYS[12],
+  kinds = KEYS[13],
+  blocked = KEYS[14],
+  children = children,
+  parents = parents,
+  outbox = KEYS[17],
+  tagged = KEYS[18],
+  results = KEYS[20],
+  listeners = KEYS[21],
+  notes = KEYS[22],
+  stats = KEYS[23],
+}
+refuse_when_full(keys)
+local function try_rights(meta, queue, keys)
+  redis.call('HDEL', keys.jobs, '')
+  redis.call('ZREM', keys.parents, '')
+  redis.call('ZADD', keys.parents, 'XX', '0', '')
+  redis.call('HGET', keys.jobs, '')
+  redis.call('HEXISTS', keys.jobs, '')
+  redis.call('ZSCORE', keys.parents, '')
+  redis.call('ZRANGEBYSCORE', keys.parents, '+inf', '-inf')
+  redis.call('ZRANGEBYLEX', keys.children, '+', '-')
+  if queue.began_us > 0 then
+    redis.call('HSET', meta, 'codec', queue.codec)
+  end
+end
+try_rights(meta, queue, keys)
 local absent = {}
 -- What has ended is put out at once, from where it is stored.
 queue.copied = 4194304
@@ -41577,29 +43065,6 @@ end
   end
   return seq
 end
-local keys = {
-  jobs = KEYS[2],
-  ready = KEYS[3],
-  prioritized = KEYS[4],
-  scheduled = KEYS[5],
-  grouped = KEYS[6],
-  groups = KEYS[7],
-  turns = KEYS[8],
-  held = KEYS[9],
-  ids = KEYS[10],
-  dead = KEYS[11],
-  failed = KEYS[12],
-  kinds = KEYS[13],
-  blocked = KEYS[14],
-  children = children,
-  parents = parents,
-  outbox = KEYS[17],
-  tagged = KEYS[18],
-  results = KEYS[20],
-  listeners = KEYS[21],
-  notes = KEYS[22],
-  stats = KEYS[23],
-}
 for at = wanted_at, #wanted, 1 do
   local seq = link_here(keys, queue, wanted[at])
   if seq then
@@ -41728,22 +43193,40 @@ local function save_group(groups, name, group, now_us)
   redis.call('HSET', groups, name, text)
 end
 
--- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
-local function enter_ring(turns, held, name, group, now_us)
-  if group.in_ring or group.paused or group.ready == 0 then
-    return
-  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
-    return
-  elseif group.rate_limit > 0 then
-    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
-    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
-    if wait_ms > 0 then
-      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
-      return
-    end
+-- Until when the rate of a group holds it back, in milliseconds from now; 0: it does not.
+local function held_for_ms(group, now_us)
+  if group.rate_limit == 0 then
+    return 0
   end
-  group.in_ring = true
-  redis.call('RPUSH', turns, name)
+  group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+  return next_start_in_ms(group.arrival_us, group, now_us)
+end
+
+local function hold_back(held, name, wait_ms, now_us)
+  redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+end
+
+-- Saves a group, and puts it into the ring, or out of mind until its rate lets it in, where it may not be served now. Without the right
+-- to put it into the ring it is looked at again at once, by whoever claims. Answers whether it is held back.
+local function place_group(keys, name, group, now_us)
+  local is_full = group.concurrency > 0 and group.claimed >= group.concurrency
+  if group.in_ring or group.paused or group.ready == 0 or is_full then
+    save_group(keys.groups, name, group, now_us)
+    return false
+  end
+  local wait_ms = held_for_ms(group, now_us)
+  group.in_ring = wait_ms == 0
+  save_group(keys.groups, name, group, now_us)
+  if not group.in_ring then
+    hold_back(keys.held, name, wait_ms, now_us)
+    return true
+  elseif type(redis.pcall('RPUSH', keys.turns, name)) == 'table' then
+    group.in_ring = false
+    save_group(keys.groups, name, group, now_us)
+    hold_back(keys.held, name, 0, now_us)
+    return true
+  end
+  return false
 end
 
 -- The greater the priority, the lower; 10 digits.
@@ -41755,8 +43238,7 @@ local function join_group(keys, queue, job, seq, in_front, now_us)
   local group = open_group(keys.groups, queue, job.group)
   redis.call('ZADD', keys.grouped, group.number, (in_front and '0000000000' or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(keys.turns, keys.held, job.group, group, now_us)
-  save_group(keys.groups, job.group, group, now_us)
+  place_group(keys, job.group, group, now_us)
 end
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
@@ -41764,6 +43246,7 @@ local PRIORITIES, RETURNED = 1, 64
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
+-- Answers whether it stands: not where it needs a right to the list that the user misses.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, 2)
@@ -41773,10 +43256,29 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     redis.call('ZADD', keys.prioritized, in_front and '-4294967296' or -job.priority, seq)
   elseif in_front then
     set_mark(queue, RETURNED)
-    redis.call('LPUSH', keys.ready, seq)
+    return type(redis.pcall('LPUSH', keys.ready, seq)) == 'number'
   else
-    redis.call('RPUSH', keys.ready, seq)
+    return type(redis.pcall('RPUSH', keys.ready, seq)) == 'number'
   end
+  return true
+end
+
+local function note_due(queue, due_ms)
+  if due_ms < queue.due_ms then
+    queue.due_ms = due_ms
+  end
+end
+-- As stand_ready, of so many bytes. Where it cannot stand it is due at once, and comes to stand with all that is. Answers its state.
+local function place_ready(keys, queue, job, seq, size, state, now_us)
+  if stand_ready(keys, queue, job, seq, state == 'b', now_us) then
+    queue.ready = queue.ready + size
+    return state
+  end
+  local now_ms = math.floor(now_us / 1000)
+  redis.call('ZADD', keys.scheduled, string.format('%.0f', now_ms), seq)
+  note_due(queue, now_ms)
+  queue.scheduled = queue.scheduled + size
+  return 's'
 end
 
 -- Who holds a name, in the hash of ids: under 'i' and an id the number of its job; under 'u' and a key that is to be
@@ -41973,29 +43475,22 @@ end
 
 -- When a job is tried again, and how it waits until then.
 
-local function note_due(queue, due_ms)
-  if due_ms < queue.due_ms then
-    queue.due_ms = due_ms
-  end
-end
 -- A job that was claimed waits again, until it is due.
 local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
-  local is_due = due_ms <= math.floor(now_us / 1000)
-  local state = is_due and 'r' or 's'
+  local state = 's'
+  if due_ms <= math.floor(now_us / 1000) then
+    state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
   redis.call(
     'HSET',
     keys.jobs,
     'r' .. seq,
     pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
   )
-  if is_due then
-    queue.ready = queue.ready + run.size
-    stand_ready(keys, queue, job, seq, false, now_us)
-  else
-    queue.scheduled = queue.scheduled + run.size
-    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
-    note_due(queue, due_ms)
-  end
 end
 local function unblock(keys, queue, seq, run)
   redis.call('ZREM', keys.blocked, seq)
@@ -42243,9 +43738,11 @@ local function end_watch(queue, score)
 end
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
-  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local popped = queue.idle > 0 and redis.pcall('ZPOPMIN', idle) or {}
   local name, score = popped[1], popped[2]
-  if not name then
+  if popped.err then
+    return nil
+  elseif not name then
     queue.idle = 0
     return nil
   end
@@ -42266,7 +43763,7 @@ local function tell_idle(worker, how)
 end
 -- Whether a second one that is not of this process comes by itself by then.
 local function has_second(idle, process, by_ms, now_ms, how)
-  local names = redis.call('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
+  local names = redis.pcall('ZRANGEBYSCORE', idle, 2251799813685248 + now_ms, 2251799813685248 + by_ms, 'LIMIT', '0', '3')
   for _, name in ipairs(names) do
     local ticket = ticket_of(name)
     if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
@@ -42274,6 +43771,13 @@ local function has_second(idle, process, by_ms, now_ms, how)
     end
   end
   return false
+end
+-- One of those waits no more, or several. Answers whether the user may do that.
+local function remove_idle(idle, queue, names)
+  local removed = redis.pcall('ZREM', idle, unpack(names))
+  local may = type(removed) == 'number'
+  queue.idle = queue.idle - (may and removed or 0)
+  return may
 end
 -- Removes those that are gone from the hundred that wait longest.
 local function drop_gone(idle, queue, how)
@@ -42296,7 +43800,7 @@ local function listening_here(processes, how)
   end
   return listening
 end
-  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })
   end
@@ -42308,7 +43812,7 @@ end
     end
   end
   if gone[1] then
-    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+    remove_idle(idle, queue, gone)
   end
 end
 -- The name of the one that waits longest and is not gone, and whether its process listens, nil where that is not known. It
@@ -42336,10 +43840,10 @@ local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
       end_watch(queue, score)
       local is_late = score >= 2251799813685248 and score < 2251799813685248 + now_ms - 1000
       if not is_late and tell_idle(name, how) then
-        redis.call('ZADD', idle, 2251799813685248 + by_ms, name)
+        redis.pcall('ZADD', idle, 2251799813685248 + by_ms, name)
         return true, own
       end
-      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+      remove_idle(idle, queue, { name })
     end
   end
   return false, own
@@ -42348,7 +43852,7 @@ end
 local function call_second(idle, queue, process, by_ms, now_ms, how)
   local from, count = 0, 10
   while from < 500 do
-    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local some = redis.pcall('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
     local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
     if called or #some < 2 * count then
       return
@@ -42356,7 +43860,7 @@ local function call_second(idle, queue, process, by_ms, now_ms, how)
     from, count = from + own, 100
   end
   -- Behind all others stand those that watch.
-  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
+  call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 -- Sees to it that one that is not of this process comes by then.
 local function see_to_second(idle, queue, process, by_ms, now_ms, how)
@@ -42445,7 +43949,7 @@ local function forget_old_results(results, count, now_ms)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', results, unpack(over))
+    redis.pcall('HDEL', results, unpack(over))
     left = left - math.abs(size)
     size = -math.min(left, 1500)
   end
@@ -42464,8 +43968,9 @@ local function keep_results(results, ended, now_ms)
     )
     longest = math.max(longest, each.keep_ms)
   end
-  if redis.call('PTTL', results) < longest + 3600000 then
-    redis.call('PEXPIRE', results, longest + 2 * 3600000)
+  local left_ms = redis.pcall('PTTL', results)
+  if type(left_ms) ~= 'number' or left_ms < longest + 3600000 then
+    redis.pcall('PEXPIRE', results, longest + 2 * 3600000)
   end
   forget_old_results(results, #ended, now_ms)
 end
@@ -42487,15 +43992,20 @@ end
     tell_ends(keys.results, queue.ends, now_ms, how)
   end
   if queue.noted or queue.counted then
+-- Notes end no call: where the user misses a right to them there are none.
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
   local is_new = minute ~= queue.minute
   if is_new then
-    queue.minute = minute
     noted = struct.pack('>Bc0BHdd', 1, 'm', 0, 0, minute, 0) .. noted
   end
-  if redis.call('APPEND', notes, noted) > 16384 then
--- Puts what is noted into the statistics.
+  local length = redis.pcall('APPEND', notes, noted)
+  if type(length) ~= 'number' then
+    return
+  end
+  queue.minute = minute
+  if length > 16384 then
+-- Puts what is noted into the statistics. Answers whether it did: not where the user misses a right to it.
 -- The statistics, a hash, and what the notes of calls (see shared/queue/leave-notes) add to it:
 --   names                       the first names that were met, each behind its length
 --   <period><slot>:<name>       a minute, hour or day of all jobs, or of those of a name: its number since 1970, which
@@ -42701,8 +44211,8 @@ local function enter_period(entered, period, minute, name, tally)
 end
 
 -- The fields of the statistics that notes change, and what they hold then; \`names\` among them.
-local function changed_periods(stats, notes)
-  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+local function changed_periods(stats, notes, packed_names)
+  local names, entered = read_names(packed_names), {}
   local minutes = tallies_of_notes(notes)
   for _, minute in ipairs(minutes) do
     for _, tally in ipairs(minutes[minute]) do
@@ -42728,20 +44238,26 @@ local function changed_periods(stats, notes)
 end
 
 local function fold(notes, stats)
-  local changed = changed_periods(stats, redis.call('GET', notes))
+  local noted, names = redis.pcall('GET', notes), redis.pcall('HGET', stats, 'names')
+  if type(noted) ~= 'string' or type(names) == 'table' then
+    return false
+  end
+  local changed = changed_periods(stats, noted, names or '')
   local pairs_of = {}
   for field, value in pairs(changed) do
     pairs_of[#pairs_of + 1] = field
     pairs_of[#pairs_of + 1] = value
   end
-  redis.call('HSET', stats, unpack(pairs_of))
-  redis.call('DEL', notes)
+  -- What is folded once is not folded again.
+  return type(redis.pcall('DEL', notes)) == 'number'
+    and type(redis.pcall('HSET', stats, unpack(pairs_of))) == 'number'
 end
-    fold(notes, stats)
-    redis.call('PEXPIRE', stats, '7862400000')
-    queue.minute = 0
+    if fold(notes, stats) then
+      redis.pcall('PEXPIRE', stats, '7862400000')
+      queue.minute = 0
+    end
   elseif is_new then
-    redis.call('PEXPIRE', notes, '7862400000')
+    redis.pcall('PEXPIRE', notes, '7862400000')
   end
 end
 local function packed_notes(queue)
@@ -42814,9 +44330,10 @@ local function send_message(stored, number, events, now_ms)
   send(stored, table.concat(lines, '\\n'))
 end
 local function publish(listeners, events, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #events > 0 and stored then
-    send_message(stored, redis.call('HINCRBY', listeners, 'number', '1'), events, now_ms)
+  local stored = #events > 0 and redis.pcall('HGET', listeners, 'channel')
+  local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
+  if type(number) == 'number' then
+    send_message(stored, number, events, now_ms)
   end
 end
     publish(keys.listeners, queue.events, now_ms)
@@ -42903,135 +44420,142 @@ return { 'watched', queue.chores, absent }
     [1, 'lua/queue/watch.lua', 1],
     [39, 'lua/shared/tell.lua', 1],
     [45, 'lua/shared/queue/state.lua', 1],
-    [71, 'lua/shared/queue/save.lua', 1],
-    [73, 'lua/shared/queue/job.lua', 1],
-    [81, 'lua/shared/queue/job.lua', 11],
-    [83, 'lua/shared/queue/plain-head.lua', 1],
-    [86, 'lua/shared/queue/run.lua', 1],
-    [98, 'lua/shared/queue/failure.lua', 1],
-    [100, 'lua/shared/queue/find.lua', 1],
-    [102, 'lua/shared/queue/find.lua', 16],
-    [113, 'lua/shared/queue/parents.lua', 1],
-    [127, 'lua/shared/queue/note-due.lua', 1],
-    [130, 'lua/shared/queue/link.lua', 1],
-    [132, 'lua/shared/queue/state.lua', 29],
-    [190, 'lua/queue/watch.lua', 81],
-    [199, 'lua/shared/clock.lua', 1],
-    [205, 'lua/queue/watch.lua', 90],
-    [213, 'lua/shared/queue/marks.lua', 8],
-    [216, 'lua/shared/queue/marks.lua', 12],
-    [221, 'lua/shared/queue/plain-head.lua', 8],
-    [229, 'lua/shared/queue/job.lua', 45],
-    [275, 'lua/shared/queue/flags.lua', 23],
-    [278, 'lua/shared/queue/flags.lua', 27],
-    [281, 'lua/shared/queue/flags.lua', 31],
-    [285, 'lua/shared/queue/run.lua', 13],
-    [288, 'lua/shared/queue/run.lua', 17],
-    [300, 'lua/shared/queue/failure.lua', 7],
-    [304, 'lua/shared/queue/find.lua', 3],
-    [316, 'lua/shared/queue/parents.lua', 15],
-    [319, 'lua/shared/queue/parents.lua', 24],
-    [326, 'lua/shared/queue/link.lua', 3],
-    [333, 'lua/shared/queue/link-done.lua', 2],
-    [347, 'lua/shared/queue/link.lua', 11],
-    [368, 'lua/queue/watch.lua', 57],
-    [391, 'lua/queue/watch.lua', 98],
-    [402, 'lua/shared/queue/settle.lua', 1],
-    [403, 'lua/shared/queue/rate.lua', 1],
-    [424, 'lua/shared/queue/rate.lua', 58],
-    [430, 'lua/shared/queue/groups.lua', 1],
-    [475, 'lua/shared/queue/burst.lua', 6],
-    [482, 'lua/shared/queue/groups.lua', 48],
-    [537, 'lua/shared/queue/groups.lua', 106],
-    [550, 'lua/shared/queue/ready.lua', 10],
-    [570, 'lua/shared/queue/names.lua', 1],
-    [573, 'lua/shared/queue/names.lua', 27],
-    [591, 'lua/shared/queue/dead.lua', 1],
-    [623, 'lua/shared/queue/failure.lua', 3],
-    [626, 'lua/shared/queue/dead.lua', 33],
-    [648, 'lua/shared/queue/end.lua', 1],
-    [650, 'lua/shared/queue/parents.lua', 32],
-    [653, 'lua/shared/queue/parents.lua', 41],
-    [664, 'lua/shared/queue/parents.lua', 53],
-    [673, 'lua/shared/queue/parents.lua', 63],
-    [691, 'lua/shared/queue/parents.lua', 92],
-    [705, 'lua/shared/queue/end.lua', 3],
-    [708, 'lua/shared/queue/keep-end.lua', 1],
-    [720, 'lua/shared/queue/end.lua', 7],
-    [742, 'lua/shared/queue/leave-tags.lua', 1],
-    [752, 'lua/shared/queue/end.lua', 30],
-    [762, 'lua/shared/queue/backoff.lua', 1],
-    [764, 'lua/shared/queue/note-due.lua', 4],
-    [769, 'lua/shared/queue/backoff.lua', 22],
-    [788, 'lua/shared/queue/parents.lua', 36],
-    [792, 'lua/shared/queue/unblock.lua', 1],
-    [798, 'lua/shared/queue/outbox.lua', 1],
-    [809, 'lua/shared/queue/entries.lua', 1],
-    [827, 'lua/shared/queue/history.lua', 8],
-    [834, 'lua/shared/queue/happened.lua', 1],
-    [846, 'lua/shared/queue/note-end.lua', 6],
-    [871, 'lua/shared/queue/count-job.lua', 1],
-    [884, 'lua/shared/queue/cancel.lua', 1],
-    [892, 'lua/shared/queue/settle.lua', 19],
-    [893, 'lua/shared/queue/settle.lua', 22],
-    [935, 'lua/shared/queue/parents.lua', 19],
-    [939, 'lua/shared/queue/settle.lua', 64],
-    [955, 'lua/shared/queue/put-out-end.lua', 1],
-    [963, 'lua/shared/queue/settle.lua', 81],
-    [982, 'lua/shared/tell.lua', 7],
-    [985, 'lua/shared/tell.lua', 15],
-    [1003, 'lua/shared/tell.lua', 34],
-    [1018, 'lua/shared/tell.lua', 50],
-    [1026, 'lua/shared/queue/idle.lua', 20],
-    [1032, 'lua/shared/queue/idle.lua', 27],
-    [1044, 'lua/shared/queue/idle.lua', 40],
-    [1047, 'lua/shared/queue/idle.lua', 44],
-    [1050, 'lua/shared/queue/idle.lua', 48],
-    [1055, 'lua/shared/queue/idle.lua', 54],
-    [1066, 'lua/shared/queue/idle.lua', 66],
-    [1068, 'lua/shared/listening.lua', 1],
-    [1087, 'lua/shared/queue/idle.lua', 69],
-    [1102, 'lua/shared/queue/idle.lua', 85],
-    [1115, 'lua/shared/queue/idle.lua', 99],
-    [1135, 'lua/shared/queue/idle.lua', 120],
-    [1149, 'lua/shared/queue/idle.lua', 135],
-    [1155, 'lua/shared/queue/idle.lua', 142],
-    [1172, 'lua/shared/queue/see-to-rest.lua', 1],
-    [1175, 'lua/shared/queue/idle.lua', 175],
-    [1177, 'lua/shared/queue/idle.lua', 171],
-    [1180, 'lua/shared/queue/idle.lua', 177],
-    [1184, 'lua/shared/queue/see-to-rest.lua', 4],
-    [1187, 'lua/queue/watch.lua', 111],
-    [1193, 'lua/shared/queue/tell-others.lua', 5],
-    [1195, 'lua/shared/queue/result.lua', 1],
-    [1209, 'lua/shared/queue/tell-ends.lua', 1],
-    [1211, 'lua/shared/queue/tell-ends.lua', 6],
-    [1275, 'lua/shared/queue/tell-others.lua', 9],
-    [1278, 'lua/shared/queue/leave-notes.lua', 15],
-    [1286, 'lua/shared/queue/fold.lua', 1],
-    [1287, 'lua/shared/queue/statistics.lua', 1],
-    [1294, 'lua/shared/queue/statistics.lua', 9],
-    [1299, 'lua/shared/queue/statistics.lua', 16],
-    [1517, 'lua/shared/queue/fold.lua', 3],
-    [1528, 'lua/shared/queue/leave-notes.lua', 24],
-    [1535, 'lua/shared/queue/packed-notes.lua', 3],
-    [1543, 'lua/shared/queue/tell-others.lua', 13],
-    [1546, 'lua/shared/queue/publish.lua', 1],
-    [1547, 'lua/shared/queue/message.lua', 1],
-    [1557, 'lua/shared/queue/spelled.lua', 1],
-    [1565, 'lua/shared/queue/send.lua', 1],
-    [1581, 'lua/shared/queue/message.lua', 13],
-    [1604, 'lua/shared/queue/publish.lua', 3],
-    [1610, 'lua/shared/queue/tell-others.lua', 17],
-    [1613, 'lua/queue/watch.lua', 117],
-    [1619, 'lua/shared/queue/save.lua', 66],
-    [1621, 'lua/shared/queue/save.lua', 15],
-    [1656, 'lua/shared/queue/save.lua', 68],
-    [1658, 'lua/shared/queue/save.lua', 51],
-    [1664, 'lua/shared/queue/save-awaited.lua', 5],
-    [1675, 'lua/shared/queue/save.lua', 58],
-    [1682, 'lua/shared/queue/save.lua', 70],
-    [1685, 'lua/queue/watch.lua', 123],
+    [71, 'lua/shared/queue/rights.lua', 1],
+    [75, 'lua/shared/queue/save.lua', 1],
+    [77, 'lua/shared/queue/job.lua', 1],
+    [85, 'lua/shared/queue/job.lua', 11],
+    [87, 'lua/shared/queue/plain-head.lua', 1],
+    [90, 'lua/shared/queue/run.lua', 1],
+    [102, 'lua/shared/queue/failure.lua', 1],
+    [104, 'lua/shared/queue/find.lua', 1],
+    [106, 'lua/shared/queue/find.lua', 16],
+    [117, 'lua/shared/queue/parents.lua', 1],
+    [131, 'lua/shared/queue/note-due.lua', 1],
+    [134, 'lua/shared/queue/link.lua', 1],
+    [136, 'lua/shared/queue/state.lua', 29],
+    [194, 'lua/queue/watch.lua', 82],
+    [203, 'lua/shared/clock.lua', 1],
+    [209, 'lua/queue/watch.lua', 91],
+    [214, 'lua/shared/queue/rights.lua', 5],
+    [217, 'lua/queue/watch.lua', 58],
+    [240, 'lua/queue/watch.lua', 96],
+    [241, 'lua/shared/queue/rights.lua', 9],
+    [254, 'lua/queue/watch.lua', 97],
+    [258, 'lua/shared/queue/marks.lua', 8],
+    [261, 'lua/shared/queue/marks.lua', 12],
+    [266, 'lua/shared/queue/plain-head.lua', 8],
+    [274, 'lua/shared/queue/job.lua', 45],
+    [320, 'lua/shared/queue/flags.lua', 23],
+    [323, 'lua/shared/queue/flags.lua', 27],
+    [326, 'lua/shared/queue/flags.lua', 31],
+    [330, 'lua/shared/queue/run.lua', 13],
+    [333, 'lua/shared/queue/run.lua', 17],
+    [345, 'lua/shared/queue/failure.lua', 7],
+    [349, 'lua/shared/queue/find.lua', 3],
+    [361, 'lua/shared/queue/parents.lua', 15],
+    [364, 'lua/shared/queue/parents.lua', 24],
+    [371, 'lua/shared/queue/link.lua', 3],
+    [378, 'lua/shared/queue/link-done.lua', 2],
+    [392, 'lua/shared/queue/link.lua', 11],
+    [413, 'lua/queue/watch.lua', 101],
+    [424, 'lua/shared/queue/settle.lua', 1],
+    [425, 'lua/shared/queue/rate.lua', 1],
+    [446, 'lua/shared/queue/rate.lua', 58],
+    [452, 'lua/shared/queue/groups.lua', 1],
+    [497, 'lua/shared/queue/burst.lua', 6],
+    [504, 'lua/shared/queue/groups.lua', 48],
+    [577, 'lua/shared/queue/groups.lua', 124],
+    [589, 'lua/shared/queue/ready.lua', 11],
+    [611, 'lua/shared/queue/note-due.lua', 4],
+    [616, 'lua/shared/queue/ready.lua', 33],
+    [629, 'lua/shared/queue/names.lua', 1],
+    [632, 'lua/shared/queue/names.lua', 27],
+    [650, 'lua/shared/queue/dead.lua', 1],
+    [682, 'lua/shared/queue/failure.lua', 3],
+    [685, 'lua/shared/queue/dead.lua', 33],
+    [707, 'lua/shared/queue/end.lua', 1],
+    [709, 'lua/shared/queue/parents.lua', 32],
+    [712, 'lua/shared/queue/parents.lua', 41],
+    [723, 'lua/shared/queue/parents.lua', 53],
+    [732, 'lua/shared/queue/parents.lua', 63],
+    [750, 'lua/shared/queue/parents.lua', 92],
+    [764, 'lua/shared/queue/end.lua', 3],
+    [767, 'lua/shared/queue/keep-end.lua', 1],
+    [779, 'lua/shared/queue/end.lua', 7],
+    [801, 'lua/shared/queue/leave-tags.lua', 1],
+    [811, 'lua/shared/queue/end.lua', 30],
+    [821, 'lua/shared/queue/backoff.lua', 1],
+    [823, 'lua/shared/queue/backoff.lua', 22],
+    [840, 'lua/shared/queue/parents.lua', 36],
+    [844, 'lua/shared/queue/unblock.lua', 1],
+    [850, 'lua/shared/queue/outbox.lua', 1],
+    [861, 'lua/shared/queue/entries.lua', 1],
+    [879, 'lua/shared/queue/history.lua', 8],
+    [886, 'lua/shared/queue/happened.lua', 1],
+    [898, 'lua/shared/queue/note-end.lua', 6],
+    [923, 'lua/shared/queue/count-job.lua', 1],
+    [936, 'lua/shared/queue/cancel.lua', 1],
+    [944, 'lua/shared/queue/settle.lua', 19],
+    [945, 'lua/shared/queue/settle.lua', 22],
+    [987, 'lua/shared/queue/parents.lua', 19],
+    [991, 'lua/shared/queue/settle.lua', 64],
+    [1007, 'lua/shared/queue/put-out-end.lua', 1],
+    [1015, 'lua/shared/queue/settle.lua', 81],
+    [1034, 'lua/shared/tell.lua', 7],
+    [1037, 'lua/shared/tell.lua', 15],
+    [1055, 'lua/shared/tell.lua', 34],
+    [1070, 'lua/shared/tell.lua', 50],
+    [1078, 'lua/shared/queue/idle.lua', 22],
+    [1084, 'lua/shared/queue/idle.lua', 29],
+    [1098, 'lua/shared/queue/idle.lua', 44],
+    [1101, 'lua/shared/queue/idle.lua', 48],
+    [1104, 'lua/shared/queue/idle.lua', 52],
+    [1109, 'lua/shared/queue/idle.lua', 58],
+    [1120, 'lua/shared/queue/idle.lua', 70],
+    [1127, 'lua/shared/queue/idle.lua', 78],
+    [1129, 'lua/shared/listening.lua', 1],
+    [1148, 'lua/shared/queue/idle.lua', 81],
+    [1163, 'lua/shared/queue/idle.lua', 97],
+    [1176, 'lua/shared/queue/idle.lua', 111],
+    [1196, 'lua/shared/queue/idle.lua', 132],
+    [1210, 'lua/shared/queue/idle.lua', 147],
+    [1216, 'lua/shared/queue/idle.lua', 154],
+    [1233, 'lua/shared/queue/see-to-rest.lua', 1],
+    [1236, 'lua/shared/queue/idle.lua', 185],
+    [1238, 'lua/shared/queue/idle.lua', 181],
+    [1241, 'lua/shared/queue/idle.lua', 187],
+    [1245, 'lua/shared/queue/see-to-rest.lua', 4],
+    [1248, 'lua/queue/watch.lua', 114],
+    [1254, 'lua/shared/queue/tell-others.lua', 5],
+    [1256, 'lua/shared/queue/result.lua', 1],
+    [1270, 'lua/shared/queue/tell-ends.lua', 1],
+    [1272, 'lua/shared/queue/tell-ends.lua', 6],
+    [1337, 'lua/shared/queue/tell-others.lua', 9],
+    [1340, 'lua/shared/queue/leave-notes.lua', 15],
+    [1353, 'lua/shared/queue/fold.lua', 1],
+    [1354, 'lua/shared/queue/statistics.lua', 1],
+    [1361, 'lua/shared/queue/statistics.lua', 9],
+    [1366, 'lua/shared/queue/statistics.lua', 16],
+    [1584, 'lua/shared/queue/fold.lua', 3],
+    [1600, 'lua/shared/queue/leave-notes.lua', 29],
+    [1608, 'lua/shared/queue/packed-notes.lua', 3],
+    [1616, 'lua/shared/queue/tell-others.lua', 13],
+    [1619, 'lua/shared/queue/publish.lua', 1],
+    [1620, 'lua/shared/queue/message.lua', 1],
+    [1630, 'lua/shared/queue/spelled.lua', 1],
+    [1638, 'lua/shared/queue/send.lua', 1],
+    [1654, 'lua/shared/queue/message.lua', 13],
+    [1677, 'lua/shared/queue/publish.lua', 3],
+    [1684, 'lua/shared/queue/tell-others.lua', 17],
+    [1687, 'lua/queue/watch.lua', 120],
+    [1693, 'lua/shared/queue/save.lua', 66],
+    [1695, 'lua/shared/queue/save.lua', 15],
+    [1730, 'lua/shared/queue/save.lua', 68],
+    [1732, 'lua/shared/queue/save.lua', 51],
+    [1738, 'lua/shared/queue/save-awaited.lua', 5],
+    [1749, 'lua/shared/queue/save.lua', 58],
+    [1756, 'lua/shared/queue/save.lua', 70],
+    [1759, 'lua/queue/watch.lua', 126],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)

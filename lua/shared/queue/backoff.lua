@@ -21,20 +21,18 @@ end
 
 -- A job that was claimed waits again, until it is due.
 local function wait_again(keys, queue, seq, job, run, due_ms, now_us)
-  local is_due = due_ms <= math.floor(now_us / 1000)
-  local state = is_due and 'r' or 's'
+  local state = 's'
+  if due_ms <= math.floor(now_us / 1000) then
+    state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
+  else
+    queue.scheduled = queue.scheduled + run.size
+    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
+    note_due(queue, due_ms)
+  end
   redis.call(
     'HSET',
     keys.jobs,
     'r' .. seq,
     pack_run(state, run.token, run.attempts, due_ms, run.size, run.flags, run.name)
   )
-  if is_due then
-    queue.ready = queue.ready + run.size
-    stand_ready(keys, queue, job, seq, false, now_us)
-  else
-    queue.scheduled = queue.scheduled + run.size
-    redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)
-    note_due(queue, due_ms)
-  end
 end

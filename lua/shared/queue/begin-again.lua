@@ -15,13 +15,12 @@ local function begin_again(keys, queue, seq, job, run, now_us)
   end
   happened(queue, 'requeued', seq, job, run, '')
   note_history(keys.jobs, seq, run, 'q', now_ms, 0, '')
+  local state = place_ready(keys, queue, job, seq, run.size, 'r', now_us)
   redis.call(
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('r', run.token, 0, now_ms, run.size, run.flags, run.name)
+    pack_run(state, run.token, 0, now_ms, run.size, run.flags, run.name)
   )
   redis.call('HDEL', keys.jobs, 'o' .. seq)
-  stand_ready(keys, queue, job, seq, false, now_us)
-  queue.ready = queue.ready + run.size
 end

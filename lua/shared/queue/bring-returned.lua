@@ -1,6 +1,7 @@
 -- Jobs that were lost or released while the queue had none with a priority or a group stand at the front of the list,
 -- which is not served first any more. As many as are wanted go where such jobs stand since then: before all priorities.
 local function bring_returned(keys, queue, count)
+  local ghosts = queue.ghosts
   local looked = math.min(queue.ghosts, MOST_GHOSTS) + count
   local numbers = redis.call('LRANGE', keys.ready, '0', string.format('%d', looked - 1))
   local stored = #numbers > 0 and redis.call('HMGET', keys.jobs, unpack(fields_of(numbers)))
@@ -19,12 +20,14 @@ local function bring_returned(keys, queue, count)
     end
     passed = at
   end
-  if passed > 0 then
-    redis.call('LTRIM', keys.ready, string.format('%d', passed), '-1')
-  end
   if #returned > 0 then
     set_mark(queue, PRIORITIES)
     redis.call('ZADD', keys.prioritized, unpack(returned))
+  end
+  if passed > 0 and redis.pcall('LTRIM', keys.ready, string.format('%d', passed), '-1').err then
+    -- They leave their numbers behind.
+    queue.ghosts = ghosts + #returned / 2
+    return
   end
   -- Behind the first other one there are none.
   if #returned < count * 2 and (passed < #numbers or #numbers < looked) then

@@ -5,11 +5,15 @@ local function show_due(keys, queue, now_us, most)
   for at = 1, #due, 2 do
     local seq, due_ms = due[at], tonumber(due[at + 1])
     local stored = redis.call('HMGET', keys.jobs, seq, 'r' .. seq)
-    redis.call('ZREM', keys.scheduled, seq)
-    if stored[1] then
-      local job, run = read_job(stored[1], queue.usual), unpack_run(stored[2])
+    local job = stored[1] and read_job(stored[1], queue.usual)
+    -- One that may not stand there yet is still due.
+    local stands = not job or stand_ready(keys, queue, job, seq, false, now_us)
+    if stands then
+      redis.call('ZREM', keys.scheduled, seq)
+    end
+    if job and stands then
+      local run = unpack_run(stored[2])
       queue.scheduled, queue.ready = queue.scheduled - run.size, queue.ready + run.size
-      stand_ready(keys, queue, job, seq, false, now_us)
       redis.call(
         'HSET',
         keys.jobs,

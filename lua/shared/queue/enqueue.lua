@@ -8,8 +8,10 @@ local function add_job(keys, queue, seq, job, payload, due_ms, now_us)
       add_run(fields, seq, pack_run('r', 0, 0, math.floor(now_us / 1000), size, flags, job.name))
     end
     redis.call('HSET', keys.jobs, unpack(fields))
-    stand_ready(keys, queue, job, seq, false, now_us)
-    queue.ready = queue.ready + size
+    if place_ready(keys, queue, job, seq, size, 'r', now_us) == 's' then
+      local run = pack_run('s', 0, 0, math.floor(now_us / 1000), size, flags, job.name)
+      redis.call('HSET', keys.jobs, 'r' .. seq, run)
+    end
   else
     add_run(fields, seq, pack_run('s', 0, 0, due_ms, size, flags, job.name))
     redis.call('HSET', keys.jobs, unpack(fields))

@@ -12,10 +12,11 @@ local function drop_done(keys, queue, settings, now_ms, most)
   end
   local above = settings.keep_ms == 0 and most or 0
   if settings.keep_count > 0 then
-    above = redis.call('ZCARD', keys.done) - settings.keep_count
+    local kept = redis.pcall('ZCARD', keys.done)
+    above = type(kept) == 'number' and kept - settings.keep_count or 0
   end
   if above > #surplus then
-    surplus = redis.call('ZRANGE', keys.done, '0', math.min(above, most) - 1)
+    surplus = redis.pcall('ZRANGE', keys.done, '0', math.min(above, most) - 1)
   end
   if #surplus == 0 then
     return
@@ -56,11 +57,12 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
   local keeps = settings.keep_count + settings.keep_ms > 0
   local numbers, gone, kept, kept_runs = {}, {}, {}, {}
   local ran = {}
-  -- A removal first, so that it also works when the server is out of memory.
-  redis.call('ZREM', keys.leases, ended[1])
+  for at = 1, #ended, 3 do
+    numbers[#numbers + 1] = ended[at]
+  end
+  redis.call('ZREM', keys.leases, unpack(numbers))
   for at = 1, #ended, 3 do
     local seq, run, result = ended[at], ended[at + 1], ended[at + 2]
-    numbers[#numbers + 1] = seq
     queue.claimed = queue.claimed - run.size
     ran[#ran + 1] = run.at_ms
     ran[#ran + 1] = run.name
@@ -101,7 +103,6 @@ local function finish_jobs(keys, queue, settings, ended, now_us)
       end
     end
   end
-  redis.call('ZREM', keys.leases, unpack(numbers))
   store_ends(keys, gone, kept, kept_runs)
   if queue.done > 0 then
     drop_done(keys, queue, settings, now_ms, 20 + #numbers)

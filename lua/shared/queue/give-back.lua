@@ -11,14 +11,13 @@ local function give_back(keys, queue, seq, job, run, due_ms, now_us)
   if due_ms > now_ms then
     return wait_again(keys, queue, seq, job, run, due_ms, now_us)
   end
+  local state = place_ready(keys, queue, job, seq, run.size, 'b', now_us)
   redis.call(
     'HSET',
     keys.jobs,
     'r' .. seq,
-    pack_run('b', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
+    pack_run(state, run.token, run.attempts, now_ms, run.size, run.flags, run.name)
   )
-  queue.ready = queue.ready + run.size
-  stand_ready(keys, queue, job, seq, true, now_us)
 end
 
 -- Calls workers that wait: for those that are ready, for places that are free, and to come back in time.

@@ -82,22 +82,40 @@ local function save_group(groups, name, group, now_us)
   redis.call('HSET', groups, name, text)
 end
 
--- Puts a group into the ring, or out of mind until its rate lets it in, where it may not be served now.
-local function enter_ring(turns, held, name, group, now_us)
-  if group.in_ring or group.paused or group.ready == 0 then
-    return
-  elseif group.concurrency > 0 and group.claimed >= group.concurrency then
-    return
-  elseif group.rate_limit > 0 then
-    group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
-    local wait_ms = next_start_in_ms(group.arrival_us, group, now_us)
-    if wait_ms > 0 then
-      redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
-      return
-    end
+-- Until when the rate of a group holds it back, in milliseconds from now; 0: it does not.
+local function held_for_ms(group, now_us)
+  if group.rate_limit == 0 then
+    return 0
   end
-  group.in_ring = true
-  redis.call('RPUSH', turns, name)
+  group.arrival_us = bounded_arrival(group.arrival_us, group, now_us)
+  return next_start_in_ms(group.arrival_us, group, now_us)
+end
+
+local function hold_back(held, name, wait_ms, now_us)
+  redis.call('ZADD', held, string.format('%.0f', math.floor(now_us / 1000) + wait_ms), name)
+end
+
+-- Saves a group, and puts it into the ring, or out of mind until its rate lets it in, where it may not be served now. Without the right
+-- to put it into the ring it is looked at again at once, by whoever claims. Answers whether it is held back.
+local function place_group(keys, name, group, now_us)
+  local is_full = group.concurrency > 0 and group.claimed >= group.concurrency
+  if group.in_ring or group.paused or group.ready == 0 or is_full then
+    save_group(keys.groups, name, group, now_us)
+    return false
+  end
+  local wait_ms = held_for_ms(group, now_us)
+  group.in_ring = wait_ms == 0
+  save_group(keys.groups, name, group, now_us)
+  if not group.in_ring then
+    hold_back(keys.held, name, wait_ms, now_us)
+    return true
+  elseif type(redis.pcall('RPUSH', keys.turns, name)) == 'table' then
+    group.in_ring = false
+    save_group(keys.groups, name, group, now_us)
+    hold_back(keys.held, name, 0, now_us)
+    return true
+  end
+  return false
 end
 
 -- Before all that ranks.
@@ -112,8 +130,7 @@ local function join_group(keys, queue, job, seq, in_front, now_us)
   local group = open_group(keys.groups, queue, job.group)
   redis.call('ZADD', keys.grouped, group.number, (in_front and FIRST_RANK or rank_of(job.priority)) .. seq)
   group.ready = group.ready + 1
-  enter_ring(keys.turns, keys.held, job.group, group, now_us)
-  save_group(keys.groups, job.group, group, now_us)
+  place_group(keys, job.group, group, now_us)
 end
 
 -- A ready job of a group goes elsewhere. False when it was not there.
@@ -132,19 +149,16 @@ local function free_in_group(keys, name, now_us)
   local group = read_group(keys.groups, name)
   if group then
     group.claimed = math.max(0, group.claimed - 1)
-    enter_ring(keys.turns, keys.held, name, group, now_us)
-    save_group(keys.groups, name, group, now_us)
+    place_group(keys, name, group, now_us)
   end
 end
 
 -- Lets groups that were held back enter the ring, or sets anew until when they are.
 local function look_at_held(keys, names, now_us)
   for _, name in ipairs(names) do
-    redis.call('ZREM', keys.held, name)
     local group = read_group(keys.groups, name)
-    if group then
-      enter_ring(keys.turns, keys.held, name, group, now_us)
-      save_group(keys.groups, name, group, now_us)
+    if not group or not place_group(keys, name, group, now_us) then
+      redis.call('ZREM', keys.held, name)
     end
   end
 end

@@ -28,11 +28,35 @@ local function may_hand(queue, codec, ready, name, payload, now_ms, how)
     and redis.call('EXISTS', ready) == 0
 end
 
-local function lease_handed(keys, queue, seq, name, size, token, now_ms, ends_ms)
-  local scores = { exact(ends_ms), seq }
+-- Ready again, for it could not be handed over.
+local function take_back_handed(keys, seq, name, size)
+  local at_ms = math.floor(seq / 1000)
+  redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', 0, 0, at_ms, size, PLAIN, name))
+end
+
+-- Answers whether the user may do that; if not, the job is as it was.
+local function store_handed(keys, queue, seq, name, size, token, now_ms, ends_ms)
+  local scores, marks = { exact(ends_ms), seq }, queue.marks
   redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('c', token, 1, now_ms, size, PLAIN, name))
   widen(queue, WIDE_LEASES, scores, '+inf')
-  redis.call('ZADD', keys.leases, unpack(scores))
+  if type(redis.pcall('ZADD', keys.leases, unpack(scores))) == 'number' then
+    return true
+  end
+  queue.marks = marks
+  take_back_handed(keys, seq, name, size)
+  return false
+end
+
+-- Nobody could be told. Answers whether the lease could be taken back; if not, it is as if the worker had died.
+local function take_back_lease(keys, seq, name, size)
+  if type(redis.pcall('ZREM', keys.leases, seq)) == 'table' then
+    return false
+  end
+  take_back_handed(keys, seq, name, size)
+  return true
+end
+
+local function note_handed(queue, name, size, token, ends_ms)
   note_due(queue, ends_ms)
   note_alike(queue, 'w', name, 1, 0, 0, 0)
   queue.token, queue.claimed = token, queue.claimed + size
@@ -58,11 +82,15 @@ local function hand_over(keys, queue, seq, name, payload, record, now_us, how)
   end
   local ends_ms = now_ms + lease_ms
   local words = { 'job', ticket.id, seq, exact(token), exact(ends_ms) }
-  if not publish_to(ticket, table.concat(words, ' ') .. '\n' .. name .. '\n' .. payload, how) then
+  local letter = table.concat(words, ' ') .. '\n' .. name .. '\n' .. payload
+  if
+    not store_handed(keys, queue, seq, name, #record, token, now_ms, ends_ms)
+    or not publish_to(ticket, letter, how) and take_back_lease(keys, seq, name, #record)
+  then
     -- It looks by itself after a while.
     return false, true
   end
-  lease_handed(keys, queue, seq, name, #record, token, now_ms, ends_ms)
+  note_handed(queue, name, #record, token, ends_ms)
   see_to(keys.idle, queue, ends_ms, now_ms, how)
   return true, false
 end

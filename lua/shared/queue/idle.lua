@@ -9,6 +9,8 @@
 --                the latest: whatever becomes of the first one's process, what is due is seen then.
 -- Where one process alone is called, a second is called as well, once in a second, and comes back after a second. So a
 -- job does not wait for a process that listens and does not come.
+--
+-- All this is done besides: where the user misses a right to it, it ends no call. Workers look by themselves after a while.
 local WATCHING = 1125899906842624
 local SECOND = 2251799813685248
 local IDLE_KEPT_MS = '7200000'
@@ -26,9 +28,11 @@ end
 
 -- The name of the one that waits longest; nil where nobody does. It waits no more.
 local function pop_idle(idle, queue)
-  local popped = queue.idle > 0 and redis.call('ZPOPMIN', idle) or {}
+  local popped = queue.idle > 0 and redis.pcall('ZPOPMIN', idle) or {}
   local name, score = popped[1], popped[2]
-  if not name then
+  if popped.err then
+    return nil
+  elseif not name then
     queue.idle = 0
     return nil
   end
@@ -53,7 +57,7 @@ end
 
 -- Whether a second one that is not of this process comes by itself by then.
 local function has_second(idle, process, by_ms, now_ms, how)
-  local names = redis.call('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
+  local names = redis.pcall('ZRANGEBYSCORE', idle, SECOND + now_ms, SECOND + by_ms, 'LIMIT', '0', '3')
   for _, name in ipairs(names) do
     local ticket = ticket_of(name)
     if process_of(ticket) ~= process and listens_here(ticket, how) ~= false then
@@ -63,10 +67,18 @@ local function has_second(idle, process, by_ms, now_ms, how)
   return false
 end
 
+-- One of those waits no more, or several. Answers whether the user may do that.
+local function remove_idle(idle, queue, names)
+  local removed = redis.pcall('ZREM', idle, unpack(names))
+  local may = type(removed) == 'number'
+  queue.idle = queue.idle - (may and removed or 0)
+  return may
+end
+
 -- Removes those that are gone from the hundred that wait longest.
 local function drop_gone(idle, queue, how)
   -- @include shared/listening
-  local names, processes, gone = redis.call('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
+  local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })
   end
@@ -78,7 +90,7 @@ local function drop_gone(idle, queue, how)
     end
   end
   if gone[1] then
-    queue.idle = queue.idle - redis.call('ZREM', idle, unpack(gone))
+    remove_idle(idle, queue, gone)
   end
 end
 
@@ -108,10 +120,10 @@ local function call_one_of(some, idle, queue, process, by_ms, now_ms, how)
       end_watch(queue, score)
       local is_late = score >= SECOND and score < SECOND + now_ms - LATE_MS
       if not is_late and tell_idle(name, how) then
-        redis.call('ZADD', idle, SECOND + by_ms, name)
+        redis.pcall('ZADD', idle, SECOND + by_ms, name)
         return true, own
       end
-      queue.idle = queue.idle - redis.call('ZREM', idle, name)
+      remove_idle(idle, queue, { name })
     end
   end
   return false, own
@@ -121,7 +133,7 @@ end
 local function call_second(idle, queue, process, by_ms, now_ms, how)
   local from, count = 0, 10
   while from < MOST_LOOKED_AT do
-    local some = redis.call('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
+    local some = redis.pcall('ZRANGE', idle, from, from + count - 1, 'WITHSCORES')
     local called, own = call_one_of(some, idle, queue, process, by_ms, now_ms, how)
     if called or #some < 2 * count then
       return
@@ -129,7 +141,7 @@ local function call_second(idle, queue, process, by_ms, now_ms, how)
     from, count = from + own, 100
   end
   -- Behind all others stand those that watch.
-  call_one_of(redis.call('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
+  call_one_of(redis.pcall('ZRANGE', idle, '-3', '-1', 'WITHSCORES'), idle, queue, process, by_ms, now_ms, how)
 end
 
 -- Sees to it that one that is not of this process comes by then.
@@ -159,10 +171,8 @@ end
 
 -- Answers its score if it was still waiting.
 local function leave_idle(idle, queue, name)
-  local score = queue.idle > 0 and name ~= '' and tonumber(redis.call('ZSCORE', idle, name))
-  if score then
-    redis.call('ZREM', idle, name)
-    queue.idle = queue.idle - 1
+  local score = queue.idle > 0 and name ~= '' and tonumber(redis.pcall('ZSCORE', idle, name))
+  if score and remove_idle(idle, queue, { name }) then
     end_watch(queue, score)
   end
   return score
@@ -187,6 +197,6 @@ end
 
 -- The process of the first one, or nil. The newest is the one; there may be others, which were late.
 local function watching_process(idle)
-  local first = redis.call('ZRANGEBYSCORE', idle, WATCHING, '(2251799813685248', 'LIMIT', '0', '10')
+  local first = redis.pcall('ZRANGEBYSCORE', idle, WATCHING, '(2251799813685248', 'LIMIT', '0', '10')
   return first[1] and process_of({ id = first[#first] })
 end

@@ -41,7 +41,8 @@ local function room_of(leases, queue, settings, limit, now_us)
     return 0
   end
   if settings.concurrency > 0 then
-    room = math.min(room, settings.concurrency - redis.call('ZCOUNT', leases, '-inf', '(+inf'))
+    local claimed = redis.pcall('ZCOUNT', leases, '-inf', '(+inf')
+    room = type(claimed) == 'number' and math.min(room, settings.concurrency - claimed) or 0
   end
   if settings.rate_limit > 0 then
     queue.arrival_us = bounded_arrival(queue.arrival_us, settings, now_us)

@@ -12,19 +12,25 @@ local MOST_NOTES = 16384
 -- A day more than are told.
 local NOTES_KEPT_MS = '7862400000'
 
+-- Notes end no call: where the user misses a right to them there are none.
 local function leave_notes(notes, stats, queue, noted, now_ms)
   local minute = now_ms / 60000 - now_ms / 60000 % 1
   local is_new = minute ~= queue.minute
   if is_new then
-    queue.minute = minute
     noted = struct.pack(NOTE, 1, 'm', 0, 0, minute, 0) .. noted
   end
-  if redis.call('APPEND', notes, noted) > MOST_NOTES then
+  local length = redis.pcall('APPEND', notes, noted)
+  if type(length) ~= 'number' then
+    return
+  end
+  queue.minute = minute
+  if length > MOST_NOTES then
     -- @include shared/queue/fold
-    fold(notes, stats)
-    redis.call('PEXPIRE', stats, NOTES_KEPT_MS)
-    queue.minute = 0
+    if fold(notes, stats) then
+      redis.pcall('PEXPIRE', stats, NOTES_KEPT_MS)
+      queue.minute = 0
+    end
   elseif is_new then
-    redis.call('PEXPIRE', notes, NOTES_KEPT_MS)
+    redis.pcall('PEXPIRE', notes, NOTES_KEPT_MS)
   end
 end

@@ -1,20 +1,24 @@
+-- The least score; nil where there is none. What may not be seen now is looked for again in a moment.
+local function least_of(set, now_ms)
+  local first = redis.pcall('ZRANGE', set, '0', '0', 'WITHSCORES')
+  return first.err and now_ms + 1000 or tonumber(first[2])
+end
+
 -- When there is something to do again although nobody calls, in milliseconds of the server; nil: never.
 local function next_due_ms(keys, queue, settings, now_ms)
-  local first = redis.call('ZRANGE', keys.scheduled, '0', '0', 'WITHSCORES')[2]
-  local lease = redis.call('ZRANGE', keys.leases, '0', '0', 'WITHSCORES')[2]
-  local soonest = math.min(tonumber(first or math.huge), tonumber(lease or math.huge))
+  local first, lease = least_of(keys.scheduled, now_ms), least_of(keys.leases, now_ms)
+  local soonest = math.min(first or math.huge, lease or math.huge)
   if is_marked(queue, GROUPS) then
-    local group = redis.call('ZRANGE', keys.held, '0', '0', 'WITHSCORES')[2]
-    soonest = math.min(soonest, tonumber(group or math.huge))
+    soonest = math.min(soonest, least_of(keys.held, now_ms) or math.huge)
   end
   if is_marked(queue, DEPENDENCIES) then
-    local parent = redis.call('ZRANGE', keys.parents, '0', '0', 'WITHSCORES')[2]
+    local parent = least_of(keys.parents, now_ms)
     -- Those of other queues are asked after by somebody, who may take a moment.
-    local ask_ms = parent and parent ~= '0' and math.max(tonumber(parent), now_ms + 1000)
-    soonest = math.min(soonest, parent == '0' and now_ms or ask_ms or math.huge)
+    local ask_ms = parent and math.max(parent, now_ms + 1000)
+    soonest = math.min(soonest, parent == 0 and now_ms or ask_ms or math.huge)
   end
   if is_marked(queue, RECURRENCES) and not settings.paused then
-    local run = redis.call(
+    local run = redis.pcall(
       'ZRANGEBYSCORE',
       keys.recurring,
       '-inf',
@@ -23,8 +27,8 @@ local function next_due_ms(keys, queue, settings, now_ms)
       'LIMIT',
       '0',
       '1'
-    )[2]
-    soonest = math.min(soonest, tonumber(run or math.huge))
+    )
+    soonest = math.min(soonest, run.err and now_ms + 1000 or tonumber(run[2] or math.huge))
   end
   return soonest < math.huge and soonest or nil
 end
@@ -48,8 +52,7 @@ local function next_change_ms(held, queue, settings, ends_ms, now_us)
     soonest = math.min(soonest, math.floor(now_us / 1000) + start_ms)
   end
   if is_marked(queue, GROUPS) then
-    local group = redis.call('ZRANGE', held, '0', '0', 'WITHSCORES')[2]
-    soonest = math.min(soonest, tonumber(group or math.huge))
+    soonest = math.min(soonest, least_of(held, math.floor(now_us / 1000)) or math.huge)
   end
   return soonest
 end

@@ -13,9 +13,10 @@ local function plain_line(pieces, beginning, numbers, tokens, names)
 end
 
 local function publish_pieces(listeners, pieces, now_ms)
-  local stored = redis.call('HGET', listeners, 'channel')
-  if #pieces > 1 and stored then
-    pieces[1] = message_head(redis.call('HINCRBY', listeners, 'number', '1'), now_ms)
+  local stored = #pieces > 1 and redis.pcall('HGET', listeners, 'channel')
+  local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')
+  if type(number) == 'number' then
+    pieces[1] = message_head(number, now_ms)
     send(stored, table.concat(pieces))
   end
 end

@@ -6,12 +6,14 @@
 -- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
 -- `queue.left`: how many there were before.
 -- @include shared/queue/in-front
+-- @include shared/queue/note-due
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
 
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
+-- Answers whether it stands: not where it needs a right to the list that the user misses.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
   if job.group ~= '' then
     set_mark(queue, GROUPS)
@@ -21,10 +23,24 @@ local function stand_ready(keys, queue, job, seq, in_front, now_us)
     redis.call('ZADD', keys.prioritized, in_front and IN_FRONT or -job.priority, seq)
   elseif in_front then
     set_mark(queue, RETURNED)
-    redis.call('LPUSH', keys.ready, seq)
+    return type(redis.pcall('LPUSH', keys.ready, seq)) == 'number'
   else
-    redis.call('RPUSH', keys.ready, seq)
+    return type(redis.pcall('RPUSH', keys.ready, seq)) == 'number'
   end
+  return true
+end
+
+-- As stand_ready, of so many bytes. Where it cannot stand it is due at once, and comes to stand with all that is. Answers its state.
+local function place_ready(keys, queue, job, seq, size, state, now_us)
+  if stand_ready(keys, queue, job, seq, state == 'b', now_us) then
+    queue.ready = queue.ready + size
+    return state
+  end
+  local now_ms = math.floor(now_us / 1000)
+  redis.call('ZADD', keys.scheduled, string.format('%.0f', now_ms), seq)
+  note_due(queue, now_ms)
+  queue.scheduled = queue.scheduled + size
+  return 's'
 end
 
 -- Takes a ready job from where it stands.
@@ -37,9 +53,13 @@ local function leave_ready(keys, queue, job, seq, now_us)
   end
 end
 
+local function is_above(count, least)
+  return type(count) == 'number' and count > least
+end
+
 -- Whether more is ready, as far as is known without looking at each.
 local function has_more(keys, queue)
-  return redis.call('LLEN', keys.ready) > queue.ghosts
-    or (is_marked(queue, PRIORITIES) and redis.call('ZCARD', keys.prioritized) > 0)
-    or (is_marked(queue, GROUPS) and redis.call('LLEN', keys.turns) > 0)
+  return is_above(redis.pcall('LLEN', keys.ready), queue.ghosts)
+    or (is_marked(queue, PRIORITIES) and is_above(redis.pcall('ZCARD', keys.prioritized), 0))
+    or (is_marked(queue, GROUPS) and is_above(redis.pcall('LLEN', keys.turns), 0))
 end

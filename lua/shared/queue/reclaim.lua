@@ -24,16 +24,15 @@ local function reclaim_lost(keys, queue, now_us, most)
         count_job(queue, 'd', run.name)
       else
         happened(queue, 'reclaimed', seq, job, run, LOST)
-        stand_ready(keys, queue, job, seq, true, now_us)
+        local state = place_ready(keys, queue, job, seq, run.size, 'b', now_us)
         note_history(keys.jobs, seq, run, 'l', now_ms, run.at_ms, '')
         redis.call(
           'HSET',
           keys.jobs,
           'r' .. seq,
-          pack_run('b', run.token, run.attempts, now_ms, run.size, run.flags, run.name)
+          pack_run(state, run.token, run.attempts, now_ms, run.size, run.flags, run.name)
         )
         note_failure(keys.jobs, seq, now_ms, LOST, LOST_MESSAGE)
-        queue.ready = queue.ready + run.size
       end
       if run.state ~= 'x' then
         queue.reclaimed = queue.reclaimed + 1

@@ -22,6 +22,13 @@ local function note_short(short, queue, id, recurrence)
   end
 end
 
+-- What comes behind the first write, each once on nothing: one that does not stand among those that run next would never run.
+local function try_progress(keys)
+  redis.call('ZADD', keys.recurring, 'XX', '0', '')
+  redis.call('ZREM', keys.short, '')
+  redis.call('EXISTS', keys.short)
+end
+
 -- Saves how far a recurrence is, once its times or its runs have changed. One that `is_held` runs no more of its
 -- times before others are known.
 local function save_progress(keys, queue, id, recurrence)

@@ -41,7 +41,8 @@ local function add_parent(keys, queue, seq, wants, parent)
     end
   end
   if ref and redis.call('ZADD', keys.children, '0', ref .. '\0' .. seq) == 1 then
-    redis.call('HINCRBY', keys.jobs, 'y' .. ref, '1')
+    local named = redis.call('HGET', keys.jobs, 'y' .. ref) or 0
+    redis.call('HSET', keys.jobs, 'y' .. ref, string.format('%d', named + 1))
     wants.refs[#wants.refs + 1] = ref
   end
 end

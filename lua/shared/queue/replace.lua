@@ -72,12 +72,10 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
     redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
     queue.blocked = queue.blocked + size
   elseif due_ms == 0 then
-    if run or apart ~= 0 then
-      local at_ms = math.floor(now_us / 1000)
-      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('r', token, 0, at_ms, size, flags, new.name))
+    local stands, at_ms = place_ready(keys, queue, new, seq, size, 'r', now_us), math.floor(now_us / 1000)
+    if run or apart ~= 0 or stands == 's' then
+      redis.call('HSET', keys.jobs, 'r' .. seq, pack_run(stands, token, 0, at_ms, size, flags, new.name))
     end
-    stand_ready(keys, queue, new, seq, false, now_us)
-    queue.ready = queue.ready + size
   else
     redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', token, 0, due_ms, size, flags, new.name))
     redis.call('ZADD', keys.scheduled, string.format('%.0f', due_ms), seq)

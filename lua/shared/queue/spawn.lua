@@ -84,8 +84,9 @@ local function spawn_job(keys, queue, id, recurrence, time_ms, now_us)
   if key ~= '' then
     hold_unique(keys.ids, key, seq, till, now_ms + recurrence.window_ms)
   end
-  stand_ready(keys, queue, job, seq, false, now_us)
-  queue.ready = queue.ready + size
+  if place_ready(keys, queue, job, seq, size, 'r', now_us) == 's' then
+    redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('s', 0, 0, time_ms, size, flags, job.name))
+  end
   recurrence.last_ms, recurrence.last_job, recurrence.runs = time_ms, number, recurrence.runs + 1
 end
 

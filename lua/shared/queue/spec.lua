@@ -21,6 +21,33 @@ local function read_spec(specs, at)
   }
 end
 
+-- Whether what comes may change jobs that are there: it replaces some, waits for some, or takes the place of one that was done.
+local function meets_others(queue, specs, specs_at)
+  for at = specs_at, #specs, SPEC_FIELDS do
+    if specs[at + 15] == '1' or specs[at + 18] ~= '' then
+      return true
+    end
+  end
+  return queue.done > 0
+end
+
+-- What comes behind the first write, each command once on nothing: of a job alone that stands in the list there is none.
+local function try_places(keys, specs, specs_at)
+  local are_many, is_grouped = #specs - specs_at >= SPEC_FIELDS, specs[specs_at + 11] ~= ''
+  if
+    are_many
+    or is_grouped
+    or specs[specs_at + 3] ~= '0'
+    or specs[specs_at + 4] ~= '0'
+    or specs[specs_at + 17] ~= ''
+  then
+    redis.call('ZADD', keys.scheduled, 'XX', '0', '')
+  end
+  if are_many or is_grouped then
+    redis.call('HGET', keys.ids, '')
+  end
+end
+
 -- Before the first job of all.
 local function begin_jobs(keys, queue)
   local entry = {}

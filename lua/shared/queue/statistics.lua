@@ -206,8 +206,8 @@ local function enter_period(entered, period, minute, name, tally)
 end
 
 -- The fields of the statistics that notes change, and what they hold then; `names` among them.
-local function changed_periods(stats, notes)
-  local names, entered = read_names(redis.call('HGET', stats, 'names') or ''), {}
+local function changed_periods(stats, notes, packed_names)
+  local names, entered = read_names(packed_names), {}
   local minutes = tallies_of_notes(notes)
   for _, minute in ipairs(minutes) do
     for _, tally in ipairs(minutes[minute]) do

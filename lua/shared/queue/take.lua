@@ -1,6 +1,7 @@
 -- Taking ready jobs: those with a priority above 0 first, then the list and the groups in turn, then those below 0.
 -- What is taken is a flat list of number, record and packed run (false: none); its `seen` are the numbers that it has,
--- where the list may have one of them twice.
+-- where the list may have one of them twice. Those of the list and of the priorities stay where they are until they are leased: it
+-- has `passed` so many places of the list, and `prioritized` are the numbers of the others; see shared/queue/leave-taken.
 local MOST_GHOSTS = 1000
 local MOST_EMPTY = 100
 
@@ -22,11 +23,17 @@ end
 local function take_listed(jobs, ready, queue, count, taken)
   local passed, seen = 0, taken.seen
   while count > 0 and passed < MOST_GHOSTS do
-    local numbers = redis.call('LPOP', ready, count)
-    if not numbers then
+    local from = taken.passed
+    local numbers =
+      redis.pcall('LRANGE', ready, string.format('%d', from), string.format('%d', from + count - 1))
+    if numbers.err then
+      -- What was acked is so though nothing may be claimed.
+      return queue.over == 0 and redis.call('LRANGE', ready, '1', '0')
+    elseif #numbers == 0 then
       queue.ghosts = 0
       return
     end
+    taken.passed = from + #numbers
     local stored = redis.call('HMGET', jobs, unpack(fields_of(numbers)))
     for at, seq in ipairs(numbers) do
       local record, packed = stored[at * 2 - 1], stored[at * 2]
@@ -37,6 +44,7 @@ local function take_listed(jobs, ready, queue, count, taken)
         taken[#taken + 1] = seq
         taken[#taken + 1] = record
         taken[#taken + 1] = packed
+        taken.listed = taken.listed + 1
         count = count - 1
       else
         queue.ghosts = math.max(0, queue.ghosts - 1)
@@ -61,34 +69,35 @@ local function take_numbers(jobs, numbers, taken)
   end
 end
 
-local function take_prioritized(jobs, prioritized, from, to, count, taken)
-  local numbers = redis.call('ZRANGEBYSCORE', prioritized, from, to, 'LIMIT', '0', count)
-  if #numbers > 0 then
-    redis.call('ZREM', prioritized, unpack(numbers))
-    take_numbers(jobs, numbers, taken)
+-- `side`: of which side of the list they are; so many of them are taken already.
+local function take_prioritized(jobs, prioritized, side, from, to, count, taken)
+  local numbers = redis.call('ZRANGEBYSCORE', prioritized, from, to, 'LIMIT', taken[side], count)
+  taken[side] = taken[side] + #numbers
+  for _, seq in ipairs(numbers) do
+    taken.prioritized[#taken.prioritized + 1] = seq
   end
+  take_numbers(jobs, numbers, taken)
 end
 
--- The next job of the group whose turn it is, or nil where no group may be served.
+-- The next job of the group whose turn it is, and how many groups have none any more by that.
 local function take_of_group(keys, now_us)
-  local name = redis.call('LPOP', keys.turns)
-  if not name then
-    return nil
-  end
+  local name = redis.call('LRANGE', keys.turns, '0', '0')[1]
   local group = read_group(keys.groups, name)
   group.in_ring = false
   local number = string.format('%.0f', group.number)
   local member = redis.call('ZRANGEBYSCORE', keys.grouped, number, number, 'LIMIT', '0', '1')[1]
   if member then
-    redis.call('ZREM', keys.grouped, member)
     group.ready, group.claimed = group.ready - 1, group.claimed + 1
     if group.rate_limit > 0 then
       group.arrival_us = arrival_after(group.arrival_us, group, now_us, 1)
     end
   end
-  enter_ring(keys.turns, keys.held, name, group, now_us)
-  save_group(keys.groups, name, group, now_us)
-  return member and string.sub(member, 11) or false
+  place_group(keys, name, group, now_us)
+  redis.call('LPOP', keys.turns)
+  if member then
+    redis.call('ZREM', keys.grouped, member)
+  end
+  return member and string.sub(member, 11), group.in_ring and 0 or 1
 end
 
 -- The list counts as one group more.
@@ -100,14 +109,14 @@ local function take_in_turn(keys, queue, count, now_us, taken)
       queue.turn = 0
       take_listed(keys.jobs, keys.ready, queue, 1, taken)
     else
-      local seq = take_of_group(keys, now_us)
+      local seq, gone = take_of_group(keys, now_us)
+      ring = ring - gone
       if seq then
         queue.turn = queue.turn + 1
         take_numbers(keys.jobs, { seq }, taken)
       else
         empty = empty + 1
       end
-      ring = redis.call('LLEN', keys.turns)
     end
     count = count - (#taken - before) / 3
   end
@@ -119,7 +128,7 @@ local function take_some(keys, queue, count, now_us, taken)
   local before = #taken
   local has_priorities = is_marked(queue, PRIORITIES)
   if has_priorities then
-    take_prioritized(keys.jobs, keys.prioritized, '-inf', '(0', count, taken)
+    take_prioritized(keys.jobs, keys.prioritized, 'before', '-inf', '(0', count, taken)
   end
   if is_marked(queue, GROUPS) then
     take_in_turn(keys, queue, count - (#taken - before) / 3, now_us, taken)
@@ -128,7 +137,7 @@ local function take_some(keys, queue, count, now_us, taken)
   end
   local left = count - (#taken - before) / 3
   if has_priorities and left > 0 then
-    take_prioritized(keys.jobs, keys.prioritized, '(0', '+inf', left, taken)
+    take_prioritized(keys.jobs, keys.prioritized, 'behind', '(0', '+inf', left, taken)
   end
   return taken
 end
@@ -155,7 +164,15 @@ local function take_ready(keys, queue, count, now_us)
     -- @include shared/queue/bring-returned
     bring_returned(keys, queue, count)
   end
-  local taken = { seen = queue.ghosts > 0 and {} or nil }
+  local taken = {
+    seen = queue.ghosts > 0 and {} or nil,
+    ghosts = queue.ghosts,
+    passed = 0,
+    listed = 0,
+    prioritized = {},
+    before = 0,
+    behind = 0,
+  }
   if is_marked(queue, BODIES) and queue.ready > CALL_BYTES then
     return take_large(keys, queue, count, now_us, taken)
   end

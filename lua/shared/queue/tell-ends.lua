@@ -28,7 +28,7 @@ local function forget_old_results(results, count, now_ms)
     if #over == 0 then
       return
     end
-    redis.call('HDEL', results, unpack(over))
+    redis.pcall('HDEL', results, unpack(over))
     left = left - math.abs(size)
     size = -math.min(left, 1500)
   end
@@ -47,8 +47,9 @@ local function keep_results(results, ended, now_ms)
     )
     longest = math.max(longest, each.keep_ms)
   end
-  if redis.call('PTTL', results) < longest + SPARE_MS then
-    redis.call('PEXPIRE', results, longest + 2 * SPARE_MS)
+  local left_ms = redis.pcall('PTTL', results)
+  if type(left_ms) ~= 'number' or left_ms < longest + SPARE_MS then
+    redis.pcall('PEXPIRE', results, longest + 2 * SPARE_MS)
   end
   forget_old_results(results, #ended, now_ms)
 end

@@ -1,10 +1,14 @@
 -- How a worker waits; see shared/queue/idle.
 
+-- Answers whether it stands there, where the user may do that.
 local function stand_idle(idle, queue, name, score)
-  if redis.call('ZADD', idle, score, name) == 1 then
+  local added = redis.pcall('ZADD', idle, score, name)
+  -- One that a call left there which was refused then is counted now.
+  if added == 1 or queue.idle == 0 and added == 0 then
     queue.idle = queue.idle + 1
-    redis.call('PEXPIRE', idle, IDLE_KEPT_MS)
+    redis.pcall('PEXPIRE', idle, IDLE_KEPT_MS)
   end
+  return type(added) == 'number'
 end
 
 -- Until when a worker of this process watches as the second one; nil: it need not.
@@ -24,8 +28,7 @@ local function wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
   queue.idlers = queue.idlers + 1
   if due_ms and not (is_watched(queue, now_ms) and queue.watch_ms <= due_ms) then
     see_to_second(idle, queue, process, due_ms + LATE_MS, now_ms, how)
-    queue.watch_ms = due_ms
-    stand_idle(idle, queue, worker, WATCHING + queue.idlers)
+    queue.watch_ms = stand_idle(idle, queue, worker, WATCHING + queue.idlers) and due_ms or 0
     return math.max(1, math.min(due_ms, by_ms or math.huge) - now_ms)
   end
   if by_ms and by_ms > (due_ms and queue.watch_ms or now_ms) + LATE_MS then
@@ -34,6 +37,8 @@ local function wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
   if due_ms and not by_ms and queue.idle > 0 then
     by_ms = second_until(idle, queue, process, now_ms, how)
   end
-  stand_idle(idle, queue, worker, by_ms and SECOND + by_ms or queue.idlers)
+  if not stand_idle(idle, queue, worker, by_ms and SECOND + by_ms or queue.idlers) then
+    return LATE_MS
+  end
   return by_ms and math.max(1, by_ms - now_ms) or 0
 end

@@ -194,6 +194,8 @@ const runsMissed: Fill = async (queue, place, size) => {
 }
 
 const ONE = [14, 140] as const
+/** With the commands that are tried on nothing first. */
+const TRIED = [24, 140] as const
 const claim =
   (limit: number): Call =>
   (queue) =>
@@ -237,10 +239,10 @@ export const queueWorks: readonly Work[] = [
   work('another parent', [30, 300], waitedFor, (queue) => queue.jobs.addParents('job 7', ['job 6'])),
   work('an advance', [30, 300], claimed, (_queue, job) => job.advance({ name: 'work', payload: 'next' })),
   work('an extension', ONE, claimed, (_queue, job) => job.extend('1h')),
-  work('a retry', ONE, scheduled, (_queue, job) => job.retry({ delay: '1h' })),
-  work('a burial', [20, 160], dead, (_queue, job) => job.bury({ kind: 'odd' })),
+  work('a retry', TRIED, scheduled, (_queue, job) => job.retry({ delay: '1h' })),
+  work('a burial', [30, 160], dead, (_queue, job) => job.bury({ kind: 'odd' })),
   work('a cancellation', [20, 120], scheduled, (queue) => queue.jobs.cancel(['job 7'])),
-  work('a cancellation in a group', [20, 120], grouped, (queue) => queue.jobs.cancel(['job 7'])),
+  work('a cancellation in a group', [30, 120], grouped, (queue) => queue.jobs.cancel(['job 7'])),
   work('a requeue', [20, 140], scheduled, (queue) => queue.jobs.requeue(['job 7'])),
   work('another priority', [20, 120], prioritized, (queue) => queue.jobs.reprioritize(['job 7'], 70)),
   work('a look at one job', ONE, prioritized, (queue) => queue.jobs.find('job 7')),
@@ -288,7 +290,7 @@ export const queueWorks: readonly Work[] = [
   work('a tag', [20, 140], tagged, (queue) => queue.jobs.tag('job 7', ['one more'])),
   work('following a job', ONE, tagged, (queue) => queue.jobs.track('job 7')),
   // The places of jobs that are gone are swept, at both ends of the list.
-  work('a cancellation of a tagged job', [20, 280], tagged, (queue) => queue.jobs.cancel(['job 7'])),
+  work('a cancellation of a tagged job', [30, 280], tagged, (queue) => queue.jobs.cancel(['job 7'])),
   work('a look at a history', ONE, tagged, (queue) => queue.jobs.history('job 7')),
   work('a line in a log', ONE, tagged, (queue) => queue.jobs.log('job 7', 'a line')),
   work('a look for a result', ONE, tagged, (queue) => queue.jobs.waitForResult('job 7')),
