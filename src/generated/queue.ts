@@ -63,7 +63,7 @@ function readPayloadsOfAckAndClaimPlainClaimed(part: Reply | undefined): (Buffer
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
   script: {
     name: 'queue/ack-and-claim-plain',
-    sha1: '49238330010c246a4fab85041a0ced13c6fa9eb0',
+    sha1: '61ebd633260b38253c6971d436717dca8afb8680',
     reads: false,
     bytes: true,
     source: `--[[
@@ -411,7 +411,8 @@ end
   queue.token = next_token(queue.token, now_us) - 1
   token, ends_ms = queue.token, now_ms + lease_ms
 -- Leases the first jobs of the list, and notes how long they waited. Answers their names, one if all have the same, and
--- their payloads; nil without the right to that.
+-- their payloads; nil without the right to that. The leases of those that are \`acked\` go before others come. Runs and leases are written
+-- first, and jobs taken from the list last: without the right to that they leave their numbers behind, as ghosts.
 local function lease_plain(jobs, ready, leases, queue, acked, numbers, stored, now_us, ends_ms)
   local now_ms = math.floor(now_us / 1000)
   local ends, token, usual = exact(ends_ms), queue.token, queue.usual
@@ -435,30 +436,10 @@ end
     are_alike = are_alike and name == names[1]
     bytes, sum_us = bytes + size, sum_us + seq
   end
--- Writes runs and leases, and takes the jobs from the list last: without the right to that they leave their numbers behind, as ghosts.
--- The leases of those that are \`acked\` go before others come. Answers whether the jobs are leased; without the right to that, nothing
--- has come of it.
-local function store_leases(jobs, ready, leases, queue, acked, runs, scores)
--- A server out of memory takes them behind a removal only.
-local function store_runs(jobs, ready, runs)
   if type(redis.pcall('HSET', jobs, unpack(runs))) == 'table' then
+    -- A server out of memory takes them behind a removal only.
     redis.call('LTRIM', ready, '0', '-1')
     redis.call('HSET', jobs, unpack(runs))
-  end
-end
-  store_runs(jobs, ready, runs)
--- Jobs that could not be leased are ready again, as they were.
-local function take_back_runs(jobs, runs)
-  for at = 2, #runs, 2 do
-    local _, _, _, _, size, _, name_at = struct.unpack('>c1dHdI4B', runs[at])
-    local at_ms, name = math.floor(string.sub(runs[at - 1], 2) / 1000), string.sub(runs[at], name_at)
-    runs[at] = struct.pack('>c1dHdI4Bc0', 'r', 0, 0, at_ms, size, 1, name)
-  end
-  redis.call('HSET', jobs, unpack(runs))
-end
-  if #acked > 0 and type(redis.pcall('ZREM', leases, unpack(acked))) == 'table' then
-    take_back_runs(jobs, runs)
-    redis.call('ZREM', leases, '')
   end
   local marks = queue.marks
 -- Adds the entry to what is written, where it is not there yet.
@@ -470,19 +451,26 @@ local function widen(queue, mark, written, first)
   end
 end
   widen(queue, WIDE_LEASES, scores, '+inf')
-  if type(redis.pcall('ZADD', leases, unpack(scores))) == 'table' then
-    queue.marks = marks
-    take_back_runs(jobs, runs)
-    return false
+  local is_refused = #acked > 0 and type(redis.pcall('ZREM', leases, unpack(acked))) == 'table'
+  if is_refused or type(redis.pcall('ZADD', leases, unpack(scores))) == 'table' then
+-- Jobs that could not be leased are ready again, as they were.
+local function take_back_runs(jobs, runs)
+  for at = 2, #runs, 2 do
+    local _, _, _, _, size, _, name_at = struct.unpack('>c1dHdI4B', runs[at])
+    local at_ms, name = math.floor(string.sub(runs[at - 1], 2) / 1000), string.sub(runs[at], name_at)
+    runs[at] = struct.pack('>c1dHdI4Bc0', 'r', 0, 0, at_ms, size, 1, name)
   end
-  local count = #runs / 2
+  redis.call('HSET', jobs, unpack(runs))
+end
+    take_back_runs(jobs, runs)
+    queue.marks = marks
+    if is_refused then
+      redis.call('ZREM', leases, '')
+    end
+    return nil
+  end
   if redis.pcall('LTRIM', ready, string.format('%d', count), '-1').err then
     queue.ghosts = queue.ghosts + count
-  end
-  return true
-end
-  if not store_leases(jobs, ready, leases, queue, acked, runs, scores) then
-    return nil
   end
 local function note_due(queue, due_ms)
   if due_ms < queue.due_ms then
@@ -1397,65 +1385,61 @@ return {
     [337, 'lua/queue/ack-and-claim-plain.lua', 76],
     [338, 'lua/shared/next-token.lua', 1],
     [343, 'lua/queue/ack-and-claim-plain.lua', 77],
-    [345, 'lua/shared/queue/plain.lua', 181],
-    [352, 'lua/shared/queue/plain-head.lua', 8],
-    [360, 'lua/shared/queue/plain.lua', 188],
-    [370, 'lua/shared/queue/plain.lua', 158],
-    [374, 'lua/shared/queue/plain.lua', 150],
-    [381, 'lua/shared/queue/plain.lua', 162],
-    [382, 'lua/shared/queue/plain.lua', 140],
-    [391, 'lua/shared/queue/plain.lua', 163],
-    [396, 'lua/shared/queue/wide.lua', 8],
-    [404, 'lua/shared/queue/plain.lua', 168],
-    [416, 'lua/shared/queue/plain.lua', 198],
-    [419, 'lua/shared/queue/note-due.lua', 4],
-    [424, 'lua/shared/queue/plain.lua', 201],
-    [425, 'lua/shared/queue/plain.lua', 100],
-    [432, 'lua/shared/queue/note-spans.lua', 1],
-    [433, 'lua/shared/queue/note-spans.lua', 3],
-    [459, 'lua/shared/queue/plain.lua', 108],
-    [466, 'lua/shared/queue/plain.lua', 202],
-    [470, 'lua/queue/ack-and-claim-plain.lua', 79],
-    [482, 'lua/shared/tell.lua', 1],
-    [492, 'lua/shared/tell.lua', 15],
-    [535, 'lua/shared/queue/idle.lua', 22],
-    [593, 'lua/shared/listening.lua', 1],
-    [612, 'lua/shared/queue/idle.lua', 81],
-    [734, 'lua/shared/queue/watch.lua', 1],
-    [746, 'lua/shared/queue/wait-idle.lua', 1],
-    [790, 'lua/queue/ack-and-claim-plain.lua', 95],
-    [800, 'lua/shared/queue/note-time.lua', 1],
-    [805, 'lua/queue/ack-and-claim-plain.lua', 106],
-    [811, 'lua/shared/queue/leave-notes.lua', 15],
-    [824, 'lua/shared/queue/fold.lua', 1],
-    [825, 'lua/shared/queue/statistics.lua', 1],
-    [832, 'lua/shared/queue/statistics.lua', 9],
-    [837, 'lua/shared/queue/statistics.lua', 16],
-    [1055, 'lua/shared/queue/fold.lua', 3],
-    [1071, 'lua/shared/queue/leave-notes.lua', 29],
-    [1079, 'lua/queue/ack-and-claim-plain.lua', 112],
-    [1082, 'lua/shared/queue/save-call.lua', 1],
-    [1084, 'lua/shared/queue/save.lua', 15],
-    [1119, 'lua/shared/queue/save.lua', 51],
-    [1125, 'lua/shared/queue/save-awaited.lua', 5],
-    [1136, 'lua/shared/queue/save.lua', 58],
-    [1143, 'lua/shared/queue/save-call.lua', 3],
-    [1144, 'lua/shared/queue/save.lua', 66],
-    [1151, 'lua/shared/queue/save-call.lua', 4],
-    [1153, 'lua/shared/calls.lua', 8],
-    [1157, 'lua/shared/queue/save-call.lua', 6],
-    [1159, 'lua/shared/calls.lua', 27],
-    [1167, 'lua/shared/drop-over.lua', 1],
-    [1192, 'lua/shared/calls.lua', 36],
-    [1198, 'lua/shared/queue/save-call.lua', 8],
-    [1200, 'lua/queue/ack-and-claim-plain.lua', 115],
-    [1215, 'lua/shared/queue/publish-plain.lua', 1],
-    [1217, 'lua/shared/queue/spelled.lua', 1],
-    [1225, 'lua/shared/queue/send.lua', 1],
-    [1241, 'lua/shared/queue/publish-plain.lua', 5],
-    [1259, 'lua/queue/ack-and-claim-plain.lua', 131],
-    [1266, 'lua/shared/queue/plain.lua', 90],
-    [1275, 'lua/queue/ack-and-claim-plain.lua', 138],
+    [345, 'lua/shared/queue/plain.lua', 140],
+    [353, 'lua/shared/queue/plain-head.lua', 8],
+    [361, 'lua/shared/queue/plain.lua', 148],
+    [377, 'lua/shared/queue/wide.lua', 8],
+    [385, 'lua/shared/queue/plain.lua', 164],
+    [388, 'lua/shared/queue/take-back-runs.lua', 1],
+    [397, 'lua/shared/queue/plain.lua', 168],
+    [407, 'lua/shared/queue/note-due.lua', 4],
+    [412, 'lua/shared/queue/plain.lua', 178],
+    [413, 'lua/shared/queue/plain.lua', 100],
+    [420, 'lua/shared/queue/note-spans.lua', 1],
+    [421, 'lua/shared/queue/note-spans.lua', 3],
+    [447, 'lua/shared/queue/plain.lua', 108],
+    [454, 'lua/shared/queue/plain.lua', 179],
+    [458, 'lua/queue/ack-and-claim-plain.lua', 79],
+    [470, 'lua/shared/tell.lua', 1],
+    [480, 'lua/shared/tell.lua', 15],
+    [523, 'lua/shared/queue/idle.lua', 22],
+    [581, 'lua/shared/listening.lua', 1],
+    [600, 'lua/shared/queue/idle.lua', 81],
+    [722, 'lua/shared/queue/watch.lua', 1],
+    [734, 'lua/shared/queue/wait-idle.lua', 1],
+    [778, 'lua/queue/ack-and-claim-plain.lua', 95],
+    [788, 'lua/shared/queue/note-time.lua', 1],
+    [793, 'lua/queue/ack-and-claim-plain.lua', 106],
+    [799, 'lua/shared/queue/leave-notes.lua', 15],
+    [812, 'lua/shared/queue/fold.lua', 1],
+    [813, 'lua/shared/queue/statistics.lua', 1],
+    [820, 'lua/shared/queue/statistics.lua', 9],
+    [825, 'lua/shared/queue/statistics.lua', 16],
+    [1043, 'lua/shared/queue/fold.lua', 3],
+    [1059, 'lua/shared/queue/leave-notes.lua', 29],
+    [1067, 'lua/queue/ack-and-claim-plain.lua', 112],
+    [1070, 'lua/shared/queue/save-call.lua', 1],
+    [1072, 'lua/shared/queue/save.lua', 15],
+    [1107, 'lua/shared/queue/save.lua', 51],
+    [1113, 'lua/shared/queue/save-awaited.lua', 5],
+    [1124, 'lua/shared/queue/save.lua', 58],
+    [1131, 'lua/shared/queue/save-call.lua', 3],
+    [1132, 'lua/shared/queue/save.lua', 66],
+    [1139, 'lua/shared/queue/save-call.lua', 4],
+    [1141, 'lua/shared/calls.lua', 8],
+    [1145, 'lua/shared/queue/save-call.lua', 6],
+    [1147, 'lua/shared/calls.lua', 27],
+    [1155, 'lua/shared/drop-over.lua', 1],
+    [1180, 'lua/shared/calls.lua', 36],
+    [1186, 'lua/shared/queue/save-call.lua', 8],
+    [1188, 'lua/queue/ack-and-claim-plain.lua', 115],
+    [1203, 'lua/shared/queue/publish-plain.lua', 1],
+    [1205, 'lua/shared/queue/spelled.lua', 1],
+    [1213, 'lua/shared/queue/send.lua', 1],
+    [1229, 'lua/shared/queue/publish-plain.lua', 5],
+    [1247, 'lua/queue/ack-and-claim-plain.lua', 131],
+    [1254, 'lua/shared/queue/plain.lua', 90],
+    [1263, 'lua/queue/ack-and-claim-plain.lua', 138],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
@@ -1563,7 +1547,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '2af6a3d7c71f8a6dd7ae363154e21b1669a3c7cf',
+    sha1: '6adf1b40c6cec20539bdde6cce6bc9a4f6c96a4f',
     reads: false,
     bytes: true,
     source: `--[[
@@ -4912,54 +4896,6 @@ local function tell_options(options, place, seq, job)
   options[#options + 1] = job.tags
 end
 
--- Those that could not be leased are as they were.
-local function take_back_leases(jobs, queue, taken)
-  local runs = {}
-  for at = 1, #taken, 3 do
-    local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
-    if not packed then
-      local is_plain = string.byte(record) > 0
-      local name = is_plain and plain_name(record, queue.usual) or read_job(record, queue.usual).name
-      packed = pack_run('r', 0, 0, math.floor(seq / 1000), #record, is_plain and 1 or 0, name)
-    end
-    runs[#runs + 1] = 'r' .. seq
-    runs[#runs + 1] = packed
-  end
-  redis.call('HSET', jobs, unpack(runs))
-end
-
--- Writes runs and leases. Answers whether the user may do that; if not, nothing has changed.
-local function store_leases(keys, queue, taken, runs, ends)
-  if type(redis.pcall('HSET', keys.jobs, unpack(runs))) == 'table' then
-    -- A server out of memory takes them behind a removal only.
-    redis.call('LTRIM', keys.ready, '0', '-1')
-    redis.call('HSET', keys.jobs, unpack(runs))
-  end
-  local marks = queue.marks
--- Adds the entry to what is written, where it is not there yet.
-local function widen(queue, mark, written, first)
-  if queue.marks % (mark * 2) < mark then
-    queue.marks = queue.marks + mark
-    written[#written + 1] = first
-    written[#written + 1] = string.rep('~', 65)
-  end
-end
-  widen(queue, WIDE_LEASES, ends, '+inf')
-  if type(redis.pcall('ZADD', keys.leases, unpack(ends))) == 'table' then
-    queue.marks = marks
-    take_back_leases(keys.jobs, queue, taken)
-    return false
-  end
-  return true
-end
-
--- Keys that are held until their jobs start are free. The commands were tried before.
-local function free_started(ids, starting)
-  for seq, job in pairs(starting) do
-    free_unique(ids, job, seq, false)
-  end
-end
-
 -- Answers what is told of the jobs, and of those with options what those are. Notes how long they waited. Nil without the right to
 -- lease, and nothing has changed.
 local function lease_jobs(keys, queue, taken, now_us, lease_ms)
@@ -5014,11 +4950,46 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
     redis.call('HDEL', keys.ids, '')
     redis.call('HGET', keys.ids, '')
   end
-  if not store_leases(keys, queue, taken, runs, ends) then
+  if type(redis.pcall('HSET', keys.jobs, unpack(runs))) == 'table' then
+    -- A server out of memory takes them behind a removal only.
+    redis.call('LTRIM', keys.ready, '0', '-1')
+    redis.call('HSET', keys.jobs, unpack(runs))
+  end
+  local marks = queue.marks
+-- Adds the entry to what is written, where it is not there yet.
+local function widen(queue, mark, written, first)
+  if queue.marks % (mark * 2) < mark then
+    queue.marks = queue.marks + mark
+    written[#written + 1] = first
+    written[#written + 1] = string.rep('~', 65)
+  end
+end
+  widen(queue, WIDE_LEASES, ends, '+inf')
+  if type(redis.pcall('ZADD', keys.leases, unpack(ends))) == 'table' then
+-- Those that could not be leased are as they were.
+local function take_back_leases(jobs, queue, taken)
+  local runs = {}
+  for at = 1, #taken, 3 do
+    local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
+    if not packed then
+      local is_plain = string.byte(record) > 0
+      local name = is_plain and plain_name(record, queue.usual) or read_job(record, queue.usual).name
+      packed = pack_run('r', 0, 0, math.floor(seq / 1000), #record, is_plain and 1 or 0, name)
+    end
+    runs[#runs + 1] = 'r' .. seq
+    runs[#runs + 1] = packed
+  end
+  redis.call('HSET', jobs, unpack(runs))
+end
+    take_back_leases(keys.jobs, queue, taken)
+    queue.marks = marks
     return nil
   end
   leave_taken(keys, queue, taken)
-  free_started(keys.ids, starting)
+  -- Keys that are held until their jobs start are free.
+  for seq, job in pairs(starting) do
+    free_unique(keys.ids, job, seq, false)
+  end
   for _, event in ipairs(started) do
     events[#events + 1] = event
   end
@@ -5441,19 +5412,21 @@ return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, re
     [3333, 'lua/shared/queue/lease.lua', 1],
     [3334, 'lua/shared/queue/tell-options.lua', 1],
     [3346, 'lua/shared/queue/lease.lua', 3],
-    [3371, 'lua/shared/queue/wide.lua', 8],
-    [3379, 'lua/shared/queue/lease.lua', 28],
-    [3462, 'lua/shared/next-token.lua', 1],
-    [3467, 'lua/queue/ack-and-claim.lua', 224],
-    [3491, 'lua/shared/queue/judge.lua', 54],
-    [3498, 'lua/queue/ack-and-claim.lua', 248],
-    [3502, 'lua/shared/queue/next-due.lua', 46],
-    [3515, 'lua/queue/ack-and-claim.lua', 252],
-    [3519, 'lua/shared/queue/wait-idle.lua', 1],
-    [3563, 'lua/shared/queue/note-time.lua', 1],
-    [3568, 'lua/shared/queue/look-again.lua', 4],
-    [3571, 'lua/shared/queue/wait.lua', 3],
-    [3587, 'lua/queue/ack-and-claim.lua', 258],
+    [3407, 'lua/shared/queue/wide.lua', 8],
+    [3415, 'lua/shared/queue/lease.lua', 64],
+    [3417, 'lua/shared/queue/take-back-leases.lua', 1],
+    [3432, 'lua/shared/queue/lease.lua', 67],
+    [3449, 'lua/shared/next-token.lua', 1],
+    [3454, 'lua/queue/ack-and-claim.lua', 224],
+    [3478, 'lua/shared/queue/judge.lua', 54],
+    [3485, 'lua/queue/ack-and-claim.lua', 248],
+    [3489, 'lua/shared/queue/next-due.lua', 46],
+    [3502, 'lua/queue/ack-and-claim.lua', 252],
+    [3506, 'lua/shared/queue/wait-idle.lua', 1],
+    [3550, 'lua/shared/queue/note-time.lua', 1],
+    [3555, 'lua/shared/queue/look-again.lua', 4],
+    [3558, 'lua/shared/queue/wait.lua', 3],
+    [3574, 'lua/queue/ack-and-claim.lua', 258],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)

@@ -1,46 +1,6 @@
 -- Leasing what was taken: a flat list of number, record and packed run; see shared/queue/take.
 -- @include shared/queue/tell-options
 
--- Those that could not be leased are as they were.
-local function take_back_leases(jobs, queue, taken)
-  local runs = {}
-  for at = 1, #taken, 3 do
-    local seq, record, packed = taken[at], taken[at + 1], taken[at + 2]
-    if not packed then
-      local is_plain = string.byte(record) > 0
-      local name = is_plain and plain_name(record, queue.usual) or read_job(record, queue.usual).name
-      packed = pack_run('r', 0, 0, math.floor(seq / 1000), #record, is_plain and PLAIN or 0, name)
-    end
-    runs[#runs + 1] = 'r' .. seq
-    runs[#runs + 1] = packed
-  end
-  redis.call('HSET', jobs, unpack(runs))
-end
-
--- Writes runs and leases. Answers whether the user may do that; if not, nothing has changed.
-local function store_leases(keys, queue, taken, runs, ends)
-  if type(redis.pcall('HSET', keys.jobs, unpack(runs))) == 'table' then
-    -- A server out of memory takes them behind a removal only.
-    redis.call('LTRIM', keys.ready, '0', '-1')
-    redis.call('HSET', keys.jobs, unpack(runs))
-  end
-  local marks = queue.marks
-  widen(queue, WIDE_LEASES, ends, '+inf')
-  if type(redis.pcall('ZADD', keys.leases, unpack(ends))) == 'table' then
-    queue.marks = marks
-    take_back_leases(keys.jobs, queue, taken)
-    return false
-  end
-  return true
-end
-
--- Keys that are held until their jobs start are free. The commands were tried before.
-local function free_started(ids, starting)
-  for seq, job in pairs(starting) do
-    free_unique(ids, job, seq, false)
-  end
-end
-
 -- Answers what is told of the jobs, and of those with options what those are. Notes how long they waited. Nil without the right to
 -- lease, and nothing has changed.
 local function lease_jobs(keys, queue, taken, now_us, lease_ms)
@@ -95,11 +55,24 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
     redis.call('HDEL', keys.ids, '')
     redis.call('HGET', keys.ids, '')
   end
-  if not store_leases(keys, queue, taken, runs, ends) then
+  if type(redis.pcall('HSET', keys.jobs, unpack(runs))) == 'table' then
+    -- A server out of memory takes them behind a removal only.
+    redis.call('LTRIM', keys.ready, '0', '-1')
+    redis.call('HSET', keys.jobs, unpack(runs))
+  end
+  local marks = queue.marks
+  widen(queue, WIDE_LEASES, ends, '+inf')
+  if type(redis.pcall('ZADD', keys.leases, unpack(ends))) == 'table' then
+    -- @include shared/queue/take-back-leases
+    take_back_leases(keys.jobs, queue, taken)
+    queue.marks = marks
     return nil
   end
   leave_taken(keys, queue, taken)
-  free_started(keys.ids, starting)
+  -- Keys that are held until their jobs start are free.
+  for seq, job in pairs(starting) do
+    free_unique(keys.ids, job, seq, false)
+  end
   for _, event in ipairs(started) do
     events[#events + 1] = event
   end

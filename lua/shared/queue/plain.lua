@@ -137,49 +137,9 @@ local function look_at_listed(jobs, ready, count)
   return numbers, stored
 end
 
--- Jobs that could not be leased are ready again, as they were.
-local function take_back_runs(jobs, runs)
-  for at = 2, #runs, 2 do
-    local _, _, _, _, size, _, name_at = struct.unpack('>c1dHdI4B', runs[at])
-    local at_ms, name = math.floor(string.sub(runs[at - 1], 2) / 1000), string.sub(runs[at], name_at)
-    runs[at] = struct.pack('>c1dHdI4Bc0', 'r', 0, 0, at_ms, size, PLAIN, name)
-  end
-  redis.call('HSET', jobs, unpack(runs))
-end
-
--- A server out of memory takes them behind a removal only.
-local function store_runs(jobs, ready, runs)
-  if type(redis.pcall('HSET', jobs, unpack(runs))) == 'table' then
-    redis.call('LTRIM', ready, '0', '-1')
-    redis.call('HSET', jobs, unpack(runs))
-  end
-end
-
--- Writes runs and leases, and takes the jobs from the list last: without the right to that they leave their numbers behind, as ghosts.
--- The leases of those that are `acked` go before others come. Answers whether the jobs are leased; without the right to that, nothing
--- has come of it.
-local function store_leases(jobs, ready, leases, queue, acked, runs, scores)
-  store_runs(jobs, ready, runs)
-  if #acked > 0 and type(redis.pcall('ZREM', leases, unpack(acked))) == 'table' then
-    take_back_runs(jobs, runs)
-    redis.call('ZREM', leases, '')
-  end
-  local marks = queue.marks
-  widen(queue, WIDE_LEASES, scores, '+inf')
-  if type(redis.pcall('ZADD', leases, unpack(scores))) == 'table' then
-    queue.marks = marks
-    take_back_runs(jobs, runs)
-    return false
-  end
-  local count = #runs / 2
-  if redis.pcall('LTRIM', ready, string.format('%d', count), '-1').err then
-    queue.ghosts = queue.ghosts + count
-  end
-  return true
-end
-
 -- Leases the first jobs of the list, and notes how long they waited. Answers their names, one if all have the same, and
--- their payloads; nil without the right to that.
+-- their payloads; nil without the right to that. The leases of those that are `acked` go before others come. Runs and leases are written
+-- first, and jobs taken from the list last: without the right to that they leave their numbers behind, as ghosts.
 local function lease_plain(jobs, ready, leases, queue, acked, numbers, stored, now_us, ends_ms)
   local now_ms = math.floor(now_us / 1000)
   local ends, token, usual = exact(ends_ms), queue.token, queue.usual
@@ -195,8 +155,25 @@ local function lease_plain(jobs, ready, leases, queue, acked, numbers, stored, n
     are_alike = are_alike and name == names[1]
     bytes, sum_us = bytes + size, sum_us + seq
   end
-  if not store_leases(jobs, ready, leases, queue, acked, runs, scores) then
+  if type(redis.pcall('HSET', jobs, unpack(runs))) == 'table' then
+    -- A server out of memory takes them behind a removal only.
+    redis.call('LTRIM', ready, '0', '-1')
+    redis.call('HSET', jobs, unpack(runs))
+  end
+  local marks = queue.marks
+  widen(queue, WIDE_LEASES, scores, '+inf')
+  local is_refused = #acked > 0 and type(redis.pcall('ZREM', leases, unpack(acked))) == 'table'
+  if is_refused or type(redis.pcall('ZADD', leases, unpack(scores))) == 'table' then
+    -- @include shared/queue/take-back-runs
+    take_back_runs(jobs, runs)
+    queue.marks = marks
+    if is_refused then
+      redis.call('ZREM', leases, '')
+    end
     return nil
+  end
+  if redis.pcall('LTRIM', ready, string.format('%d', count), '-1').err then
+    queue.ghosts = queue.ghosts + count
   end
   note_due(queue, ends_ms)
   note_waited(queue, numbers, names, are_alike, sum_us, now_us)
