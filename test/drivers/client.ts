@@ -19,21 +19,37 @@ export interface Client {
 
 export const HOST = '127.0.0.1'
 
-/** Every way of every library, or the usual one of each. Throws when a driver has no file in clients/. */
+/** The ways of every library, or the usual one of each; see proof.ts. Throws when a driver has no file in clients/. */
 export async function waysToOpen<Kind extends keyof Client>(
   kind: Kind,
 ): Promise<[name: string, open: Client[Kind][string]][]> {
+  return (await clients()).flatMap((client) => waysOf(client, kind).slice(0, WIDE ? undefined : 1))
+}
+
+/** The way that is called so. */
+export async function wayToOpen<Kind extends keyof Client>(
+  kind: Kind,
+  wanted: string,
+): Promise<Client[Kind][string]> {
+  const way = (await clients()).flatMap((client) => waysOf(client, kind)).find(([name]) => name === wanted)
+  if (way === undefined) throw new Error(`there is no way ${wanted}`)
+  return way[1]
+}
+
+function waysOf<Kind extends keyof Client>(client: Client, kind: Kind): [string, Client[Kind][string]][] {
+  return Object.entries(client[kind]) as [string, Client[Kind][string]][]
+}
+
+async function clients(): Promise<Client[]> {
   const drivers = Object.entries(tsconfig.compilerOptions.paths).flatMap(([name, [file]]) =>
     file?.startsWith('./src/drivers/') ? name.replace('perilune/', '') : [],
   )
-  const clients = await Promise.all(
+  return Promise.all(
     drivers.map(async (name) => {
       const { client }: { client: Client } = await import(new URL(`clients/${name}.ts`, import.meta.url).href)
-      const ways = Object.entries(client[kind]) as [string, Client[Kind][string]][]
-      return WIDE ? ways : ways.slice(0, 1)
+      return client
     }),
   )
-  return clients.flat()
 }
 
 export function at(ports: readonly number[]): { host: string; port: number }[] {

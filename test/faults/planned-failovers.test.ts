@@ -3,7 +3,7 @@
 
 import { expect, onTestFinished, test } from 'vitest'
 import type { OpenedDriver } from '../../src/testing/driver-suite.ts'
-import { waysToOpen } from '../drivers/client.ts'
+import { wayToOpen } from '../drivers/client.ts'
 import { LONG, someOf, tell } from '../proof.ts'
 import { ask, askFields, until } from '../servers/ask.ts'
 import { startCluster } from '../servers/cluster.ts'
@@ -24,7 +24,7 @@ interface Scene {
 type Arrange = (client: string) => Promise<Scene>
 
 const oneAddress: Arrange = async (client) => {
-  const open = await wayOf('singles', client)
+  const open = await wayToOpen('singles', client)
   const pair = await startOneAddress()
   return {
     ports: [pair.proxy.port],
@@ -38,7 +38,7 @@ const oneAddress: Arrange = async (client) => {
 }
 
 const cluster: Arrange = async (client) => {
-  const open = await wayOf('clusters', client)
+  const open = await wayToOpen('clusters', client)
   const nodes = await startCluster({ masters: 2, replicasPerMaster: 1 })
   let slot = 0
   return {
@@ -54,7 +54,7 @@ const cluster: Arrange = async (client) => {
 
 /** As one who plans it does it: writes wait at the old primary, for what it took after the promotion would be lost. */
 const sentinel: Arrange = async (client) => {
-  const open = await wayOf('sentinels', client)
+  const open = await wayToOpen('sentinels', client)
   const group = await startSentinels({ replicas: 1 })
   return {
     ports: [group.primary, ...group.replicas, ...group.sentinels].map(({ port }) => port),
@@ -81,15 +81,6 @@ async function replicasOf({ port }: RedisServer): Promise<number> {
 async function isCopied({ port }: RedisServer): Promise<boolean> {
   const fields = await askFields(port, 'INFO', 'replication')
   return fields.get('slave0')?.includes(`offset=${fields.get('master_repl_offset')},`) === true
-}
-
-async function wayOf<Kind extends 'singles' | 'clusters' | 'sentinels'>(
-  kind: Kind,
-  client: string,
-): Promise<Awaited<ReturnType<typeof waysToOpen<Kind>>>[number][1]> {
-  const way = (await waysToOpen(kind)).find(([name]) => name === client)
-  if (way === undefined) throw new Error(`there is no client ${client}`)
-  return way[1]
 }
 
 const scenes: [string, string, Arrange][] = [
