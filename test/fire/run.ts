@@ -97,7 +97,8 @@ async function play(
     await sleep(WARM_MS)
     await all((worker) => worker.does('go-on'))
     const luck = luckOf(cell, 'fault')
-    await fault.happen({ stage, victims: workers, luck, deal, replicated: topology.replicated })
+    const { replicated } = topology
+    await fault.happen({ stage, victims: workers, luck, deal, folder, replicated })
     await deal.during('trouble', () => stage.whole())
     await all((worker) => worker.does('go-on'))
     await sleep(AFTER_MS)

@@ -12,6 +12,7 @@ import { kill } from './kill.ts'
 import { lateCopies } from './late-copies.ts'
 import { addedMaster, movedSlots } from './moved-slots.ts'
 import { none } from './none.ts'
+import { olderDatabase } from './older-database.ts'
 import { restore } from './restore.ts'
 import { rights } from './rights.ts'
 import { scriptFlush } from './script-flush.ts'
@@ -30,6 +31,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   rights,
   clock,
   restore,
+  'older-database': olderDatabase,
   failover,
   kill,
   'moved-slots': movedSlots,

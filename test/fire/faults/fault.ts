@@ -18,6 +18,8 @@ export interface Scene {
   readonly luck: () => number
   /** Told what the fault may cost, as it happens. */
   readonly deal: Deal
+  /** That of the run; files that its processes share are in it. */
+  readonly folder: string
   /** Whether what a primary has acknowledged may be lost with it. */
   readonly replicated: boolean
 }
