@@ -1,6 +1,7 @@
 // Which block of a script each of its statements and names stands in.
 
 import type { Chunk, FunctionDeclaration, Node, Statement } from 'luaparse'
+import { partsOf } from './parts.ts'
 
 export interface Block {
   /** What of the block around it it is in; null for the script itself. */
@@ -55,8 +56,7 @@ export class BlockTree {
   #visit(node: Node, place: Place): void {
     this.#places.set(node, place)
     const owner = place.block.body[place.at] ?? null
-    for (const [part, value] of Object.entries(node) as [string, unknown][]) {
-      const nodes = Array.isArray(value) ? value.filter(isNode) : [value].filter(isNode)
+    for (const [part, nodes] of partsOf(node)) {
       const head = headOf(node)
       // What a loop asks before or behind each round runs as often as its body does.
       const isBlock = part === 'body' || (part === 'condition' && head.kind === 'loop')
@@ -90,8 +90,4 @@ function localsOf(statement: Node): string[] {
   if (statement.type === 'LocalStatement') return statement.variables.map(({ name }) => name)
   if (statement.type !== 'FunctionDeclaration' || !statement.isLocal) return []
   return statement.identifier?.type === 'Identifier' ? [statement.identifier.name] : []
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && 'type' in value
 }

@@ -10,6 +10,7 @@ import type {
   Statement,
   TableConstructorExpression,
 } from 'luaparse'
+import { partsOf } from './parts.ts'
 import { argumentsOf, lineOf } from './scope.ts'
 
 /** What one function takes at most; the script itself is one. */
@@ -114,8 +115,7 @@ class Measure {
       this.#visit(node.left, level)
       return this.#visit(node.right, level + 1)
     }
-    for (const [part, value] of Object.entries(node) as [string, unknown][]) {
-      const nodes = Array.isArray(value) ? value.filter(isNode) : [value].filter(isNode)
+    for (const [part, nodes] of partsOf(node)) {
       if (part === 'body') this.#block(nodes, level)
       else for (const each of nodes) this.#visit(each, SAME_LEVEL.has(part) ? level : level + 1)
     }
@@ -196,8 +196,4 @@ function inTurn(nodes: readonly Expression[]): number {
 
 function isExpression(node: Node): node is Expression {
   return /Expression$|Literal$/.test(node.type)
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && 'type' in value
 }

@@ -1,6 +1,7 @@
 // Finds out what every name in a script stands for, by the scoping rules of Lua 5.1.
 
 import type * as Lua from 'luaparse'
+import { partsOf } from './parts.ts'
 
 export interface Binding {
   readonly name: string
@@ -131,8 +132,7 @@ class Resolver implements Names {
   #inside(node: Lua.Node): void {
     if (node.type === 'MemberExpression') return this.#visit(node.base)
     if (node.type === 'TableKeyString') return this.#visit(node.value)
-    for (const [part, value] of Object.entries(node) as [string, unknown][]) {
-      const nodes = Array.isArray(value) ? value.filter(isNode) : [value].filter(isNode)
+    for (const [part, nodes] of partsOf(node)) {
       if (part === 'body') this.block(nodes)
       else this.#all(nodes)
     }
@@ -211,8 +211,4 @@ class Resolver implements Names {
 
 function isCall(node: Lua.Node): node is Call {
   return ['CallExpression', 'StringCallExpression', 'TableCallExpression'].includes(node.type)
-}
-
-function isNode(value: unknown): value is Lua.Node {
-  return typeof value === 'object' && value !== null && 'type' in value
 }
