@@ -53,8 +53,7 @@ local now_us = clock_us()
 if state.turn == 0 then
   state.turn = now_us
 end
-local settles = turn == state.turn
-local settled = false
+local settles, settled = turn == state.turn, false
 state.showing = not last and version or 0
 -- First what a server without memory may refuse.
 save_board(board, state)

@@ -152,25 +152,16 @@ end
 if queue.listened_ms > now_ms then
   queue.events = {}
 end
-local takes_in_turn = limit > 0 and queue.marks % 4 > 0
-if takes_in_turn then
+local has_tried = false
+if limit > 0 and queue.marks % 4 > 0 then
   -- Priorities, or groups.
   -- @include shared/queue/try-taking
-  try_taking(keys, queue, #acks >= acks_at)
+  has_tried = try_taking(keys, queue, #acks >= acks_at)
 end
 local refused
 do
   -- @include shared/queue/carry-out-acks
-  refused, queue.over = carry_out_acks(
-    keys,
-    meta,
-    queue,
-    settings,
-    acks,
-    acks_at,
-    now_us,
-    takes_in_turn and is_marked(queue, GROUPS)
-  )
+  refused, queue.over = carry_out_acks(keys, meta, queue, settings, acks, acks_at, now_us, has_tried)
 end
 if limit > 0 and queue.watch_ms <= now_ms then
   queue.watch_ms = 0
@@ -209,36 +200,13 @@ if is_marked(queue, GROUPS) then
   release_held(keys, now_us, 100)
 end
 local room = room_of(leases, queue, settings, limit, now_us)
-local told, options, count, token, ends_ms = {}, {}, 0, 0, 0
+local told, options, count, token, ends_ms, is_cut = {}, {}, 0, 0, 0, false
 if room > 0 then
-  -- @include shared/queue/body
-  -- @include shared/queue/leave-taken
-  local taken, is_cut
-  do
-    -- @include shared/queue/take
-    taken, is_cut = take_ready(keys, queue, room, now_us)
-  end
-  count = #taken / 3
-  if count > 0 then
-    -- @include shared/queue/lease
-    queue.token = next_token(queue.token, now_us) - 1
-    token, ends_ms = queue.token, now_ms + lease_ms
-    told, options = lease_jobs(keys, queue, taken, now_us, lease_ms)
-    if not told then
-      -- Nothing is leased without the right to that; a call that acks nothing is refused.
-      if queue.over == 0 then
-        redis.call('ZADD', leases, 'XX', '0', '')
-      end
-      told, options, count, token, ends_ms, room = {}, {}, 0, 0, 0, 0
-    end
-    if settings.rate_limit > 0 then
-      queue.arrival_us = arrival_after(queue.arrival_us, settings, now_us, count)
-    end
-  end
-  if #taken == 0 then
-    leave_taken(keys, queue, taken)
-  end
-  if is_cut then
+  -- @include shared/queue/claim-jobs
+  told, options, count, token, ends_ms, is_cut = claim_jobs(keys, queue, settings, room, now_us, lease_ms)
+  if not told then
+    told, options, count, token, ends_ms, room = {}, {}, 0, 0, 0, 0
+  elseif is_cut then
     -- It comes again for the others.
     room, limit = count, count
   end

@@ -121,7 +121,6 @@ end
 if queue.codec ~= codec then
   return redis.error_reply('CODEC ' .. queue.codec)
 end
-
 do -- Lua has room for 200 locals.
   local remembered, superseded = recall(queue.record, call)
   if superseded then

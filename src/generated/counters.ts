@@ -2635,7 +2635,7 @@ export type ShowAnswer =
 export const show: Operation<ShowArguments, ShowAnswer> = {
   script: {
     name: 'counters/show',
-    sha1: 'eeeaf7deb196925b0ffc95d49ee1a7df51468043',
+    sha1: '3473b699befdc6e77aec0511b6fd909fe4ba29cc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2711,8 +2711,7 @@ local now_us = clock_us()
 if state.turn == 0 then
   state.turn = now_us
 end
-local settles = turn == state.turn
-local settled = false
+local settles, settled = turn == state.turn, false
 state.showing = not last and version or 0
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -2827,15 +2826,15 @@ return { 'shown', state.turn }
     [46, 'lua/counters/show.lua', 34],
     [64, 'lua/shared/clock.lua', 1],
     [70, 'lua/counters/show.lua', 52],
-    [77, 'lua/shared/exact.lua', 1],
-    [87, 'lua/shared/counters/save-board.lua', 2],
-    [103, 'lua/counters/show.lua', 59],
-    [106, 'lua/shared/counters/add.lua', 14],
-    [112, 'lua/shared/counters/retention.lua', 7],
-    [119, 'lua/shared/counters/put.lua', 5],
-    [135, 'lua/counters/show.lua', 62],
-    [166, 'lua/shared/counters/save-board.lua', 19],
-    [176, 'lua/counters/show.lua', 93],
+    [76, 'lua/shared/exact.lua', 1],
+    [86, 'lua/shared/counters/save-board.lua', 2],
+    [102, 'lua/counters/show.lua', 58],
+    [105, 'lua/shared/counters/add.lua', 14],
+    [111, 'lua/shared/counters/retention.lua', 7],
+    [118, 'lua/shared/counters/put.lua', 5],
+    [134, 'lua/counters/show.lua', 61],
+    [165, 'lua/shared/counters/save-board.lua', 19],
+    [175, 'lua/counters/show.lua', 92],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.counters.length * 3)

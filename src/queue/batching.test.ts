@@ -49,7 +49,7 @@ describe('a batch', () => {
 
     await until(async () => (await queue.settings.inspect()).acked === 4)
 
-    expect(calls.sort()).toEqual(['image,image', 'mail,mail'])
+    expect(calls.toSorted()).toEqual(['image,image', 'mail,mail'])
   })
 
   test('begins when its worker may have no more jobs', async () => {

@@ -1,4 +1,5 @@
--- What is done to places of priorities and groups before, or behind, the jobs are leased: each command once on nothing.
+-- What is done to places of priorities and groups before, or behind, the jobs are leased: each command once on nothing. Answers whether
+-- those of groups were tried.
 local function try_taking(keys, queue, acks_first)
   redis.call('ZREM', keys.leases, '')
   redis.call('ZADD', keys.leases, 'XX', '0', '')
@@ -14,4 +15,5 @@ local function try_taking(keys, queue, acks_first)
     redis.call('LLEN', keys.turns)
     redis.call('LRANGE', keys.turns, '1', '0')
   end
+  return is_marked(queue, GROUPS)
 end

@@ -1,0 +1,231 @@
+// Calls that end jobs of a queue, or change them; see denied-queue-calls.ts.
+
+import type { ClaimedJob } from 'perilune'
+import { expect } from 'vitest'
+import { type Case, CLAIM, type Claimed, hold, HOUR, NAMED, put, SHORT } from './denied-queue-calls.ts'
+
+/** Of those that are held. */
+function first([job]: Claimed): ClaimedJob<number> {
+  return job ?? expect.fail('nothing was claimed')
+}
+
+export const ends: Record<string, Case> = {
+  'an ack of plain jobs': {
+    of: CLAIM,
+    prepare: (queue) => hold(queue, 'aaa', {}, { limit: 2 }),
+    call: (queue, [a, b]: Claimed) =>
+      queue.settle.ack([a, b].map((job) => ({ id: job?.id ?? '', token: job?.token ?? 0 }))),
+    done: 'a',
+  },
+  'an ack': {
+    of: CLAIM,
+    prepare: (queue) => hold(queue, 'abc', {}, { limit: 2 }),
+    call: (queue, [a, b]: Claimed) =>
+      queue.settle.ack([a, b].map((job) => ({ id: job?.id ?? '', token: job?.token ?? 0 }))),
+    done: 'c',
+  },
+  'an ack of jobs with options': {
+    of: ['queue/ack-and-claim'],
+    prepare: (queue) => hold(queue, 'abc', { ...NAMED, group: 'ada', keepResult: HOUR }),
+    call: (_, jobs: Claimed) => first(jobs).ack(1),
+    done: 'bc',
+  },
+  'an ack whose result is kept': {
+    of: ['queue/ack-and-claim'],
+    async prepare(queue) {
+      await queue.settings.set({ keep: { count: 1 } })
+      const [a, b] = await hold(queue, 'abc', {}, { limit: 2 })
+      await a?.ack(1)
+      return [b]
+    },
+    call: (_, jobs: Claimed) => first(jobs).ack(2),
+    done: 'c',
+  },
+  'an ack of a parent': {
+    of: ['queue/ack-and-claim'],
+    async prepare(queue) {
+      await put(queue, 'a', { id: 'a' })
+      await put(queue, 'bc', { parents: ['a'] })
+      return queue.claim({ lease: HOUR })
+    },
+    call: (_, jobs: Claimed) => first(jobs).ack(1),
+    done: 'bc',
+  },
+  'an ack along with a claim of plain jobs': {
+    of: CLAIM,
+    prepare: (queue) => hold(queue, 'a').then(async (jobs) => (await put(queue, 'aa'), jobs)),
+    call: (queue, acks: Claimed) => queue.claim({ limit: 1, lease: SHORT, acks }),
+    done: 'aa',
+  },
+  'an ack along with a claim': {
+    of: CLAIM,
+    prepare: (queue) => hold(queue, 'a').then(async (jobs) => (await put(queue, 'bc'), jobs)),
+    call: (queue, acks: Claimed) => queue.claim({ limit: 1, lease: SHORT, acks }),
+    done: 'bc',
+  },
+  'a retry': {
+    of: ['queue/retry'],
+    prepare: (queue) => hold(queue, 'abc'),
+    call: (_, jobs: Claimed) => first(jobs).retry({ delay: '0ms', kind: 'odd' }),
+    done: 'abc',
+  },
+  'a retry with a delay, of a group': {
+    of: ['queue/retry'],
+    prepare: (queue) => hold(queue, 'abc', { group: 'ada' }),
+    call: (_, jobs: Claimed) => first(jobs).retry({ delay: SHORT, kind: 'odd' }),
+    done: 'abc',
+  },
+  'a last retry': {
+    of: ['queue/retry'],
+    prepare: (queue) => hold(queue, 'abc', { maxAttempts: 1, group: 'ada', ...NAMED }),
+    call: (_, jobs: Claimed) => first(jobs).retry({ kind: 'odd' }),
+    done: 'bc',
+    dead: 'a',
+  },
+  'a burial': {
+    of: ['queue/bury'],
+    prepare: (queue) => hold(queue, 'abc', { group: 'ada', ...NAMED }),
+    call: (_, jobs: Claimed) => first(jobs).bury({ kind: 'odd' }),
+    done: 'bc',
+    dead: 'a',
+  },
+  'a burial of a parent': {
+    of: ['queue/bury'],
+    async prepare(queue) {
+      await put(queue, 'a', { id: 'a' })
+      await put(queue, 'b', { parents: ['a'] })
+      await put(queue, 'c', { parents: ['a'], ifParentFails: 'cancel' })
+      return queue.claim({ lease: HOUR })
+    },
+    call: (_, jobs: Claimed) => first(jobs).bury({ kind: 'odd' }),
+    done: '',
+    dead: 'ab',
+  },
+  'a release': {
+    of: ['queue/release'],
+    prepare: (queue) => hold(queue, 'abc'),
+    call: (_, jobs: Claimed) => first(jobs).release(),
+    done: 'abc',
+  },
+  'a release of a group': {
+    of: ['queue/release'],
+    prepare: (queue) => hold(queue, 'abc', { group: 'ada' }),
+    call: (_, jobs: Claimed) => first(jobs).release({ delay: SHORT }),
+    done: 'abc',
+  },
+  'an extension': {
+    of: ['queue/extend'],
+    prepare: (queue) => hold(queue, 'abc'),
+    call: (_, jobs: Claimed) => first(jobs).extend(SHORT),
+    done: 'abc',
+  },
+  'an advance': {
+    of: ['queue/advance'],
+    prepare: (queue) => hold(queue, 'ab', { group: 'ada' }),
+    call: (_, jobs: Claimed) => first(jobs).advance({ name: 'c', payload: 1 }),
+    done: 'bc',
+  },
+}
+
+export const changes: Record<string, Case> = {
+  'a cancel': {
+    of: ['queue/cancel'],
+    async prepare(queue) {
+      await put(queue, 'a', { id: 'a', ...NAMED })
+      await put(queue, 'b', { id: 'b', delay: HOUR })
+      await put(queue, 'c', { id: 'c', group: 'ada' })
+      await put(queue, 'd', { id: 'd', parents: ['b'] })
+      await put(queue, 'e', { id: 'e', priority: 2 })
+      await put(queue, 'f', { id: 'f' })
+    },
+    call: (queue) => queue.jobs.cancel(['a', 'b', 'c', 'd', 'e']),
+    done: 'f',
+  },
+  'a requeue': {
+    of: ['queue/requeue'],
+    async prepare(queue) {
+      for (const job of await hold(queue, 'ab', {}, { limit: 2 })) await job.bury({ kind: 'odd' })
+      await put(queue, 'c', { id: 'c', delay: HOUR })
+      return (await queue.jobs.list('dead')).jobs.map(({ id }) => id)
+    },
+    call: (queue, ids: string[]) => queue.jobs.requeue([...ids, 'c']),
+    done: 'abc',
+  },
+  'a requeue of what failed': {
+    of: ['queue/requeue-failed'],
+    async prepare(queue) {
+      for (const job of await hold(queue, 'ab', {}, { limit: 2 })) await job.bury({ kind: 'odd' })
+      for (const job of await hold(queue, 'c', { group: 'ada' })) await job.bury({ kind: 'odd' })
+    },
+    call: (queue) => queue.jobs.requeueFailed('odd'),
+    done: 'abc',
+  },
+  'another priority': {
+    of: ['queue/reprioritize'],
+    async prepare(queue) {
+      await put(queue, 'a', { id: 'a' })
+      await put(queue, 'b', { id: 'b', group: 'ada' })
+      await put(queue, 'c', { id: 'c', priority: 3 })
+    },
+    call: (queue) => queue.jobs.reprioritize(['a', 'b', 'c'], 7),
+    done: 'abc',
+  },
+  'more parents': {
+    of: ['queue/change-parents'],
+    async prepare(queue) {
+      await put(queue, 'a', { id: 'a' })
+      await put(queue, 'b', { id: 'b' })
+      await put(queue, 'c', { id: 'c', parents: ['a'] })
+    },
+    call: (queue) => queue.jobs.addParents('c', ['b']),
+    done: 'abc',
+  },
+  'fewer parents': {
+    of: ['queue/change-parents'],
+    async prepare(queue) {
+      await put(queue, 'a', { id: 'a' })
+      await put(queue, 'c', { id: 'c', parents: ['a'] })
+    },
+    call: (queue) => queue.jobs.removeParents('c', ['a']),
+    done: 'ac',
+  },
+  'a job that recurs': {
+    of: ['queue/recur', 'queue/refill'],
+    prepare: (queue) => put(queue, 'a'),
+    call: (queue) => queue.recurring.set('again', { name: 'r', payload: 1, cron: '0 0 1 1 *' }),
+    done: 'a',
+  },
+  'a job that recurs no more': {
+    of: ['queue/unrecur'],
+    async prepare(queue) {
+      await put(queue, 'a')
+      await queue.recurring.set('again', { name: 'r', payload: 1, cron: '0 0 1 1 *' })
+    },
+    call: (queue) => queue.recurring.remove('again'),
+    done: 'a',
+  },
+  settings: {
+    of: ['queue/configure', 'queue/configure-group'],
+    prepare: (queue) => put(queue, 'ab', { group: 'ada' }),
+    async call(queue) {
+      await queue.settings.set({ concurrency: 5, rate: { limit: 100, window: '1s' } })
+      await queue.settings.setGroup('ada', { concurrency: 5, rate: { limit: 100, window: '1s' } })
+    },
+    done: 'ab',
+  },
+  tags: {
+    of: ['queue/tag', 'queue/track'],
+    prepare: (queue) => put(queue, 'a', { id: 'a', tags: ['old'] }),
+    call: (queue) => queue.jobs.tag('a', ['new']),
+    done: 'a',
+  },
+  'a clear': {
+    of: ['queue/clear'],
+    async prepare(queue) {
+      await put(queue, 'a', { id: 'a', ...NAMED })
+      await put(queue, 'bc', { group: 'ada' })
+    },
+    call: (queue) => queue.clear(),
+    done: '',
+  },
+}
