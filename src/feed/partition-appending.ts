@@ -2,7 +2,7 @@
 
 import { checkOptions } from '../runtime/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors.ts'
-import { errorOfPart } from '../runtime/in-parts.ts'
+import { errorOfPart, failureOf } from '../runtime/in-parts.ts'
 import { partitionOf } from '../runtime/partition-hash.ts'
 import type { Appended } from './appending.ts'
 import { type AppendOptions, checkNewMessage, type NewMessage, toOutgoing } from './outgoing.ts'
@@ -58,7 +58,7 @@ export class PartitionAppender<Body> {
         })
       }),
     )
-    const failed = settled.find((each) => each.status === 'rejected')
+    const failed = failureOf(settled)
     if (failed !== undefined) {
       const done = results.filter(Boolean).length
       throw errorOfPart('messages', done, messages.length, failed.reason)

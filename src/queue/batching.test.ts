@@ -1,5 +1,5 @@
 import { batch, InvalidArgumentError } from 'perilune'
-import { describe, expect, expectTypeOf, test } from 'vitest'
+import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { setup, until } from '../../test/queue-fixture.ts'
 
@@ -135,6 +135,22 @@ describe('a batch', () => {
 
     const { jobs } = await queue.jobs.list('scheduled')
     expect(jobs[0]?.failure?.message).toMatch(/batch of 2 jobs must give as many results/)
+  })
+
+  test('that gives another number of promises ends no process, though one of them rejects', async () => {
+    const unhandled: unknown[] = []
+    const note = (reason: unknown): void => void unhandled.push(reason)
+    process.on('unhandledRejection', note)
+    onTestFinished(() => void process.off('unhandledRejection', note))
+    const { queue } = await setup({ clock: 'real' })
+    await queue.enqueueMany(mails(2, later))
+    await using _worker = queue.work({
+      mail: batch({ size: 2 }, () => [Promise.reject(new RangeError('no'))]),
+    })
+
+    await until(async () => (await queue.settings.inspect()).scheduled === 2)
+
+    expect(unhandled).toEqual([])
   })
 
   test('leaves out what was lost before it began, and what does not fit', async () => {

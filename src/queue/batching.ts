@@ -170,6 +170,8 @@ export class Batch {
     const results = await this.#handler.handle(jobs, { signal: signalOf(jobs) })
     if (results === undefined) return undefined
     if (Array.isArray(results) && results.length === jobs.length) return results
+    // Nobody awaits those that are promises: one that rejects would end the process.
+    if (Array.isArray(results)) void Promise.allSettled(results)
     throw new TypeError(`a batch of ${jobs.length} jobs must give as many results, or none`)
   }
 }

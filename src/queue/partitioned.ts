@@ -1,6 +1,6 @@
 import type { Agreement } from '../runtime/agreement.ts'
 import { checkInteger, checkOptions } from '../runtime/arguments.ts'
-import { errorOfPart } from '../runtime/in-parts.ts'
+import { errorOfPart, failureOf } from '../runtime/in-parts.ts'
 import { checkName } from '../runtime/keys.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { CLAIM_OPTIONS, type ClaimOptions, checkAcks, LEND_OPTIONS, toClaimTerms } from './claim-options.ts'
@@ -185,7 +185,7 @@ export class PartitionedQueue<Jobs extends object = Record<string, unknown>, Giv
       const results = await enqueuer.enqueueMany(those.map(({ job }) => job))
       for (const [at, result] of results.entries()) enqueued[(those[at] as Routed).at] = result
     })
-    const failed = (await Promise.allSettled(sent)).find(({ status }) => status === 'rejected')
-    if (failed?.status === 'rejected') throw failed.reason
+    const failed = failureOf(await Promise.allSettled(sent))
+    if (failed !== undefined) throw failed.reason
   }
 }

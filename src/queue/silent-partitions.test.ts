@@ -8,6 +8,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { groupsFor } from '../../test/partitioned-queue-fixture.ts'
 import { until } from '../../test/queue-fixture.ts'
 import { type Silence, silencing } from '../../test/silencing-driver.ts'
+import { ServerReplyError } from '../driver.ts'
 
 type Jobs = { mail: string }
 /** Sooner than the deadline of calls, which is a minute. */
@@ -141,4 +142,22 @@ describe('beside a silent partition', () => {
 
     expect(await fresh.claim({ limit: 6 })).toHaveLength(6)
   })
+})
+
+test('a list of which one partition has refused all, and another may have some, is told as ambiguous', async () => {
+  const { queue, plain, silence, silenceKeys } = setup('300ms')
+  await enqueueEach(plain)
+  silenceKeys(':2')
+  const isSilent = silence.of
+  silence.of = (call) => {
+    if (call.keys[0]?.includes(':0}')) throw new ServerReplyError('OOM command not allowed')
+    return isSilent(call)
+  }
+  const [first, , third] = groupsFor(4)
+
+  const enqueuing = queue.enqueueMany(
+    [first, third].map((group) => ({ name: 'mail', payload: 'x', group: group as string })),
+  )
+
+  await expect(enqueuing).rejects.toThrow(AmbiguousError)
 })

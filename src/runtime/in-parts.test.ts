@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { AmbiguousError, DriverError } from './errors.ts'
-import { errorOfPart } from './in-parts.ts'
+import { errorOfPart, failureOf } from './in-parts.ts'
 
 const refused = new DriverError('store-full', 'out of memory')
 
@@ -21,5 +21,18 @@ describe('what is carried out in parts', () => {
     const unknown = new AmbiguousError('queue/enqueue')
 
     expect(errorOfPart('jobs', 1, 2, unknown)).toBe(unknown)
+  })
+
+  test('is told as what may have happened, though another part was refused before', async () => {
+    const unknown = new AmbiguousError('queue/enqueue')
+    const parts = await Promise.allSettled([
+      Promise.resolve(),
+      Promise.reject(refused),
+      Promise.reject(unknown),
+    ])
+
+    expect(failureOf(parts)?.reason).toBe(unknown)
+    expect(failureOf(parts.slice(0, 2))?.reason).toBe(refused)
+    expect(failureOf(parts.slice(0, 1))).toBeUndefined()
   })
 })

@@ -9,3 +9,11 @@ export function errorOfPart(what: string, done: number, total: number, error: un
   if (done === 0 || !didNotHappen(error)) return error
   return new AmbiguousError(`${done} of ${total} ${what}`, { cause: error }, 'in-part')
 }
+
+/** What to throw of parts that have all ended, side by side: that one may have happened says more than that another did not. */
+export function failureOf(
+  parts: readonly PromiseSettledResult<unknown>[],
+): PromiseRejectedResult | undefined {
+  const failed = parts.filter((part) => part.status === 'rejected')
+  return failed.find(({ reason }) => !didNotHappen(reason)) ?? failed[0]
+}

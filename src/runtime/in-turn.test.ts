@@ -86,6 +86,27 @@ test('a silent part is left alone, and asked no more, by one who comes again whe
   expect(await ask(inTurn.next(), true)).toEqual({ failures: [], isWhole: true })
 })
 
+test('a part that is slow each time is waited for the next time by one who comes again', async () => {
+  const inTurn = new InTurn(['quick', 'slow'])
+  const { silent, taken, late } = setup(9)
+  const ask = (slow: Promise<string>): Promise<AskedAll> =>
+    inTurn.askAll(['quick', 'slow'], {
+      ask: (part) => (part === 'slow' ? slow : Promise.resolve(part)),
+      take: (told) => void taken.push(told),
+      giveBack: async (told) => void late.push(told),
+      hasEnough: () => false,
+      comesAgain: true,
+    })
+  expect(await ask(silent.promise)).toMatchObject({ isWhole: false })
+  silent.give('late')
+  await expect.poll(() => late).toEqual(['late'])
+
+  const slow = new Promise<string>((resolve) => setTimeout(resolve, 2 * PATIENCE_MS + 200, 'slow'))
+  expect(await ask(slow)).toEqual({ failures: [], isWhole: true })
+
+  expect(taken).toEqual(['quick', 'quick', 'slow'])
+})
+
 /** Asks two parts for all that they have. */
 async function askTwo(ask: (part: string) => Promise<string>, comesAgain: boolean) {
   const taken: string[] = []

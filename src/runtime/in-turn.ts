@@ -19,7 +19,10 @@ export interface Asking<Part, Told> {
   giveBack(late: Told): Promise<unknown>
   /** Whether there is enough to wait for no silent one. */
   hasEnough(): boolean
-  /** Who asks again soon waits for no silent one where another part has answered, whatever that has told, and goes on beside an outage. */
+  /**
+   * Who asks again soon waits for no silent one where another part has answered, whatever that has told, and goes on beside an outage.
+   * One that has answered late is waited for as long the next time: else nobody would ever take what it has.
+   */
   readonly comesAgain?: boolean
 }
 
@@ -32,14 +35,15 @@ export interface AskedAll {
 
 interface Round {
   isOver: boolean
-  /** How long it took the slowest of those that have answered; null: none has. */
-  slowestMs: number | null
+  hasAnswer: boolean
   readonly failures: unknown[]
 }
 
 export class InTurn<Part> {
   readonly #parts: readonly Part[]
   readonly #silent = new Set<Part>()
+  /** How long the last answer of each took. */
+  readonly #tookMs = new Map<Part, number>()
   #turn: number
 
   constructor(parts: readonly Part[]) {
@@ -58,9 +62,9 @@ export class InTurn<Part> {
 
   /** Resolves when all have answered, or there is enough; for one who comes again also when the others are silent. */
   async askAll<Told>(parts: readonly Part[], asking: Asking<Part, Told>): Promise<AskedAll> {
-    const round: Round = { isOver: false, slowestMs: null, failures: [] }
+    const round: Round = { isOver: false, hasAnswer: false, failures: [] }
     const underWay = new Set<Promise<void>>()
-    const isBesideOthers = (): boolean => asking.comesAgain === true && round.slowestMs !== null
+    const isBesideOthers = (): boolean => asking.comesAgain === true && round.hasAnswer
     let isWhole = true
     let patienceMs = PATIENCE_MS
     for (const part of parts) {
@@ -81,7 +85,7 @@ export class InTurn<Part> {
       const next = Promise.race(underWay)
       if (!isBesideOthers()) await next
       // Where all are slow none is silent.
-      else if (!(await isSoon(next, PATIENCE_MS + (round.slowestMs ?? 0)))) break
+      else if (!(await isSoon(next, PATIENCE_MS + Math.max(0, ...this.#tookMs.values())))) break
     }
     round.isOver = true
     const failures = isBesideOthers() ? round.failures.filter((error) => !isOutage(error)) : round.failures
@@ -98,9 +102,11 @@ export class InTurn<Part> {
     const askedAt = performance.now()
     try {
       const told = await answer
-      if (!round.isOver) round.slowestMs = Math.max(round.slowestMs ?? 0, performance.now() - askedAt)
+      round.hasAnswer = true
+      this.#tookMs.set(part, performance.now() - askedAt)
       await (round.isOver ? asking.giveBack(told) : asking.take(told))
     } catch (error) {
+      this.#tookMs.delete(part)
       if (!round.isOver) round.failures.push(error)
     }
     this.#silent.delete(part)
