@@ -78,7 +78,7 @@ export interface Column {
   readonly makesZero: boolean
   /** Whether it has numbers of AUTO_INCREMENT, or of a sequence. */
   readonly isNumbered: boolean
-  /** Whether the database writes it anew with each change of its row (`ON UPDATE CURRENT_TIMESTAMP`). */
+  /** Whether the database writes it anew with each change of its row (`ON UPDATE CURRENT_TIMESTAMP`), and we may write it as it was. */
   readonly isStamped: boolean
   /** Why the whole table will not do, if it will not. */
   readonly flaw: string | null
