@@ -123,6 +123,7 @@ function columnFrom(row: Row): Column {
     insert: row['inserted'] as Column['insert'],
     isGenerated: Boolean(Number(row['is_generated'] ?? 0)),
     makesZero: Boolean(Number(row['makes_zero'] ?? 0)),
+    isNumbered: Boolean(Number(row['is_numbered'] ?? 0)),
     isStamped: Boolean(Number(row['is_stamped'] ?? 0)),
     flaw: textOrNull(row['flaw']),
   }

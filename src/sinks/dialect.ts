@@ -56,7 +56,7 @@ export interface Found {
 export interface Place extends FullTarget {
   readonly found: Found
   readonly idColumn: Column
-  /** Whether another column than the id is AUTO_INCREMENT. */
+  /** Whether a row that is inserted takes a number for another column than the id, whether it comes to be or not. */
   readonly isNumbered: boolean
 }
 
@@ -76,7 +76,9 @@ export interface Column {
   readonly isGenerated: boolean
   /** Whether the database makes a value of its own where it is given 0. */
   readonly makesZero: boolean
-  /** Whether the database writes it anew with each change of its row (`ON UPDATE CURRENT_TIMESTAMP`). */
+  /** Whether it has numbers of AUTO_INCREMENT, or of a sequence. */
+  readonly isNumbered: boolean
+  /** Whether the database writes it anew with each change of its row (`ON UPDATE CURRENT_TIMESTAMP`), and we may write it as it was. */
   readonly isStamped: boolean
   /** Why the whole table will not do, if it will not. */
   readonly flaw: string | null
@@ -118,7 +120,7 @@ export interface Dialect {
   readonly refused: Refused
   /** Where a table is: a row of `schema`, `name` and `location`, as `Found` has them; none: it is nowhere. */
   find(table: TableName): Statement
-  /** The columns of a table; rows of `name`, `type`, `length`, `is_unique`, `inserted` and `is_generated`, some with `charset`, `makes_zero`, `is_stamped` and `flaw`. */
+  /** The columns of a table; rows of `name`, `type`, `length`, `is_unique`, `inserted` and `is_generated`, some with `charset`, `makes_zero`, `is_numbered`, `is_stamped` and `flaw`. */
   columns(table: TableName): Statement
   /** A row of `flaw` for each reason why rows that are written there may not come to be. */
   flaws(table: TableName): Statement

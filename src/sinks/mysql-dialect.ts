@@ -46,7 +46,8 @@ export const MYSQL: Dialect = {
               AND g.event_manipulation = 'INSERT' AND g.action_timing = 'BEFORE')
           THEN 'must' ELSE 'may' END AS inserted,
         COALESCE(c.generation_expression, '') <> '' AS is_generated, c.extra LIKE '%auto_increment%' AS makes_zero,
-        c.extra LIKE '%on update%' AS is_stamped,
+        c.extra LIKE '%auto_increment%' OR c.column_default LIKE 'nextval(%' AS is_numbered,
+        c.extra LIKE '%on update%' AND c.privileges LIKE '%select%update%' AS is_stamped,
         CASE e.transactions WHEN 'YES' THEN NULL ELSE CONCAT('has no transactions, for it is of ', t.engine) END AS flaw
       FROM information_schema.columns c JOIN information_schema.tables t
       LEFT JOIN information_schema.engines e ON e.engine = t.engine

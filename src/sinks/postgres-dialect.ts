@@ -71,7 +71,9 @@ export const POSTGRES: Dialect = {
       WHERE g.tgrelid = to_regclass($1) AND g.tgenabled <> 'D' AND p.prosrc ~* 'return\\s+null'
         AND g.tgtype & ${BEFORE_A_ROW} = ${BEFORE_A_ROW} AND g.tgtype & ${INSERT_OR_UPDATE} <> 0
       UNION ALL SELECT 'has the rule ' || r.rulename || ', which does something else instead'
-      FROM pg_rewrite r WHERE r.ev_class = to_regclass($1) AND r.is_instead AND r.ev_type IN ('2', '3')`,
+      FROM pg_rewrite r WHERE r.ev_class = to_regclass($1) AND r.is_instead AND r.ev_type IN ('2', '3')
+      UNION ALL SELECT 'is inherited by ' || h.inhrelid::regclass || ', so an id may have several rows'
+      FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhparent WHERE c.oid = to_regclass($1) AND c.relkind = 'r'`,
     values: [nameOf(table)],
   }),
   // What is checked at the end would refuse the whole transaction.

@@ -107,7 +107,8 @@ export const SQLITE: Dialect = {
     values: [counters, partition, epoch],
   }),
   present: (place, ids) => ({
-    sql: `SELECT CAST(t.${name(place.id)} AS TEXT) AS id FROM json_each(?) asked JOIN ${tableOf(place)} t ON t.${name(place.id)} = asked.value`,
+    sql: `SELECT CAST(t.${name(place.id)} AS TEXT) AS id FROM ${tableOf(place)} t
+      WHERE t.${name(place.id)} IN (SELECT value FROM json_each(?))`,
     values: [JSON.stringify(ids)],
   }),
   change: (place, changes) => {
@@ -115,7 +116,8 @@ export const SQLITE: Dialect = {
     const rows = 'SELECT value ->> 0 AS id, CAST(value ->> 1 AS INTEGER) AS delta FROM json_each(?)'
     const [into, key, count] = [tableOf(place), name(place.id), name(place.value)]
     // Two ids may be one row, `A` and `a` in a column with COLLATE NOCASE, and a row is updated once a statement.
-    const sums = `SELECT o.${key} AS id, SUM(c.delta) AS delta FROM (${rows}) c JOIN ${into} o ON o.${key} = c.id GROUP BY o.${key}`
+    // CROSS: a table that had ten rows when it was analyzed would be joined the other way round, and the list read for each row of it.
+    const sums = `SELECT o.${key} AS id, SUM(c.delta) AS delta FROM (${rows}) c CROSS JOIN ${into} o ON o.${key} = c.id GROUP BY o.${key}`
     const sql =
       place.missing === 'create'
         ? `INSERT INTO ${into} AS t (${key}, ${count}) SELECT id, delta FROM (${rows}) WHERE true

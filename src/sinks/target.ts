@@ -38,7 +38,7 @@ export async function prepareTarget(access: SqlAccess, target: FullTarget): Prom
   if (creates) checkInserts(columns, target)
   await access.checkTakesRows(table, found)
   await access.make([found.schema, 'perilune_refused'], access.dialect.refused.table(found.schema))
-  const isNumbered = [...columns.values()].some(({ name, makesZero }) => makesZero && name !== id)
+  const isNumbered = [...columns.values()].some((column) => column.isNumbered && column !== idColumn)
   return { ...target, found, idColumn: { ...idColumn, makesZero: creates && idColumn.makesZero }, isNumbered }
 }
 

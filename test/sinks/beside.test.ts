@@ -155,6 +155,17 @@ test('PostgreSQL refuses a table with a rule that does something else', async ()
   await expect(place.sink(ITEMS).prepare()).rejects.toThrow('has the rule none')
 })
 
+test('PostgreSQL refuses a table that another one inherits from, and takes one of partitions', async () => {
+  const place = await openPostgres()
+  await makeTables(place)
+  await place.run('CREATE TABLE old () INHERITS (items)')
+  await place.run(`CREATE TABLE parts (id bigint PRIMARY KEY, votes bigint) PARTITION BY RANGE (id);
+    CREATE TABLE part PARTITION OF parts FOR VALUES FROM (0) TO (9)`)
+
+  await expect(place.sink(ITEMS).prepare()).rejects.toThrow('the table items is inherited by old')
+  await place.sink({ ...ITEMS, table: 'parts' }).prepare()
+})
+
 test('PostgreSQL keeps what a trigger leaves out that came later, also where constraints wait for the commit', async () => {
   const place = await openPostgres()
   await makeTables(place)

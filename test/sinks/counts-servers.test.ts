@@ -1,5 +1,7 @@
 // What only a server can do to a roll-up: transactions that overlap, connections that end, a log that is left in the middle.
-import { describe, expect, test } from 'vitest'
+import { createPool } from 'mysql2/promise'
+import { mysqlEvents } from 'perilune/mysql'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { until } from '../servers/ask.ts'
 import {
   makeVotes,
@@ -213,6 +215,22 @@ test('MariaDB changes no times in rows that it marks', async () => {
 
   const rows = await place.run('SELECT changed, counted > 0 AS counted FROM votes')
   expect(rows).toEqual([1, 2].map(() => ({ changed: null, counted: 1 })))
+})
+
+test('MariaDB counts rows for a user who may write the mark alone, though a time of theirs changes with it', async () => {
+  const place = await openMariadb()
+  await makeVotes(place, ', changed TIMESTAMP NULL DEFAULT NULL ON UPDATE CURRENT_TIMESTAMP')
+  await place.events(VOTES).prepare()
+  const user = `u${place.schema.slice(0, 20)}`
+  await place.run(`CREATE USER ${user}@'127.0.0.1'`)
+  for (const table of ['items', 'perilune_cursor', 'perilune_refused'])
+    await place.run(`GRANT SELECT, INSERT, UPDATE ON ${place.schema}.${table} TO ${user}@'127.0.0.1'`)
+  await place.run(`GRANT SELECT, UPDATE (counted) ON ${place.schema}.votes TO ${user}@'127.0.0.1'`)
+  await place.run(voteFor(1, 'ada bob'))
+  const pool = createPool({ host: '127.0.0.1', port: place.port, user, database: place.schema })
+  onTestFinished(() => pool.end())
+
+  expect(await rollUpAll(mysqlEvents(pool, VOTES))).toBe(2)
 })
 
 test('MariaDB counts a row later that somebody holds', async () => {

@@ -1,5 +1,7 @@
 // What the table of the counts has to be like, so that a batch can be written once it is sealed.
 import { describe, expect, test } from 'vitest'
+import type { Column, Statement } from '../../src/sinks/dialect.ts'
+import { SQLITE } from '../../src/sinks/sqlite-dialect.ts'
 import { makeVotes, postgresAlone, VOTES } from './counts-fixture.ts'
 import { batchOf, begin, ITEMS, stored, WORDS } from './fixture.ts'
 import { openMariadb, openSqlite } from './places.ts'
@@ -85,8 +87,10 @@ test.each([
   { name: 'sqlite', open: openSqlite, number: 'INTEGER PRIMARY KEY AUTOINCREMENT' },
   { name: 'postgres', open: openPostgres, number: 'serial PRIMARY KEY' },
   { name: 'mariadb', open: openMariadb, number: 'INT AUTO_INCREMENT PRIMARY KEY' },
-])('rows of $name that are there take no number of those that come', async ({ open, number }) => {
+  { name: 'mariadb', open: openMariadb, number: 'INT DEFAULT NEXTVAL(numbers) PRIMARY KEY' },
+])('rows of $name that are there take no number of those that come: $number', async ({ open, number }) => {
   const place = await open()
+  if (number.includes('NEXTVAL')) await place.run('CREATE SEQUENCE numbers')
   await place.run(
     `CREATE TABLE words (n ${number}, id VARCHAR(40) UNIQUE NOT NULL, votes BIGINT NOT NULL DEFAULT 0)`,
   )
@@ -99,6 +103,25 @@ test.each([
   expect(await stored(place, 'words')).toEqual({ a: '3', b: '7', c: '1' })
   const rows = await place.run('SELECT id, n FROM words')
   expect(Object.fromEntries(rows.map(({ id, n }) => [id, Number(n)]))).toEqual({ a: 1, b: 2, c: 3 })
+})
+
+test('SQLite reads what is flushed once, also where it knows the table as a small one', async () => {
+  const database = (await openSqlite()).open()
+  database.exec('CREATE TABLE words (id TEXT PRIMARY KEY, votes INTEGER)')
+  for (const id of 'abcdefghij') database.exec(`INSERT INTO words VALUES ('${id}', 0)`)
+  database.exec('ANALYZE')
+  const place = {
+    ...{ ...WORDS, id: 'id', missing: 'refuse' as const, isNumbered: false },
+    ...{ found: { schema: 'main', name: 'words', location: '' }, idColumn: {} as Column },
+  }
+  const planOf = ({ sql, values }: Statement): string => {
+    const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as { detail: string }[]
+    return plan.map(({ detail }) => detail).join('\n')
+  }
+
+  const statements = [SQLITE.present(place, ['a']), ...SQLITE.change(place, [{ id: 'a', delta: 1n }])]
+
+  for (const one of statements) expect(planOf(one as Statement)).not.toMatch(/SCAN [to]\b.*\nSCAN .* VIRTUAL/)
 })
 
 test.each([
