@@ -34,9 +34,9 @@ local rate_burst = tonumber(ARGV[12] or 0) -- integer: jobs that may be claimed 
 -- @include shared/queue/keep-burst
 -- @include shared/queue/idle
 -- @include shared/queue/pick
+-- @include shared/queue/try-group
 
 local keys = { groups = groups, turns = turns, held = held }
-
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -65,18 +65,7 @@ group.rate_limit = pick(rate_limit, group.rate_limit)
 group.rate_window_ms = pick(rate_window_ms, group.rate_window_ms)
 -- What is as it is anyway begins no queue.
 if queue.began_us > 0 or group.paused or group.concurrency > 0 or group.rate_limit > 0 then
-  -- What comes behind the first write, each once on nothing.
-  if queue.began_us == 0 or rate_burst > 0 then
-    -- A server out of memory refuses it here.
-    redis.call('ZADD', held, 'XX', '0', '')
-  end
-  redis.call('LREM', turns, '0', '')
-  redis.call('ZREM', held, '')
-  redis.call('ZADD', held, 'XX', '0', '')
-  redis.call('HDEL', groups, '')
-  if queue.began_us > 0 then
-    redis.call('HSET', meta, 'codec', queue.codec)
-  end
+  try_group(meta, queue, keys, queue.began_us == 0 or rate_burst > 0)
   begin_queue(meta, queue, now_us)
   if rate_limit >= 0 then
     group.rate_burst = rate_limit > 0 and rate_burst or 0

@@ -16299,7 +16299,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: '2142f8de223bf22329fbba3fb7e5371f3f2047a6',
+    sha1: 'ba2784e8ee78b052af38e6100da87075bd141dc0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16550,18 +16550,22 @@ group.rate_limit = pick(rate_limit, group.rate_limit)
 group.rate_window_ms = pick(rate_window_ms, group.rate_window_ms)
 -- What is as it is anyway begins no queue.
 if queue.began_us > 0 or group.paused or group.concurrency > 0 or group.rate_limit > 0 then
-  -- What comes behind the first write, each once on nothing.
-  if queue.began_us == 0 or rate_burst > 0 then
-    -- A server out of memory refuses it here.
-    redis.call('ZADD', held, 'XX', '0', '')
+-- What comes behind the first write where a group is set, each command once on nothing; see shared/queue/rights. \`grows\`: a server out
+-- of memory refuses it here.
+local function try_group(meta, queue, keys, grows)
+  if grows then
+    redis.call('ZADD', keys.held, 'XX', '0', '')
   end
-  redis.call('LREM', turns, '0', '')
-  redis.call('ZREM', held, '')
-  redis.call('ZADD', held, 'XX', '0', '')
-  redis.call('HDEL', groups, '')
+  redis.call('LREM', keys.turns, '0', '')
+  redis.call('ZREM', keys.held, '')
+  redis.call('ZADD', keys.held, 'XX', '0', '')
+  redis.call('HDEL', keys.groups, '')
   if queue.began_us > 0 then
     redis.call('HSET', meta, 'codec', queue.codec)
   end
+end
+local keys = { groups = groups, turns = turns, held = held }
+  try_group(meta, queue, keys, queue.began_us == 0 or rate_burst > 0)
 -- Stores a queue that did not exist, so that its main key is there from its first write on.
 local function begin_queue(meta, queue, now_us)
   if queue.began_us == 0 then
@@ -16681,7 +16685,6 @@ end
   end
   return false
 end
-local keys = { groups = groups, turns = turns, held = held }
   place_group(keys, name, group, now_us)
   if group.in_ring and queue.idle > 0 then
     local now_ms = math.floor(now_us / 1000)
@@ -16993,59 +16996,61 @@ return {
     [235, 'lua/queue/configure-group.lua', 62],
     [236, 'lua/shared/queue/rate.lua', 22],
     [244, 'lua/queue/configure-group.lua', 63],
-    [261, 'lua/shared/queue/save.lua', 3],
-    [272, 'lua/queue/configure-group.lua', 80],
-    [275, 'lua/shared/queue/keep-burst.lua', 3],
-    [283, 'lua/queue/configure-group.lua', 83],
-    [288, 'lua/shared/queue/rate.lua', 6],
-    [298, 'lua/shared/queue/rate.lua', 31],
-    [309, 'lua/queue/configure-group.lua', 88],
-    [315, 'lua/shared/queue/groups.lua', 98],
-    [319, 'lua/shared/queue/groups.lua', 62],
-    [341, 'lua/shared/queue/groups.lua', 102],
-    [345, 'lua/shared/queue/groups.lua', 85],
-    [350, 'lua/shared/queue/rate.lua', 17],
-    [354, 'lua/shared/queue/groups.lua', 90],
-    [355, 'lua/shared/queue/rate.lua', 58],
-    [361, 'lua/shared/queue/groups.lua', 91],
-    [363, 'lua/shared/queue/groups.lua', 106],
-    [366, 'lua/shared/queue/groups.lua', 94],
-    [369, 'lua/shared/queue/groups.lua', 109],
-    [380, 'lua/queue/configure-group.lua', 38],
-    [381, 'lua/queue/configure-group.lua', 94],
-    [384, 'lua/shared/queue/idle.lua', 154],
-    [386, 'lua/shared/tell.lua', 7],
-    [389, 'lua/shared/tell.lua', 15],
-    [407, 'lua/shared/tell.lua', 34],
-    [422, 'lua/shared/queue/idle.lua', 22],
-    [428, 'lua/shared/queue/idle.lua', 29],
-    [442, 'lua/shared/queue/idle.lua', 44],
-    [445, 'lua/shared/queue/idle.lua', 48],
-    [448, 'lua/shared/queue/idle.lua', 70],
-    [455, 'lua/shared/queue/idle.lua', 78],
-    [457, 'lua/shared/listening.lua', 1],
-    [476, 'lua/shared/queue/idle.lua', 81],
-    [491, 'lua/shared/queue/idle.lua', 97],
-    [504, 'lua/shared/queue/idle.lua', 156],
-    [516, 'lua/shared/queue/idle.lua', 147],
-    [518, 'lua/shared/queue/idle.lua', 58],
-    [529, 'lua/shared/queue/idle.lua', 149],
-    [530, 'lua/shared/queue/idle.lua', 132],
-    [533, 'lua/shared/tell.lua', 50],
-    [541, 'lua/shared/queue/idle.lua', 52],
-    [546, 'lua/shared/queue/idle.lua', 111],
-    [566, 'lua/shared/queue/idle.lua', 135],
-    [577, 'lua/shared/queue/idle.lua', 150],
-    [580, 'lua/shared/queue/idle.lua', 168],
-    [583, 'lua/queue/configure-group.lua', 97],
-    [585, 'lua/shared/queue/save.lua', 66],
-    [587, 'lua/shared/queue/save.lua', 15],
-    [622, 'lua/shared/queue/save.lua', 68],
-    [624, 'lua/shared/queue/save.lua', 51],
-    [630, 'lua/shared/queue/save-awaited.lua', 5],
-    [641, 'lua/shared/queue/save.lua', 58],
-    [648, 'lua/shared/queue/save.lua', 70],
-    [651, 'lua/queue/configure-group.lua', 99],
+    [249, 'lua/shared/queue/try-group.lua', 1],
+    [263, 'lua/queue/configure-group.lua', 39],
+    [264, 'lua/queue/configure-group.lua', 68],
+    [265, 'lua/shared/queue/save.lua', 3],
+    [276, 'lua/queue/configure-group.lua', 69],
+    [279, 'lua/shared/queue/keep-burst.lua', 3],
+    [287, 'lua/queue/configure-group.lua', 72],
+    [292, 'lua/shared/queue/rate.lua', 6],
+    [302, 'lua/shared/queue/rate.lua', 31],
+    [313, 'lua/queue/configure-group.lua', 77],
+    [319, 'lua/shared/queue/groups.lua', 98],
+    [323, 'lua/shared/queue/groups.lua', 62],
+    [345, 'lua/shared/queue/groups.lua', 102],
+    [349, 'lua/shared/queue/groups.lua', 85],
+    [354, 'lua/shared/queue/rate.lua', 17],
+    [358, 'lua/shared/queue/groups.lua', 90],
+    [359, 'lua/shared/queue/rate.lua', 58],
+    [365, 'lua/shared/queue/groups.lua', 91],
+    [367, 'lua/shared/queue/groups.lua', 106],
+    [370, 'lua/shared/queue/groups.lua', 94],
+    [373, 'lua/shared/queue/groups.lua', 109],
+    [384, 'lua/queue/configure-group.lua', 83],
+    [387, 'lua/shared/queue/idle.lua', 154],
+    [389, 'lua/shared/tell.lua', 7],
+    [392, 'lua/shared/tell.lua', 15],
+    [410, 'lua/shared/tell.lua', 34],
+    [425, 'lua/shared/queue/idle.lua', 22],
+    [431, 'lua/shared/queue/idle.lua', 29],
+    [445, 'lua/shared/queue/idle.lua', 44],
+    [448, 'lua/shared/queue/idle.lua', 48],
+    [451, 'lua/shared/queue/idle.lua', 70],
+    [458, 'lua/shared/queue/idle.lua', 78],
+    [460, 'lua/shared/listening.lua', 1],
+    [479, 'lua/shared/queue/idle.lua', 81],
+    [494, 'lua/shared/queue/idle.lua', 97],
+    [507, 'lua/shared/queue/idle.lua', 156],
+    [519, 'lua/shared/queue/idle.lua', 147],
+    [521, 'lua/shared/queue/idle.lua', 58],
+    [532, 'lua/shared/queue/idle.lua', 149],
+    [533, 'lua/shared/queue/idle.lua', 132],
+    [536, 'lua/shared/tell.lua', 50],
+    [544, 'lua/shared/queue/idle.lua', 52],
+    [549, 'lua/shared/queue/idle.lua', 111],
+    [569, 'lua/shared/queue/idle.lua', 135],
+    [580, 'lua/shared/queue/idle.lua', 150],
+    [583, 'lua/shared/queue/idle.lua', 168],
+    [586, 'lua/queue/configure-group.lua', 86],
+    [588, 'lua/shared/queue/save.lua', 66],
+    [590, 'lua/shared/queue/save.lua', 15],
+    [625, 'lua/shared/queue/save.lua', 68],
+    [627, 'lua/shared/queue/save.lua', 51],
+    [633, 'lua/shared/queue/save-awaited.lua', 5],
+    [644, 'lua/shared/queue/save.lua', 58],
+    [651, 'lua/shared/queue/save.lua', 70],
+    [654, 'lua/queue/configure-group.lua', 88],
   ],
   encode(args) {
     return withoutDefaults([

@@ -41,7 +41,7 @@ export async function hold(
   return queue.claim({ limit, lease })
 }
 
-export const NAMED = { tags: ['tag', 'other'], trace: 'trace' }
+export const NAMED: Partial<NewJob<Jobs>> = { tags: ['tag', 'other'], trace: 'trace' }
 
 export const enqueues: Record<string, Case> = {
   'an enqueue of plain jobs': {

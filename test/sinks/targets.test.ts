@@ -111,8 +111,12 @@ test('SQLite reads what is flushed once, also where it knows the table as a smal
   for (const id of 'abcdefghij') database.exec(`INSERT INTO words VALUES ('${id}', 0)`)
   database.exec('ANALYZE')
   const place = {
-    ...{ ...WORDS, id: 'id', missing: 'refuse' as const, isNumbered: false },
-    ...{ found: { schema: 'main', name: 'words', location: '' }, idColumn: {} as Column },
+    ...WORDS,
+    id: 'id',
+    missing: 'refuse' as const,
+    isNumbered: false,
+    found: { schema: 'main', name: 'words', location: '' },
+    idColumn: {} as Column,
   }
   const planOf = ({ sql, values }: Statement): string => {
     const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as { detail: string }[]
