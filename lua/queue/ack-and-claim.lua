@@ -200,9 +200,10 @@ if is_marked(queue, GROUPS) then
   release_held(keys, now_us, 100)
 end
 local room = room_of(leases, queue, settings, limit, now_us)
-local told, options, count, token, ends_ms, is_cut = {}, {}, 0, 0, 0, false
+local told, options, count, token, ends_ms = {}, {}, 0, 0, 0
 if room > 0 then
   -- @include shared/queue/claim-jobs
+  local is_cut
   told, options, count, token, ends_ms, is_cut = claim_jobs(keys, queue, settings, room, now_us, lease_ms)
   if not told then
     told, options, count, token, ends_ms, room = {}, {}, 0, 0, 0, 0

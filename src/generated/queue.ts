@@ -1547,7 +1547,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '1fe7f00f0d53364d134ceeee1276edd1ee7ba3df',
+    sha1: 'a7ac1d1bb4130a544ddeb4de10b3863d6fc3377c',
     reads: false,
     bytes: true,
     source: `--[[
@@ -4610,7 +4610,7 @@ end
   return math.max(0, room)
 end
 local room = room_of(leases, queue, settings, limit, now_us)
-local told, options, count, token, ends_ms, is_cut = {}, {}, 0, 0, 0, false
+local told, options, count, token, ends_ms = {}, {}, 0, 0, 0
 if room > 0 then
 -- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
 -- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
@@ -5015,6 +5015,7 @@ end
   end
   return told, options, count, token, math.floor(now_us / 1000) + lease_ms, is_cut
 end
+  local is_cut
   told, options, count, token, ends_ms, is_cut = claim_jobs(keys, queue, settings, room, now_us, lease_ms)
   if not told then
     told, options, count, token, ends_ms, room = {}, {}, 0, 0, 0, 0
@@ -5416,15 +5417,15 @@ return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, re
     [3446, 'lua/shared/next-token.lua', 1],
     [3451, 'lua/shared/queue/claim-jobs.lua', 15],
     [3466, 'lua/queue/ack-and-claim.lua', 206],
-    [3476, 'lua/shared/queue/judge.lua', 54],
-    [3483, 'lua/queue/ack-and-claim.lua', 216],
-    [3487, 'lua/shared/queue/next-due.lua', 46],
-    [3500, 'lua/queue/ack-and-claim.lua', 220],
-    [3504, 'lua/shared/queue/wait-idle.lua', 1],
-    [3548, 'lua/shared/queue/note-time.lua', 1],
-    [3553, 'lua/shared/queue/look-again.lua', 4],
-    [3556, 'lua/shared/queue/wait.lua', 3],
-    [3572, 'lua/queue/ack-and-claim.lua', 226],
+    [3477, 'lua/shared/queue/judge.lua', 54],
+    [3484, 'lua/queue/ack-and-claim.lua', 217],
+    [3488, 'lua/shared/queue/next-due.lua', 46],
+    [3501, 'lua/queue/ack-and-claim.lua', 221],
+    [3505, 'lua/shared/queue/wait-idle.lua', 1],
+    [3549, 'lua/shared/queue/note-time.lua', 1],
+    [3554, 'lua/shared/queue/look-again.lua', 4],
+    [3557, 'lua/shared/queue/wait.lua', 3],
+    [3573, 'lua/queue/ack-and-claim.lua', 227],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
