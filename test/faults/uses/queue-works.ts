@@ -290,7 +290,7 @@ export const queueWorks: readonly Work[] = [
   work('a tag', [20, 140], tagged, (queue) => queue.jobs.tag('job 7', ['one more'])),
   work('following a job', ONE, tagged, (queue) => queue.jobs.track('job 7')),
   // The places of jobs that are gone are swept, at both ends of the list.
-  work('a cancellation of a tagged job', [30, 280], tagged, (queue) => queue.jobs.cancel(['job 7'])),
+  work('a cancellation of a tagged job', [30, 330], tagged, (queue) => queue.jobs.cancel(['job 7'])),
   work('a look at a history', ONE, tagged, (queue) => queue.jobs.history('job 7')),
   work('a line in a log', ONE, tagged, (queue) => queue.jobs.log('job 7', 'a line')),
   work('a look for a result', ONE, tagged, (queue) => queue.jobs.waitForResult('job 7')),
