@@ -15,7 +15,7 @@ const ROWS: readonly Row[] = [
   ['single', 'node-redis', 'late-copies', ['queue-options', 'collection', 'rate-limit']],
   ['single', 'node-redis', 'kill', ['queue', 'feed-partitioned', 'counters-partitioned']],
   ['single', 'ioredis', 'clock', ['lock', 'election', 'semaphore', 'rate-limit']],
-  ['single', 'node-redis', 'rights', ['cache', 'autocomplete', 'feed-claims']],
+  ['single', 'node-redis', 'rights', ['cache', 'autocomplete', 'feed-claims', 'queue', 'feed-options']],
   ['single', 'ioredis', 'stopped-process', ['lock', 'queue', 'once']],
   ['one-address', 'ioredis', 'failover', ['lock', 'shared-lock', 'feed', 'cache']],
   ['one-address', 'node-redis', 'failover', ['semaphore', 'queue', 'collection']],
