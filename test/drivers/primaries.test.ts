@@ -87,16 +87,17 @@ test('a call to a replica that has no primary in its place is refused as read-on
   )
   await ask(server.port, 'REPLICAOF', HOST, '1')
 
-  const failures = await Promise.all(
-    all.map(({ driver }) => {
+  const codes = await Promise.all(
+    all.map(async ({ driver }) => {
       const redis = perilune(driver, { deadline: '1s' })
-      return failureOf(redis.lock('l').tryAcquire())
+      const code = async () => Reflect.get(Object(await failureOf(redis.lock('l').tryAcquire())), 'code')
+      // A call repeats what was refused; the deadline that falls into such a repetition leaves it in doubt.
+      const first = await code()
+      return first === 'ambiguous' ? code() : first
     }),
   )
 
-  expect(failures.map((failure) => Reflect.get(Object(failure), 'code'))).toEqual(
-    all.map(() => 'store-read-only'),
-  )
+  expect(codes).toEqual(all.map(() => 'store-read-only'))
 })
 
 test('behind one address, clients of an old primary that is a replica connect again', async () => {
