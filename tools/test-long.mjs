@@ -1,6 +1,6 @@
 // `npm run test:long`: the soaks, models and fault tests at their full counts. Writes what they found to
 // docs/proof/long-run.md, to be committed. `--page NAME FILE …` runs these files instead of all, and writes
-// docs/proof/NAME.md.
+// docs/proof/NAME.md; `--add NAME FILE …` adds to that page: a long run in parts, each with a PERILUNE_SEED of its own.
 import { requireNode } from './setup/node-version.mjs'
 
 requireNode()
@@ -35,28 +35,39 @@ process.exitCode = counted.failed === 0 ? 0 : 1
 /** Throws when files are named without a page: what is proved of some would replace what is proved of all. */
 function toRun([option, page, ...files]) {
   if (option === undefined)
-    return { page: 'long-run', files: ['test/faults', 'test/models', 'test/conformance'] }
-  if (option === '--page' && /^[a-z-]+$/.test(page ?? '') && files.length > 0) return { page, files }
-  throw new Error('say: npm run test:long [-- --page NAME FILE …]')
+    return { page: 'long-run', files: ['test/faults', 'test/models', 'test/conformance'], before: '' }
+  if ((option === '--page' || option === '--add') && /^[a-z-]+$/.test(page ?? '') && files.length > 0)
+    return { page, files, option, before: option === '--add' ? pageOf(page) : '' }
+  throw new Error('say: npm run test:long [-- --page NAME FILE …], or --add NAME FILE … to add to a page')
+}
+
+function pathOf(page) {
+  return join(root, `docs/proof/${page}.md`)
+}
+
+function pageOf(page) {
+  return existsSync(pathOf(page)) ? readFileSync(pathOf(page), 'utf8') : ''
 }
 
 function writeSummary() {
-  const { page, files } = run
+  const { page, files, option, before } = run
+  const [, passed = 0, failed = 0] = before.match(/^- (\d+) passed, (\d+) failed$/m) ?? []
+  const [, toldBefore = ''] = before.match(/^```\n([^]*?)\n```$/m) ?? []
   const redis = execFileSync('redis-server', ['--version'], { encoding: 'utf8' }).match(/v=(\S+)/)?.[1]
   const lines = [
     page === 'long-run' ? '# The last long run' : `# The last long run: ${page}`,
     '',
     'Written by `npm run test:long`, which runs the soaks, models and fault tests at their full counts.',
     '',
-    `- command: \`npm run test:long${page === 'long-run' ? '' : ` -- --page ${page} ${files.join(' ')}`}\``,
+    `- command: \`npm run test:long${page === 'long-run' ? '' : ` -- ${option} ${page} ${files.join(' ')}`}\``,
     `- Node ${process.version}, Redis ${redis}`,
-    `- ${counted.passed} passed, ${counted.failed} failed`,
+    `- ${Number(passed) + counted.passed} passed, ${Number(failed) + counted.failed} failed`,
     '',
     '```',
-    ...told.toSorted(),
+    ...[...toldBefore.split('\n').filter((line) => line !== ''), ...told].toSorted(),
     '```',
     '',
   ]
   mkdirSync(join(root, 'docs/proof'), { recursive: true })
-  writeFileSync(join(root, `docs/proof/${page}.md`), lines.join('\n'))
+  writeFileSync(pathOf(page), lines.join('\n'))
 }
