@@ -16,8 +16,8 @@ export const MENDS: readonly Mend[] = [
   {
     fault: 'a lease that was extended to a longer one is not extended by itself any more',
     file: 'src/runtime/kept-lease.ts',
-    now: "    if (this.#state === 'doubted' && this.#belief.leftMs > 0) this.#state = 'held'\n    this.replan()\n",
-    before: "    if (this.#state === 'doubted' && this.#belief.leftMs > 0) this.#state = 'held'\n",
+    now: "    if (this.#state === 'doubted') this.#resolveDoubt()\n    this.replan()\n",
+    before: "    if (this.#state === 'doubted') this.#resolveDoubt()\n",
     own: ['src/runtime/kept-lease.test.ts', 'test/faults/lease-states.test.ts'],
   },
   {
@@ -95,9 +95,9 @@ export const MENDS: readonly Mend[] = [
   {
     fault: 'expiry stops once a feed holds 4 MiB',
     file: 'lua/shared/feed/reap.lua',
-    now: 'local function reap_expired(feed, keys, now_ms, most, added_bytes)\n',
+    now: 'local function reap_expired(feed, keys, now_ms, most)\n',
     before:
-      'local function reap_expired(feed, keys, now_ms, most, added_bytes)\n  if feed.bytes > 4194304 then\n    return\n  end\n',
+      'local function reap_expired(feed, keys, now_ms, most)\n  if feed.bytes > 4194304 then\n    return\n  end\n',
     own: ['test/models/feed-memory.test.ts'],
   },
   {
@@ -117,7 +117,7 @@ export const MENDS: readonly Mend[] = [
   {
     fault: 'remembered calls of callers that live for one call stay',
     file: 'lua/shared/calls.lua',
-    now: "  local is_one_more = added > 0 and redis.call('HLEN', calls) > 16\n",
+    now: "  local is_one_more = type(held) == 'number' and held > 16\n",
     before: '  local is_one_more = false\n',
     own: ['test/models/short-lived-callers.test.ts'],
   },
