@@ -153,8 +153,10 @@ class Rounds {
     const ending = this.#pick(ENDINGS)
     for (const { pid, service } of both) {
       if (ending === 'SIGTERM to npm') kill(pid, 'SIGTERM')
-      if (ending === 'SIGKILL to the service' || ending === 'SIGKILL to both') kill(service)
-      if (ending === 'SIGKILL to npm' || ending === 'SIGKILL to both') kill(pid)
+      const struck = ending === 'SIGKILL to the service' || ending === 'SIGKILL to both' ? [service] : []
+      if (ending === 'SIGKILL to npm' || ending === 'SIGKILL to both') struck.push(pid)
+      // Where there is no service yet there is npm to kill.
+      for (const each of struck) kill(each ?? pid)
     }
     await Promise.all(both.map((each) => this.#untilEnded(each)))
     for (const { isRefused, code } of both) {

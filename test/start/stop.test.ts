@@ -72,3 +72,25 @@ test.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)(
     await expect.poll(() => isAlive(server)).toBe(false)
   },
 )
+
+test.skipIf(process.platform !== 'linux')(
+  'a start whose npm is gone before it looks for it does not begin',
+  async () => {
+    const begin =
+      "require('node:child_process').spawn(process.execPath, ['tools/start.mjs'], { stdio: 'inherit' }).unref()"
+    const { REDIS_URL: _, ...env } = process.env
+    const gone = spawn(process.execPath, ['-e', begin], {
+      cwd: REPOSITORY,
+      env: { ...env, npm_lifecycle_event: 'start', PORT: String(await freePort()) },
+      stdio: ['ignore', 'pipe', 'inherit'],
+      detached: true,
+    })
+    onTestFinished(() => kill(-(gone.pid ?? 0)))
+    let said = ''
+    gone.stdout.on('data', (chunk) => (said += String(chunk)))
+
+    await once(gone, 'close')
+
+    expect(said).toBe('')
+  },
+)
