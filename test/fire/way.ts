@@ -65,9 +65,10 @@ async function openNodeRedis(way: Way): Promise<Opened> {
   return { driver: nodeRedis(connection), close: () => connection.destroy() }
 }
 
-function nodeRedisOf(
-  way: Way,
-): ReturnType<typeof createClient> | ReturnType<typeof createCluster> | ReturnType<typeof createSentinel> {
+/** Of the types of the three kinds of clients only what is used: to compare them as a whole takes the compiler a minute. */
+type Connection = Parameters<typeof nodeRedis>[0] & { connect(): Promise<unknown>; destroy(): void }
+
+function nodeRedisOf(way: Way): Connection {
   const [first] = at(way)
   const nodeAddressMap = (address: string): Address | undefined => {
     const face = way.faces[Number(address.split(':').at(-1))]
