@@ -84,6 +84,13 @@ describe('an attempt', () => {
     expect((await begin(key, { id: 'b' })).status).toBe(409)
   })
 
+  test('is lost when it is begun again by its id after it was given back', async () => {
+    const key = newKey()
+    await api.call('DELETE', placeOf(await begin(key, { id: 'a' })))
+    expect(codeOf(await begin(key, { id: 'a' }))).toEqual([410, 'lease-lost'])
+    expect((await begin(key, { id: 'b' })).status).toBe(201)
+  })
+
   test('lasts longer when it is extended', async () => {
     const place = placeOf(await begin(newKey()))
     expect((await api.call('PATCH', place, { body: { lease: '1h' } })).json.leaseMs).toBe(3_600_000)

@@ -75,7 +75,7 @@ function begin(app: App, parts: Parts, open: Open): void {
     params: KeyPath,
     querystring: WaitQuery,
     body: Terms,
-    response: answers(begun, ...BODY),
+    response: answers(begun, 410, ...BODY),
   }
   const options = { schema, bodyLimit: parts.limits.maxOtherBytes }
   app.post(`${url}/attempts`, options, async (request, reply) => {

@@ -3,8 +3,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TSchema } from '@fastify/type-provider-typebox'
-import { Compile } from 'typebox/compile'
+import { Compile, type Validator } from 'typebox/compile'
 import { type Answer, type CallOptions, startApp, type TestApp, type TestAppOptions } from './test-app.ts'
+
+const VALIDATORS = new WeakMap<TSchema, Validator>()
 
 interface DescribedAnswer {
   readonly description?: string
@@ -79,8 +81,15 @@ function checkAnswer(description: Description, method: string, path: string, ans
     throw new Error(`described with another content: ${what}`)
   }
   if (schema === undefined) return
-  const [finding] = Compile(schema).Errors(answer.json)
+  const [finding] = validatorOf(schema).Errors(answer.json)
   if (finding !== undefined) throw new Error(`${finding.instancePath} ${finding.message}: ${what}`)
+}
+
+/** To compile a schema takes longer than most requests. */
+function validatorOf(schema: TSchema): Validator {
+  const validator = VALIDATORS.get(schema) ?? Compile(schema)
+  VALIDATORS.set(schema, validator)
+  return validator
 }
 
 /** Null where nothing is described: unknown paths, and methods that a path does not have. */

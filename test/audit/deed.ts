@@ -8,3 +8,12 @@ export interface Dice {
   oneOf<Item>(list: readonly Item[]): Item
   chance(share: number): boolean
 }
+
+/** `random`: numbers from 0 to 1. */
+export function diceOf(random: () => number): Dice {
+  return {
+    upTo: (most) => Math.floor(random() * (most + 1)),
+    oneOf: (list) => list[Math.floor(random() * list.length)] as never,
+    chance: (share) => random() < share,
+  }
+}

@@ -110,11 +110,20 @@ function fieldsOf(stored: Stored): string[] {
   return own.filter((field) => !runs.has(field.replace(/^\D/, ''))).map((field) => `${field} is an orphan`)
 }
 
+const BURST = '\u00ff'
+
 function groupsOf(stored: Stored): string[] {
-  const turns = stored.turns.map(String)
+  const turns = stored.turns.map((name) => name.toString('latin1'))
   const scores = pairs(stored.grouped).map(([, score]) => score)
-  const known = pairs(stored.groups).map(([name, text]) => [name, ...text.split(' ')])
+  const all = pairs(stored.groups)
+  // See shared/queue/burst: those of groups stand with them, and how many there are.
+  const bursts = all.filter(([name]) => name.startsWith(BURST) && name !== BURST)
+  const counted = Number(new Map(all).get(BURST) ?? 0)
+  const known = all
+    .filter(([name]) => !name.startsWith(BURST))
+    .map(([name, text]) => [name, ...text.split(' ')])
   return [
+    ...(bursts.length === counted ? [] : [`${counted} bursts are counted of ${bursts.length}`]),
     ...(new Set(turns).size < turns.length ? ['a group has two turns'] : []),
     ...turns
       .filter((name) => !known.some(([other]) => other === name))
@@ -205,12 +214,17 @@ function dueOf(stored: Stored): string[] {
   return times.some((time) => time < dueMs) ? [`something is due before ${dueMs}`] : []
 }
 
+/** The head, and a ref for each parent; none where all were taken away. */
+function partsOf(wants: string): string[] {
+  return wants.split('\0').filter((part) => part !== '')
+}
+
 /** See shared/queue/parents: who waits for whom, and how many name a parent. */
 function linksOf(stored: Stored): string[] {
   const runs = runsOf(stored)
   const all = pairs(stored.jobs)
   const parentsOf = new Map(
-    all.filter(([field]) => /^d\d/.test(field)).map(([field, text]) => [field.slice(1), text.split('\0')]),
+    all.filter(([field]) => /^d\d/.test(field)).map(([field, text]) => [field.slice(1), partsOf(text)]),
   )
   const named = [...parentsOf.values()].flatMap(([, ...refs]) => refs)
   const links = pairs(stored.children).map(([member]) => member)

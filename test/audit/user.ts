@@ -5,23 +5,18 @@ import { Redis } from 'ioredis'
 import { type Perilune, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { seeded } from '../soak/random.ts'
-import { collectionDeeds, cacheDeeds } from './deeds-of-values.ts'
+import { type Deed, diceOf } from './deed.ts'
 import { feedDeeds } from './deeds-of-feeds.ts'
 import { leaseDeeds } from './deeds-of-leases.ts'
 import { queueDeeds } from './deeds-of-queues.ts'
-import type { Deed, Dice } from './deed.ts'
+import { cacheDeeds, collectionDeeds } from './deeds-of-values.ts'
 
 const IN_FLIGHT = 6
 
 const [port, namespace = '', seed] = process.argv.slice(2)
 const client = new Redis(Number(port))
 const redis: Perilune = perilune(ioredis(client), { namespace, deadline: '2s' })
-const random = seeded(Number(seed))
-const dice: Dice = {
-  upTo: (most) => Math.floor(random() * (most + 1)),
-  oneOf: (list) => list[Math.floor(random() * list.length)] as never,
-  chance: (share) => random() < share,
-}
+const dice = diceOf(seeded(Number(seed)))
 const deeds: readonly Deed[] = [
   ...leaseDeeds(redis, dice),
   ...feedDeeds(redis, dice),

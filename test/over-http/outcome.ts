@@ -1,0 +1,73 @@
+// What comes of a step on one side, in the words of both: a value, or the code with which it was refused.
+
+import { PeriluneError } from 'perilune'
+
+/** What the service answers with each code (docs/http). */
+const STATUS_OF: Readonly<Record<string, number>> = {
+  'invalid-argument': 400,
+  'not-found': 404,
+  'unknown-counter': 404,
+  refused: 409,
+  held: 409,
+  full: 409,
+  running: 409,
+  loading: 409,
+  'load-failed': 409,
+  'result-not-kept': 409,
+  'lease-lost': 410,
+  conflict: 422,
+  overflow: 422,
+  'rate-limited': 429,
+}
+
+/** An expected no: the service says so with a problem document, the library with a value such as null. */
+export class Refused extends Error {
+  override readonly name = 'Refused'
+  readonly code: string
+  readonly reason: string | null
+
+  constructor(code: string, reason: string | null = null) {
+    super(reason === null ? code : `${code} (${reason})`)
+    this.code = code
+    this.reason = reason
+  }
+}
+
+/** Throws where no such status belongs to the code. */
+export function refusedBy(status: number, { code, reason }: { code: string; reason?: string }): Refused {
+  if (STATUS_OF[code] !== status) throw new Error(`the code ${code} came with the status ${status}`)
+  return new Refused(code, reason ?? null)
+}
+
+/** The value; throws Refused where there is none. */
+export function found<Value>(value: Value | null): Value {
+  if (value === null) throw new Refused('not-found')
+  return value
+}
+
+/** Throws Refused where nothing was done, because it is not there. */
+export function done(was: boolean): void {
+  if (!was) throw new Refused('not-found')
+}
+
+/** What became of the only one of several; throws Refused where it was lost. */
+export function notLost<Told extends { readonly outcome: string }>([told]: readonly Told[]): Told {
+  if (told === undefined) throw new Error('nothing was told')
+  if (told.outcome !== 'lost') return told
+  throw new Refused('lease-lost', 'reason' in told ? String(told.reason) : null)
+}
+
+export type Outcome<Value> =
+  | { readonly value: Value }
+  | { readonly refused: string; readonly reason: string | null }
+
+/** Throws what nobody foresaw. */
+export async function outcomeOf<Value>(step: () => Promise<Value>): Promise<Outcome<Value>> {
+  try {
+    return { value: await step() }
+  } catch (error) {
+    if (error instanceof Refused) return { refused: error.code, reason: error.reason }
+    if (error instanceof PeriluneError) return { refused: error.code, reason: null }
+    throw error
+  }
+}

@@ -1,0 +1,161 @@
+// What is told of jobs: logs, tags, histories, results and parents.
+
+import type { Parent } from 'perilune'
+import { done, found, Refused } from './outcome.ts'
+import { drawId, pathOf, type QueueSteps, type QueueWorld, shownJob, TAGS } from './queue-world.ts'
+
+export function notesIn(world: QueueWorld): QueueSteps {
+  return {
+    steps: [
+      () => log(world),
+      () => tag(world),
+      () => untag(world),
+      () => track(world),
+      () => untrack(world),
+      () => changeParents(world),
+    ],
+    looks: [
+      () => history(world),
+      () => result(world),
+      () => result(world),
+      () => parents(world),
+      () => parents(world),
+      () => countTags(world),
+      () => tracked(world),
+    ],
+  }
+}
+
+async function log(world: QueueWorld): Promise<void> {
+  const { sides, queue, url, query } = world
+  const { here, there } = drawId(world)
+  const line = sides.dice.oneOf(['asked for', 'é'])
+  await sides.same(
+    `log a line of ${there}`,
+    async () => done(await queue.jobs.log(here, line)),
+    () => sides.http.post(`${url}/jobs/${pathOf(there)}/log`, { line }, query),
+  )
+}
+
+async function tag(world: QueueWorld): Promise<void> {
+  const { sides, queue, url, query } = world
+  const { here, there } = drawId(world)
+  const tags = sides.dice.oneOf([TAGS, [TAGS[0] as string], ['']])
+  await sides.same(
+    `tag ${there} ${tags.join(' ')}`,
+    async () => ({ id: here, tags: found(await queue.jobs.tag(here, tags)) }),
+    () => sides.http.post(`${url}/jobs/${pathOf(there)}/tags`, { tags }, query),
+  )
+}
+
+async function untag(world: QueueWorld): Promise<void> {
+  const { sides, queue, url, query } = world
+  const { here, there } = drawId(world)
+  const less = sides.dice.oneOf(TAGS)
+  await sides.same(
+    `untag ${there} ${less}`,
+    async () => ({ id: here, tags: found(await queue.jobs.untag(here, [less])) }),
+    () => sides.http.delete(`${url}/jobs/${pathOf(there)}/tags/${pathOf(less)}`, query),
+  )
+}
+
+async function track(world: QueueWorld): Promise<void> {
+  const { here, there } = drawId(world)
+  await world.sides.same(
+    `track ${there}`,
+    async () => done(await world.queue.jobs.track(here)),
+    () => world.sides.http.put(`${world.url}/jobs/${pathOf(there)}/track`, undefined, world.query),
+  )
+}
+
+async function untrack(world: QueueWorld): Promise<void> {
+  const { here, there } = drawId(world)
+  await world.sides.same(
+    `track ${there} no more`,
+    async () => done(await world.queue.jobs.untrack(here)),
+    () => world.sides.http.delete(`${world.url}/jobs/${pathOf(there)}/track`, world.query),
+  )
+}
+
+async function changeParents(world: QueueWorld): Promise<void> {
+  const { sides, queue, url, query } = world
+  const child = drawId(world)
+  const parent = drawId(world)
+  const adds = sides.dice.chance(0.5)
+  const body = adds ? { add: [parent.there] } : { remove: [parent.there] }
+  await sides.same(
+    `change the parents of ${child.there} ${JSON.stringify(body)}`,
+    async () => {
+      const { jobs } = queue
+      const outcome = await (adds
+        ? jobs.addParents(child.here, [parent.here])
+        : jobs.removeParents(child.here, [parent.here]))
+      if (outcome === 'absent') throw new Refused('not-found')
+      if (outcome !== 'changed') throw new Refused('refused', outcome)
+      return { id: child.here, outcome }
+    },
+    () => sides.http.post(`${url}/jobs/${pathOf(child.there)}/parents`, body, query),
+  )
+}
+
+async function history(world: QueueWorld): Promise<void> {
+  const { sides, queue, url, query } = world
+  const { here, there } = drawId(world)
+  await sides.same(
+    `history of ${there}`,
+    async () => ({ id: here, ...found(await queue.jobs.history(here)) }),
+    () => sides.http.get(`${url}/jobs/${pathOf(there)}/history`, query),
+  )
+}
+
+/** How it ended, without waiting for it. */
+async function result(world: QueueWorld): Promise<void> {
+  const { sides, queue, url, query } = world
+  const { here, there } = drawId(world)
+  await sides.same(
+    `result of ${there}`,
+    async () => {
+      const end = await queue.jobs.waitForResult(here)
+      if (end === null) return null
+      const { state, result: told = null, ...rest } = end
+      if (state === 'absent') throw new Refused('not-found')
+      return { id: here, state, result: told, ...rest }
+    },
+    () => sides.http.get(`${url}/jobs/${pathOf(there)}/result`, query),
+  )
+}
+
+async function parents(world: QueueWorld): Promise<void> {
+  const { sides, queue, url, query } = world
+  const { here, there } = drawId(world)
+  const shown = ({ result: told = null, ...rest }: Parent): object => ({ ...rest, result: told })
+  await sides.same(
+    `parents of ${there}`,
+    async () => {
+      const page = await queue.jobs.parentsPage(here)
+      if (page.parents.length === 0) found(await queue.jobs.find(here))
+      return { parents: page.parents.map(shown), next: page.next }
+    },
+    () => sides.http.get(`${url}/jobs/${pathOf(there)}/parents`, query),
+  )
+}
+
+async function countTags({ sides, queue, url, query }: QueueWorld): Promise<void> {
+  const limit = sides.dice.oneOf([1, 50, -1])
+  await sides.same(
+    `tags, ${limit}`,
+    async () => ({ tags: await queue.jobs.tags({ limit }) }),
+    () => sides.http.get(`${url}/tags`, { limit, ...query }),
+  )
+}
+
+async function tracked({ sides, queue, url, query }: QueueWorld): Promise<void> {
+  await sides.same(
+    'tracked',
+    async () => {
+      const { jobs, next } = await queue.jobs.tracked({ limit: 1000 })
+      return { jobs: jobs.map(shownJob), next }
+    },
+    () => sides.http.get(`${url}/tracked`, { limit: 1000, ...query }),
+  )
+}
