@@ -57,9 +57,8 @@ for at = takes_at, #takes, 2 do
   else
     local remembered = number == call and (#record > 16 and decode('>d', record, 17) or 1)
     local newest, taken_us, offset_us = read_time(stored[3])
-    local kept_until_ms, arrival, arrival_rest = 0, 0, 0
+    local kept_until_ms, last, arrival, arrival_rest = 0, 0, 0, 0
     if counts then
-      local last
       kept_until_ms, last, arrival, arrival_rest = decode('>dddd', counts)
       -- An older release has counted, and knows no time of the subject.
       if last > newest then
@@ -74,7 +73,7 @@ for at = takes_at, #takes, 2 do
         keep_time(subject, newest, taken_us, offset_us)
       end
     end
-    local ahead, rest = ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+    local ahead, rest = ahead_of_now(arrival, arrival_rest, last, now_us, limit, span, span_rest)
 
     granted = remembered or count
     local units = granted * cost

@@ -29,7 +29,8 @@ import { thoseThatAnswer } from './those-that-answer.ts'
 import { bytesOf, scriptArguments, type WireArgument, wireArgument } from './wire.ts'
 
 /**
- * Speaks through a client, cluster or sentinel client of node-redis 6.2.1 or newer; connect it first. Throws a TypeError for
+ * Speaks through a client, cluster or sentinel client of node-redis 6.2.1 or newer; connect it first, and listen to the event `error` of a client,
+ * for else node-redis ends the process when its connection is lost. Throws a TypeError for
  * what is none, such as a pool or a `legacy()` client, for one that subscribes on RESP2, and for one with a `keyPrefix`, which
  * our raw commands would not get. With Sentinel, leave `masterPoolSize` at 1: with more node-redis (6.3.1) forgets calls.
  */

@@ -29,7 +29,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'rate-limit/abandon',
-    sha1: 'e5783bde6b87834bf625db6271cea0a9eb6a39f8',
+    sha1: '0beebc79c38d74d69bc425f1de2b77e71f8a61a4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -138,20 +138,20 @@ local function arrival_spans(window_us, limit, burst)
   local span = burst * unit + (burst * unit_rest - span_rest) / limit
   return unit, unit_rest, span, span_rest
 end
--- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
--- name.
-local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+-- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
+-- the same name: then at most all of this one counts, as if it had been taken with that token.
+local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
+  local latest, rest = math.min(token, now_us) + span, arrival_rest
+  if rest >= limit then
+    arrival, rest = arrival + 1, 0
+  end
+  if arrival > latest or (arrival == latest and rest > span_rest) then
+    arrival, rest = latest, span_rest
+  end
   if arrival < now_us then
     return 0, 0
   end
-  local ahead, rest = arrival - now_us, arrival_rest
-  if rest >= limit then
-    ahead, rest = ahead + 1, 0
-  end
-  if ahead > span or (ahead == span and rest > span_rest) then
-    return span, span_rest
-  end
-  return ahead, rest
+  return arrival - now_us, rest
 end
 -- What \`units\` cost.
 local function gcra_cost(meter, units)
@@ -182,7 +182,7 @@ local function read_gcra(meter, stored)
     return gcra_set(meter, 0, 0)
   end
   local arrival, arrival_rest = pair_at(stored, 1)
-  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
+  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
 end
 local function sliding_window_set(meter, total, log)
   meter.total, meter.log = total, log
@@ -650,7 +650,7 @@ function readHeldOfInspectInspection(part: Reply | undefined): ({ readonly limit
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'rate-limit/inspect',
-    sha1: '1706db30bfb4d76784f962133dec5eab8e7f780b',
+    sha1: '85e47a9e44812213d6c0fdb80fdf02da4a6110e5',
     reads: true,
     bytes: false,
     source: `--[[
@@ -745,20 +745,20 @@ local function arrival_spans(window_us, limit, burst)
   local span = burst * unit + (burst * unit_rest - span_rest) / limit
   return unit, unit_rest, span, span_rest
 end
--- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
--- name.
-local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+-- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
+-- the same name: then at most all of this one counts, as if it had been taken with that token.
+local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
+  local latest, rest = math.min(token, now_us) + span, arrival_rest
+  if rest >= limit then
+    arrival, rest = arrival + 1, 0
+  end
+  if arrival > latest or (arrival == latest and rest > span_rest) then
+    arrival, rest = latest, span_rest
+  end
   if arrival < now_us then
     return 0, 0
   end
-  local ahead, rest = arrival - now_us, arrival_rest
-  if rest >= limit then
-    ahead, rest = ahead + 1, 0
-  end
-  if ahead > span or (ahead == span and rest > span_rest) then
-    return span, span_rest
-  end
-  return ahead, rest
+  return arrival - now_us, rest
 end
 -- What \`units\` cost.
 local function gcra_cost(meter, units)
@@ -789,7 +789,7 @@ local function read_gcra(meter, stored)
     return gcra_set(meter, 0, 0)
   end
   local arrival, arrival_rest = pair_at(stored, 1)
-  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
+  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
 end
 local function sliding_window_set(meter, total, log)
   meter.total, meter.log = total, log
@@ -991,7 +991,7 @@ function readLimitsOfPeekDenied(part: Reply | undefined): ({ readonly free: numb
 export const peek: Operation<PeekArguments, PeekAnswer> = {
   script: {
     name: 'rate-limit/peek',
-    sha1: '484cbc110654235cea95bf1e7da76215c9ded3bd',
+    sha1: '958101e27d5eab486e3142f2a938474645b244e7',
     reads: true,
     bytes: false,
     source: `--[[
@@ -1087,20 +1087,20 @@ local function arrival_spans(window_us, limit, burst)
   local span = burst * unit + (burst * unit_rest - span_rest) / limit
   return unit, unit_rest, span, span_rest
 end
--- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
--- name.
-local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+-- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
+-- the same name: then at most all of this one counts, as if it had been taken with that token.
+local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
+  local latest, rest = math.min(token, now_us) + span, arrival_rest
+  if rest >= limit then
+    arrival, rest = arrival + 1, 0
+  end
+  if arrival > latest or (arrival == latest and rest > span_rest) then
+    arrival, rest = latest, span_rest
+  end
   if arrival < now_us then
     return 0, 0
   end
-  local ahead, rest = arrival - now_us, arrival_rest
-  if rest >= limit then
-    ahead, rest = ahead + 1, 0
-  end
-  if ahead > span or (ahead == span and rest > span_rest) then
-    return span, span_rest
-  end
-  return ahead, rest
+  return arrival - now_us, rest
 end
 -- What \`units\` cost.
 local function gcra_cost(meter, units)
@@ -1131,7 +1131,7 @@ local function read_gcra(meter, stored)
     return gcra_set(meter, 0, 0)
   end
   local arrival, arrival_rest = pair_at(stored, 1)
-  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
+  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
 end
 local function sliding_window_set(meter, total, log)
   meter.total, meter.log = total, log
@@ -1414,7 +1414,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
 export const refund: Operation<RefundArguments, RefundAnswer> = {
   script: {
     name: 'rate-limit/refund',
-    sha1: 'efc2ae6b46868cac89f2f16dce14c2c70bda68b8',
+    sha1: '6ed04a72eafe74a0a111a4710027a71fe88606aa',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1534,20 +1534,20 @@ local function arrival_spans(window_us, limit, burst)
   local span = burst * unit + (burst * unit_rest - span_rest) / limit
   return unit, unit_rest, span, span_rest
 end
--- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
--- name.
-local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+-- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
+-- the same name: then at most all of this one counts, as if it had been taken with that token.
+local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
+  local latest, rest = math.min(token, now_us) + span, arrival_rest
+  if rest >= limit then
+    arrival, rest = arrival + 1, 0
+  end
+  if arrival > latest or (arrival == latest and rest > span_rest) then
+    arrival, rest = latest, span_rest
+  end
   if arrival < now_us then
     return 0, 0
   end
-  local ahead, rest = arrival - now_us, arrival_rest
-  if rest >= limit then
-    ahead, rest = ahead + 1, 0
-  end
-  if ahead > span or (ahead == span and rest > span_rest) then
-    return span, span_rest
-  end
-  return ahead, rest
+  return arrival - now_us, rest
 end
 -- What \`units\` cost.
 local function gcra_cost(meter, units)
@@ -1578,7 +1578,7 @@ local function read_gcra(meter, stored)
     return gcra_set(meter, 0, 0)
   end
   local arrival, arrival_rest = pair_at(stored, 1)
-  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
+  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
 end
 local function sliding_window_set(meter, total, log)
   meter.total, meter.log = total, log
@@ -2021,7 +2021,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'rate-limit/release',
-    sha1: '61ef00fd995f281b068716359dc72672521c4af3',
+    sha1: '7996335afce4ae4dc0966916662b7919a13f5f17',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2136,20 +2136,20 @@ local function arrival_spans(window_us, limit, burst)
   local span = burst * unit + (burst * unit_rest - span_rest) / limit
   return unit, unit_rest, span, span_rest
 end
--- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
--- name.
-local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+-- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
+-- the same name: then at most all of this one counts, as if it had been taken with that token.
+local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
+  local latest, rest = math.min(token, now_us) + span, arrival_rest
+  if rest >= limit then
+    arrival, rest = arrival + 1, 0
+  end
+  if arrival > latest or (arrival == latest and rest > span_rest) then
+    arrival, rest = latest, span_rest
+  end
   if arrival < now_us then
     return 0, 0
   end
-  local ahead, rest = arrival - now_us, arrival_rest
-  if rest >= limit then
-    ahead, rest = ahead + 1, 0
-  end
-  if ahead > span or (ahead == span and rest > span_rest) then
-    return span, span_rest
-  end
-  return ahead, rest
+  return arrival - now_us, rest
 end
 -- What \`units\` cost.
 local function gcra_cost(meter, units)
@@ -2180,7 +2180,7 @@ local function read_gcra(meter, stored)
     return gcra_set(meter, 0, 0)
   end
   local arrival, arrival_rest = pair_at(stored, 1)
-  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
+  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
 end
 local function sliding_window_set(meter, total, log)
   meter.total, meter.log = total, log
@@ -2532,7 +2532,7 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
   script: {
     name: 'rate-limit/take-each',
-    sha1: 'eb182c73daac38d483df63e99afd16a31e75354e',
+    sha1: '6a754885b0c100392ff9514aabde2843c2bcbf38',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2645,20 +2645,20 @@ local function pack_time(token, taken_us, offset_us)
   end
   return struct.pack('>ddd', token, taken_us, offset_us)
 end
--- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
--- name.
-local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+-- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
+-- the same name: then at most all of this one counts, as if it had been taken with that token.
+local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
+  local latest, rest = math.min(token, now_us) + span, arrival_rest
+  if rest >= limit then
+    arrival, rest = arrival + 1, 0
+  end
+  if arrival > latest or (arrival == latest and rest > span_rest) then
+    arrival, rest = latest, span_rest
+  end
   if arrival < now_us then
     return 0, 0
   end
-  local ahead, rest = arrival - now_us, arrival_rest
-  if rest >= limit then
-    ahead, rest = ahead + 1, 0
-  end
-  if ahead > span or (ahead == span and rest > span_rest) then
-    return span, span_rest
-  end
-  return ahead, rest
+  return arrival - now_us, rest
 end
 -- Sees to it that the key lives so long. Another set of limits may want it for longer.
 local function keep_for(state, life_ms)
@@ -2712,9 +2712,8 @@ for at = takes_at, #takes, 2 do
   else
     local remembered = number == call and (#record > 16 and decode('>d', record, 17) or 1)
     local newest, taken_us, offset_us = read_time(stored[3])
-    local kept_until_ms, arrival, arrival_rest = 0, 0, 0
+    local kept_until_ms, last, arrival, arrival_rest = 0, 0, 0, 0
     if counts then
-      local last
       kept_until_ms, last, arrival, arrival_rest = decode('>dddd', counts)
       -- An older release has counted, and knows no time of the subject.
       if last > newest then
@@ -2733,7 +2732,7 @@ end
         keep_time(subject, newest, taken_us, offset_us)
       end
     end
-    local ahead, rest = ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+    local ahead, rest = ahead_of_now(arrival, arrival_rest, last, now_us, limit, span, span_rest)
 
     granted = remembered or count
     local units = granted * cost
@@ -2813,8 +2812,8 @@ return { 'judged', server_us, told, refused }
     [126, 'lua/shared/rate-limit/keep-for.lua', 5],
     [132, 'lua/shared/rate-limit/grant-fewer.lua', 1],
     [155, 'lua/rate-limit/take-each.lua', 37],
-    [189, 'lua/shared/rate-limit/keep-time.lua', 1],
-    [194, 'lua/rate-limit/take-each.lua', 72],
+    [188, 'lua/shared/rate-limit/keep-time.lua', 1],
+    [193, 'lua/rate-limit/take-each.lua', 71],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.takes.length * 2)
@@ -2888,7 +2887,7 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
 export const take: Operation<TakeArguments, TakeAnswer> = {
   script: {
     name: 'rate-limit/take',
-    sha1: '9251ea217edaf50c6da81293bd404b6cf007d71b',
+    sha1: '5aea8075f61eb8d131f2084be2222121567388c0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3001,20 +3000,20 @@ local function arrival_spans(window_us, limit, burst)
   local span = burst * unit + (burst * unit_rest - span_rest) / limit
   return unit, unit_rest, span, span_rest
 end
--- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
--- name.
-local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+-- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
+-- the same name: then at most all of this one counts, as if it had been taken with that token.
+local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
+  local latest, rest = math.min(token, now_us) + span, arrival_rest
+  if rest >= limit then
+    arrival, rest = arrival + 1, 0
+  end
+  if arrival > latest or (arrival == latest and rest > span_rest) then
+    arrival, rest = latest, span_rest
+  end
   if arrival < now_us then
     return 0, 0
   end
-  local ahead, rest = arrival - now_us, arrival_rest
-  if rest >= limit then
-    ahead, rest = ahead + 1, 0
-  end
-  if ahead > span or (ahead == span and rest > span_rest) then
-    return span, span_rest
-  end
-  return ahead, rest
+  return arrival - now_us, rest
 end
 -- What \`units\` cost.
 local function gcra_cost(meter, units)
@@ -3045,7 +3044,7 @@ local function read_gcra(meter, stored)
     return gcra_set(meter, 0, 0)
   end
   local arrival, arrival_rest = pair_at(stored, 1)
-  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
+  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
 end
 local function sliding_window_set(meter, total, log)
   meter.total, meter.log = total, log

@@ -1,5 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { writeModules } from '../../tools/docs/modules.ts'
 import { type Snippet, snippetsIn, writeSnippet } from '../../tools/docs/snippets.ts'
@@ -37,6 +38,37 @@ describe.each(runnable)('the snippet of $page, line $line', (snippet) => {
     expect(out.trimEnd()).toBe(expectedOutput(snippet.text))
   })
 })
+
+test('the program of the README for node-redis outlives its connection', async () => {
+  const redis = await startRedis()
+  const admin = new Redis(redis.url)
+  onTestFinished(async () => {
+    admin.disconnect()
+    await redis.stop()
+  })
+  const program = startNode([await buildBeside(join(folder, writeNodeRedisProgram()))], redis.url)
+  await program.prints('before')
+
+  await admin.call('CLIENT', 'KILL', 'TYPE', 'normal')
+  program.write('go on')
+  program.leave()
+
+  expect(await program.ended()).toMatchObject({ code: 0, out: 'before\nafter\n' })
+})
+
+function writeNodeRedisProgram(): string {
+  const snippet = snippetsIn(ROOT).find(
+    ({ page, text }) => page === 'README.md' && text.includes("from 'perilune/node-redis'"),
+  ) as Snippet
+  const used = `import { once } from 'node:events'
+await redis.lock('cart:7').run(() => console.log('before'))
+await once(process.stdin, 'data')
+await redis.lock('cart:7').run(() => console.log('after'))
+await redis.close()
+client.destroy()
+`
+  return writeSnippet(folder, { ...snippet, text: `${snippet.text}\n${used}` })
+}
 
 /** A snippet that connects to nothing itself gets the surroundings that every page speaks of. */
 function writeProgram(snippet: Snippet): string {

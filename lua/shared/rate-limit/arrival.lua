@@ -10,18 +10,18 @@ local function arrival_spans(window_us, limit, burst)
   return unit, unit_rest, span, span_rest
 end
 
--- How far ahead of now a stored arrival time lies. It may have been counted for another limit of the same
--- name.
-local function ahead_of_now(arrival, arrival_rest, now_us, limit, span, span_rest)
+-- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
+-- the same name: then at most all of this one counts, as if it had been taken with that token.
+local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
+  local latest, rest = math.min(token, now_us) + span, arrival_rest
+  if rest >= limit then
+    arrival, rest = arrival + 1, 0
+  end
+  if arrival > latest or (arrival == latest and rest > span_rest) then
+    arrival, rest = latest, span_rest
+  end
   if arrival < now_us then
     return 0, 0
   end
-  local ahead, rest = arrival - now_us, arrival_rest
-  if rest >= limit then
-    ahead, rest = ahead + 1, 0
-  end
-  if ahead > span or (ahead == span and rest > span_rest) then
-    return span, span_rest
-  end
-  return ahead, rest
+  return arrival - now_us, rest
 end

@@ -36,7 +36,7 @@ local function read_gcra(meter, stored)
     return gcra_set(meter, 0, 0)
   end
   local arrival, arrival_rest = pair_at(stored, 1)
-  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.now_us, limit, span, span_rest))
+  gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
 end
 
 -- What would be taken ahead of now after so many units more.
