@@ -294,7 +294,7 @@ test('what begins alike is suggested as by the last release, whatever its histor
   timeout: 3_600_000,
 }, async () => {
   const history = fc.array(step, { minLength: 1, maxLength: 20, size: 'max' })
-  const numRuns = countOf(400, 20)
+  const numRuns = countOf(400, 12)
   let played = 0
 
   await fc.assert(

@@ -11,7 +11,7 @@ import { type Happened, NOTHING, type Verdict } from '../simulator/happened.ts'
 import { RULES, type Rule, withoutRule } from '../simulator/rules.ts'
 import { playSchedule } from '../simulator/schedule.ts'
 
-const SCHEDULES = countOf(100_000, 250)
+const SCHEDULES = countOf(100_000, 150)
 const client = new Redis({ host: '127.0.0.1', port: inject('redisPort') })
 const driver = ioredis(client)
 

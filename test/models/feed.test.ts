@@ -191,5 +191,5 @@ test.each([
   const history = fc.array(step, { minLength: 1, maxLength: 60, size: 'max' })
   const property = fc.asyncProperty(history, (steps) => new History(scripts).play(steps))
 
-  await fc.assert(property, { numRuns: countOf(10_000, 100) })
+  await fc.assert(property, { numRuns: countOf(10_000, 60) })
 })

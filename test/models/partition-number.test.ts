@@ -12,7 +12,7 @@ import { countOf } from '../proof.ts'
 
 const NAMESPACE = 'partition-number'
 const NUMBERS = [2, 3]
-const RUNS = countOf(5000, 200)
+const RUNS = countOf(5000, 120)
 
 let client: Redis
 beforeAll(() => {

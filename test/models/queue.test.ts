@@ -29,7 +29,7 @@ test('a queue answers every history as the model does', { timeout: 3_600_000 }, 
   const property = fc.asyncProperty(history, (steps) =>
     new History(new QueueCalls(driver), client, worker).play(steps),
   )
-  const numRuns = countOf(10_000, 100)
+  const numRuns = countOf(10_000, 60)
 
   await fc.assert(property, { numRuns, seed: SEED })
   const { quickClaims } = QueueCalls

@@ -158,7 +158,7 @@ function definitionOf({ id: of, rule: by, terms: bounds }: Step & { do: 'set' })
 }
 
 test('recurring jobs are spawned in every history as by the model', { timeout: 3_600_000 }, async () => {
-  const numRuns = countOf(5000, 100)
+  const numRuns = countOf(5000, 60)
   let spawned = 0
   const property = fc.asyncProperty(
     fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }),

@@ -6,7 +6,7 @@ import { ioredis } from '../../src/drivers/ioredis.ts'
 import { countOf, LONG, SEED, tell } from '../proof.ts'
 import { History, type Rule, type Verdict } from './shown-history.ts'
 
-const HISTORIES = countOf(20_000, 75)
+const HISTORIES = countOf(20_000, 45)
 /** How many seeds on a search finds something soon; it goes on from there. A long run searches from the first. */
 const SOON: Readonly<Record<Rule, number>> = {
   'no version is left out': 37,

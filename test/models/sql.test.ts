@@ -12,7 +12,7 @@ import { databasePort } from '../servers/shared-database.ts'
 import { SqlHistory } from './sql-history.ts'
 import { mariadbWorld, postgresWorld, sqliteWorld, type World } from './sql-worlds.ts'
 
-const HISTORIES = countOf(1000, 25)
+const HISTORIES = countOf(1000, 15)
 
 /** Of its own: transactions that others have open would hold back what is rolled up. */
 let server: DatabaseServer
