@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { stat } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { setImmediate as passOfTheLoop } from 'node:timers/promises'
-import { Queue } from 'perilune'
+import { Collection, Queue } from 'perilune'
 import { afterEach, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { BodyTurns } from './body-turns.ts'
 import { Registry } from './queues/registry.ts'
@@ -239,6 +239,26 @@ test('jobs for queues of which nothing is known yet are enqueued one body at a t
   expect(new Set(await answered)).toEqual(new Set([201]))
   expect(passes).toHaveLength(6)
   expect(new Set(passes).size).toBe(6)
+})
+
+test('many items of a collection are parsed, taken apart, and encoded in a pass of the loop each', async () => {
+  await using app = await startApp(inject('redisPort'))
+  const text = JSON.stringify({ items: Array.from({ length: 5000 }, (_, at) => at) })
+  const passes = passesOfParsing(text)
+  const pass = passesOfTheLoop()
+  const { replace } = Collection.prototype
+  const spied = vi.spyOn(Collection.prototype, 'replace').mockImplementation(function (
+    this: Collection<unknown>,
+    ...given
+  ) {
+    passes.push(pass())
+    return replace.apply(this, given)
+  })
+  onTestFinished(() => spied.mockRestore())
+
+  expect((await app.call('PUT', '/v1/collections/set/many', { body: text })).status).toBe(200)
+  const [parsed = 0, encoded = 0] = passes
+  expect(encoded - parsed).toBe(2)
 })
 
 /** Requests that are whole but for a byte; the function sends the last bytes, and tells the statuses. */
