@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events'
+import { stat } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { setImmediate as passOfTheLoop } from 'node:timers/promises'
-import { Queue } from 'perilune'
+import { Collection, Queue } from 'perilune'
 import { afterEach, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { BodyTurns } from './body-turns.ts'
 import { Registry } from './queues/registry.ts'
@@ -22,9 +23,12 @@ interface Taken {
   state: string
 }
 
+function aSocket(): Socket {
+  return Object.assign(new EventEmitter(), { destroyed: false }) as unknown as Socket
+}
+
 function take(turns: BodyTurns, share: string, bytes = MIB, isLong = true): Taken {
-  const socket = Object.assign(new EventEmitter(), { destroyed: false })
-  const taken: Taken = { request: { socket: socket as unknown as Socket }, state: 'waits' }
+  const taken: Taken = { request: { socket: aSocket() }, state: 'waits' }
   turns.take(share, taken.request, bytes, isLong).then(
     () => (taken.state = 'begins'),
     (error: Error) => (taken.state = error.message),
@@ -100,6 +104,32 @@ test('one that is long has passes of the loop of its own, also among others', as
   expect(done).toEqual([])
   await passOfTheLoop()
   expect(done).toEqual(['parsed'])
+})
+
+/** In which pass of the loop each of the first steps of a large body is done. */
+async function passesOf(turns: BodyTurns, share: string): Promise<{ begins: number; goesOn: number }> {
+  const request = { socket: aSocket() }
+  await turns.take(share, request, MIB)
+  const begins = thisPass()
+  const goesOn = await new Promise<number>((resolve) => turns.step(request, () => resolve(thisPass())))
+  turns.end(request)
+  return { begins, goesOn }
+}
+
+function thisPass(): number {
+  return performance.nodeTiming.uvMetricsInfo.loopCount
+}
+
+test('each step of a large body has another pass of the loop: of one that comes alone, and of one behind a small one', async () => {
+  const [idle, busy] = [new BodyTurns(), new BodyTurns()]
+  // As bodies come in: before the loop gets to what was put off.
+  await stat('.')
+  const alone = passesOf(idle, 'a')
+  const small = take(busy, 'a', 5000, false)
+  const behind = passesOf(busy, 'b')
+  busy.endSoon(small.request)
+
+  for (const { begins, goesOn } of await Promise.all([alone, behind])) expect(goesOn - begins).toBe(1)
 })
 
 test('whose client leaves has no turn, and none that lasts', async () => {
@@ -209,6 +239,26 @@ test('jobs for queues of which nothing is known yet are enqueued one body at a t
   expect(new Set(await answered)).toEqual(new Set([201]))
   expect(passes).toHaveLength(6)
   expect(new Set(passes).size).toBe(6)
+})
+
+test('many items of a collection are parsed, taken apart, and encoded in a pass of the loop each', async () => {
+  await using app = await startApp(inject('redisPort'))
+  const text = JSON.stringify({ items: Array.from({ length: 5000 }, (_, at) => at) })
+  const passes = passesOfParsing(text)
+  const pass = passesOfTheLoop()
+  const { replace } = Collection.prototype
+  const spied = vi.spyOn(Collection.prototype, 'replace').mockImplementation(function (
+    this: Collection<unknown>,
+    ...given
+  ) {
+    passes.push(pass())
+    return replace.apply(this, given)
+  })
+  onTestFinished(() => spied.mockRestore())
+
+  expect((await app.call('PUT', '/v1/collections/set/many', { body: text })).status).toBe(200)
+  const [parsed = 0, encoded = 0] = passes
+  expect(encoded - parsed).toBe(2)
 })
 
 /** Requests that are whole but for a byte; the function sends the last bytes, and tells the statuses. */

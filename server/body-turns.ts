@@ -108,12 +108,15 @@ export class BodyTurns {
         socket.off('close', leave)
         line.delete(begin)
         if (error !== undefined) return reject(error)
+        // What came in, or was worked on, has begun this pass already.
+        const isLater = terms.isAlone && !this.#isAlone
         this.#taken.set(request, terms)
         this.#atWork = request
         this.#isAlone = terms.isAlone
         this.#bytes += terms.bytes
         socket.once('close', this.#end)
-        resolve()
+        if (isLater) setImmediate(resolve)
+        else resolve()
       }
       // Nothing would tell any more that its client has left.
       if (socket.destroyed) return reject(LEFT)

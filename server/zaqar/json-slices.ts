@@ -44,11 +44,11 @@ export function findElementsOf(text: string, at: number, name: string): Slice[] 
   return found
 }
 
-/** The elements of the array that begins at `at`. */
-export function findElements(text: string, at: number): Slice[] {
-  const found: Slice[] = []
-  passElements(text, at, found)
-  return found
+/** The nth element of the array that begins at `at`, from 0; it has so many. */
+export function findElement(text: string, at: number, nth: number): Slice {
+  let from = skipSpace(text, at + 1)
+  for (let passed = 0; passed < nth; passed += 1) from = skipComma(text, skipValue(text, from))
+  return { from, to: skipValue(text, from) }
 }
 
 /** Where the text goes on behind the array. */

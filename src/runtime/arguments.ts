@@ -80,12 +80,8 @@ export function checkFunction(argument: string, value: unknown): void {
 /** Text that UTF-8 can hold: two texts with half a surrogate pair each would become the same bytes. */
 export function checkWellFormed(argument: string, value: unknown): string {
   if (typeof value !== 'string') throw new InvalidArgumentError(argument, 'must be text')
-  if (!isWellFormed(value)) {
+  if (!value.isWellFormed()) {
     throw new InvalidArgumentError(argument, 'must be valid Unicode: it holds half a surrogate pair')
   }
   return value
-}
-
-function isWellFormed(text: string): boolean {
-  return !/[\ud800-\udfff]/u.test(text)
 }

@@ -1,7 +1,7 @@
 // Items as a request has them. Values stay the text that was sent.
 
 import { type CollectionKind, InvalidArgumentError } from 'perilune'
-import { findElements, findElementsOf, findStart, type Slice } from '../../zaqar/json-slices.ts'
+import { findElement, findElementsOf, findStart, type Slice } from '../../zaqar/json-slices.ts'
 
 /** What it takes to take items apart goes by their number, and small ones are many in few bytes. */
 export const MOST_ITEMS = 100_000
@@ -11,11 +11,17 @@ export function itemsIn(kind: CollectionKind, text: string, items: readonly unkn
   checkNumber(items)
   const slices = slicesIn(text)
   if (kind === 'list' || kind === 'set') return slices.map((item) => at(text, item))
-  return pairsIn(text, slices).map(([first, second], nth) => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is a pair there is one here
-    const [field, score] = items[nth] as [unknown, unknown]
-    return kind === 'hash' ? [field, at(text, second)] : [at(text, first), score]
+  return slices.map(({ from }, nth) => {
+    const [first, second] = pairOf(items[nth])
+    return kind === 'hash'
+      ? [first, at(text, findElement(text, from, 1))]
+      : [at(text, findElement(text, from, 0)), second]
   })
+}
+
+function pairOf(item: unknown): readonly unknown[] {
+  if (Array.isArray(item) && item.length === 2) return item
+  throw new InvalidArgumentError('items', 'must be pairs')
 }
 
 /** What items are removed by: values, or the fields of a hash. */
@@ -30,16 +36,6 @@ function checkNumber({ length }: readonly unknown[]): void {
 
 function slicesIn(text: string): Slice[] {
   return findElementsOf(text, findStart(text), 'items')
-}
-
-function pairsIn(text: string, items: readonly Slice[]): [Slice, Slice][] {
-  return items.map(({ from }) => {
-    const [first, second, ...others] = text[from] === '[' ? findElements(text, from) : []
-    if (first === undefined || second === undefined || others.length > 0) {
-      throw new InvalidArgumentError('items', 'must be pairs')
-    }
-    return [first, second]
-  })
 }
 
 function at(text: string, { from, to }: Slice): string {
