@@ -63,6 +63,37 @@ export const ends: Record<string, Case> = {
     call: (queue, acks: Claimed) => queue.claim({ limit: 1, lease: SHORT, acks }),
     done: 'bc',
   },
+  'an ack along with a claim of a job that is unique until it starts': {
+    of: ['queue/ack-and-claim'],
+    async prepare(queue) {
+      const jobs = await hold(queue, 'a')
+      await put(queue, 'b', { unique: { key: 'key', until: 'started' } })
+      return jobs
+    },
+    call: (queue, acks: Claimed) => queue.claim({ limit: 1, lease: SHORT, acks }),
+    done: 'b',
+  },
+  'an ack along with a claim of one that came back, beside a priority': {
+    of: ['queue/ack-and-claim'],
+    async prepare(queue) {
+      const [a, b] = await hold(queue, 'abc', {}, { limit: 2 })
+      await b?.release()
+      await put(queue, 'd', { priority: -1 })
+      return [a]
+    },
+    call: (queue, acks: Claimed) => queue.claim({ limit: 1, lease: SHORT, acks }),
+    done: 'bcd',
+  },
+  'an ack of a parent along with a claim of its child, of a group': {
+    of: ['queue/ack-and-claim'],
+    async prepare(queue) {
+      await put(queue, 'a', { id: 'a' })
+      await put(queue, 'b', { parents: ['a'], group: 'ada' })
+      return queue.claim({ lease: HOUR })
+    },
+    call: (queue, acks: Claimed) => queue.claim({ limit: 1, lease: SHORT, acks }),
+    done: 'b',
+  },
   'a retry': {
     of: ['queue/retry'],
     prepare: (queue) => hold(queue, 'abc'),

@@ -11,6 +11,15 @@
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
 
+-- A job that waits for others will stand there: the ack that makes it ready may claim it, and tries what that needs before.
+local function mark_place(queue, job)
+  if job.group ~= '' then
+    set_mark(queue, GROUPS)
+  elseif job.priority ~= 0 then
+    set_mark(queue, PRIORITIES)
+  end
+end
+
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
 -- Answers whether it stands: not where it needs a right to the list that the user misses.
