@@ -1547,7 +1547,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: '611c76cc2f4612a07c95e2d0c3e5e42226c07120',
+    sha1: 'f39c82b8c9a697e76b6b4bde0540f32aa7365160',
     reads: false,
     bytes: true,
     source: `--[[
@@ -4959,7 +4959,7 @@ local function take_back_leases(jobs, queue, taken)
   redis.call('HSET', jobs, unpack(runs))
 end
     take_back_leases(keys.jobs, queue, taken)
-    queue.marks = marks
+    queue.marks, queue.ghosts = marks, taken.ghosts
     return nil
   end
   leave_taken(keys, queue, taken)

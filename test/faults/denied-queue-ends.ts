@@ -2,7 +2,17 @@
 
 import type { ClaimedJob } from 'perilune'
 import { expect } from 'vitest'
-import { type Case, CLAIM, type Claimed, hold, HOUR, NAMED, put, SHORT } from './denied-queue-calls.ts'
+import {
+  type Case,
+  CLAIM,
+  type Claimed,
+  hold,
+  HOUR,
+  NAMED,
+  passes,
+  put,
+  SHORT,
+} from './denied-queue-calls.ts'
 
 /** Of those that are held. */
 function first([job]: Claimed): ClaimedJob<number> {
@@ -93,6 +103,20 @@ export const ends: Record<string, Case> = {
     },
     call: (queue, acks: Claimed) => queue.claim({ limit: 1, lease: SHORT, acks }),
     done: 'b',
+  },
+  'an ack along with a claim of a job that stands twice in the list': {
+    of: ['queue/ack-and-claim'],
+    async prepare(queue) {
+      const jobs = await hold(queue, 'a')
+      const unique = { key: 'key', replace: true }
+      await put(queue, 'b')
+      await put(queue, 'c', { unique })
+      await put(queue, 'c', { unique, delay: SHORT })
+      await passes(30)
+      return [...jobs, ...(await queue.claim({ lease: HOUR }))]
+    },
+    call: (queue, acks: Claimed) => queue.claim({ limit: 2, lease: SHORT, acks }),
+    done: 'c',
   },
   'a retry': {
     of: ['queue/retry'],
