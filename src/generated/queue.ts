@@ -1547,7 +1547,7 @@ function readOptionsOfAckAndClaimClaimed(part: Reply | undefined): ({ readonly a
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: {
     name: 'queue/ack-and-claim',
-    sha1: 'f39c82b8c9a697e76b6b4bde0540f32aa7365160',
+    sha1: '021e042e8eb67723272a535efe5006009a2ec2be',
     reads: false,
     bytes: true,
     source: `--[[
@@ -5106,6 +5106,7 @@ local function wait_for_work(keys, queue, settings, worker, score, has_room, now
   end
   local due_ms = next_due_ms(keys, queue, settings, now_ms)
   due_ms = due_ms and look_again(queue, due_ms, now_ms)
+  note_due(queue, due_ms or math.huge)
   if wait_ms > 0 then
     due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
   end
@@ -5415,7 +5416,7 @@ return { 'claimed', now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, re
     [3539, 'lua/shared/queue/note-time.lua', 1],
     [3544, 'lua/shared/queue/look-again.lua', 4],
     [3547, 'lua/shared/queue/wait.lua', 3],
-    [3563, 'lua/queue/ack-and-claim.lua', 227],
+    [3564, 'lua/queue/ack-and-claim.lua', 227],
   ],
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -17134,7 +17135,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: 'd049124b691fc919eecad068296da32be720a3f6',
+    sha1: '4b777e2c3aaa64baad5d0ed63586f3acff86932f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17389,6 +17390,16 @@ local function note_due(queue, due_ms)
 end
     note_due(queue, now_ms)
   end
+  -- First, for it may be refused: a queue that goes on by its settings is to know what is due.
+-- Answers by how many fields there are more.
+local function keep_burst(hash, field, rate)
+  if rate.rate_limit == 0 or rate.rate_burst == 0 then
+    return -redis.call('HDEL', hash, field)
+  end
+  local text = string.format('%.0f,%.0f,%.0f', rate.rate_limit, rate.rate_window_ms, rate.rate_burst)
+  return redis.call('HSET', hash, field, text)
+end
+  keep_burst(meta, 'burst', settings)
   redis.call('HSET', meta, 'settings', text)
 -- The arrival time by another rate: as many starts are used up as by the one before.
 local function arrival_by(rate, arrival_us, before, now_us)
@@ -17412,15 +17423,6 @@ end
   return math.floor(now_us + used * other_us)
 end
   queue.arrival_us = arrival_by(settings, queue.arrival_us, before, now_us)
--- Answers by how many fields there are more.
-local function keep_burst(hash, field, rate)
-  if rate.rate_limit == 0 or rate.rate_burst == 0 then
-    return -redis.call('HDEL', hash, field)
-  end
-  local text = string.format('%.0f,%.0f,%.0f', rate.rate_limit, rate.rate_window_ms, rate.rate_burst)
-  return redis.call('HSET', hash, field, text)
-end
-  keep_burst(meta, 'burst', settings)
   if not settings.paused and queue.idle > 0 then
 local function call_idle(idle, queue, count, now_ms, how)
   local first, several
@@ -17733,45 +17735,45 @@ return {
     [243, 'lua/queue/configure.lua', 75],
     [246, 'lua/shared/queue/note-due.lua', 4],
     [251, 'lua/queue/configure.lua', 78],
-    [254, 'lua/shared/queue/rate.lua', 31],
-    [260, 'lua/shared/queue/rate.lua', 6],
-    [270, 'lua/shared/queue/rate.lua', 37],
-    [275, 'lua/queue/configure.lua', 81],
-    [276, 'lua/shared/queue/keep-burst.lua', 3],
-    [284, 'lua/queue/configure.lua', 82],
-    [286, 'lua/shared/queue/idle.lua', 154],
-    [288, 'lua/shared/tell.lua', 7],
-    [291, 'lua/shared/tell.lua', 15],
-    [309, 'lua/shared/tell.lua', 34],
-    [324, 'lua/shared/queue/idle.lua', 22],
-    [330, 'lua/shared/queue/idle.lua', 29],
-    [344, 'lua/shared/queue/idle.lua', 44],
-    [347, 'lua/shared/queue/idle.lua', 48],
-    [350, 'lua/shared/queue/idle.lua', 70],
-    [357, 'lua/shared/queue/idle.lua', 78],
-    [359, 'lua/shared/listening.lua', 1],
-    [378, 'lua/shared/queue/idle.lua', 81],
-    [393, 'lua/shared/queue/idle.lua', 97],
-    [406, 'lua/shared/queue/idle.lua', 156],
-    [418, 'lua/shared/queue/idle.lua', 147],
-    [420, 'lua/shared/queue/idle.lua', 58],
-    [431, 'lua/shared/queue/idle.lua', 149],
-    [432, 'lua/shared/queue/idle.lua', 132],
-    [435, 'lua/shared/tell.lua', 50],
-    [443, 'lua/shared/queue/idle.lua', 52],
-    [448, 'lua/shared/queue/idle.lua', 111],
-    [468, 'lua/shared/queue/idle.lua', 135],
-    [479, 'lua/shared/queue/idle.lua', 150],
-    [482, 'lua/shared/queue/idle.lua', 168],
-    [485, 'lua/queue/configure.lua', 84],
-    [487, 'lua/shared/queue/save.lua', 66],
-    [489, 'lua/shared/queue/save.lua', 15],
-    [524, 'lua/shared/queue/save.lua', 68],
-    [526, 'lua/shared/queue/save.lua', 51],
-    [532, 'lua/shared/queue/save-awaited.lua', 5],
-    [543, 'lua/shared/queue/save.lua', 58],
-    [550, 'lua/shared/queue/save.lua', 70],
-    [553, 'lua/queue/configure.lua', 86],
+    [254, 'lua/shared/queue/keep-burst.lua', 3],
+    [262, 'lua/queue/configure.lua', 81],
+    [264, 'lua/shared/queue/rate.lua', 31],
+    [270, 'lua/shared/queue/rate.lua', 6],
+    [280, 'lua/shared/queue/rate.lua', 37],
+    [285, 'lua/queue/configure.lua', 83],
+    [287, 'lua/shared/queue/idle.lua', 154],
+    [289, 'lua/shared/tell.lua', 7],
+    [292, 'lua/shared/tell.lua', 15],
+    [310, 'lua/shared/tell.lua', 34],
+    [325, 'lua/shared/queue/idle.lua', 22],
+    [331, 'lua/shared/queue/idle.lua', 29],
+    [345, 'lua/shared/queue/idle.lua', 44],
+    [348, 'lua/shared/queue/idle.lua', 48],
+    [351, 'lua/shared/queue/idle.lua', 70],
+    [358, 'lua/shared/queue/idle.lua', 78],
+    [360, 'lua/shared/listening.lua', 1],
+    [379, 'lua/shared/queue/idle.lua', 81],
+    [394, 'lua/shared/queue/idle.lua', 97],
+    [407, 'lua/shared/queue/idle.lua', 156],
+    [419, 'lua/shared/queue/idle.lua', 147],
+    [421, 'lua/shared/queue/idle.lua', 58],
+    [432, 'lua/shared/queue/idle.lua', 149],
+    [433, 'lua/shared/queue/idle.lua', 132],
+    [436, 'lua/shared/tell.lua', 50],
+    [444, 'lua/shared/queue/idle.lua', 52],
+    [449, 'lua/shared/queue/idle.lua', 111],
+    [469, 'lua/shared/queue/idle.lua', 135],
+    [480, 'lua/shared/queue/idle.lua', 150],
+    [483, 'lua/shared/queue/idle.lua', 168],
+    [486, 'lua/queue/configure.lua', 85],
+    [488, 'lua/shared/queue/save.lua', 66],
+    [490, 'lua/shared/queue/save.lua', 15],
+    [525, 'lua/shared/queue/save.lua', 68],
+    [527, 'lua/shared/queue/save.lua', 51],
+    [533, 'lua/shared/queue/save-awaited.lua', 5],
+    [544, 'lua/shared/queue/save.lua', 58],
+    [551, 'lua/shared/queue/save.lua', 70],
+    [554, 'lua/queue/configure.lua', 87],
   ],
   encode(args) {
     return withoutDefaults([

@@ -47,6 +47,20 @@ test.each(Object.entries(cases))('%s is done as a whole, or not at all', async (
   expect(wrong).toEqual([])
 })
 
+test('a queue that goes on runs what recurs, also where it was refused to go on before', async () => {
+  const { redis, name, without } = await setup()
+  const queue = redis.queue<Jobs>(name)
+  await queue.settings.pause()
+  await queue.recurring.set('again', { name: 'r', payload: 1, every: '1s' })
+  // Somebody looks while it is paused.
+  await queue.claim({ wait: '1100ms' })
+
+  expect(await without('hdel', () => queue.settings.resume())).toBe(true)
+  await queue.settings.resume()
+
+  expect(await queue.claim({ wait: '3s' })).toMatchObject([{ name: 'r' }])
+})
+
 async function seen(queue: Queue<Jobs>): Promise<number[]> {
   const told = await queue.settings.inspect()
   const states = [told.ready, told.scheduled, told.blocked, told.claimed, told.dead, told.done]
