@@ -108,6 +108,9 @@ if remembered then
   return { 'appended', feed.epoch, tonumber(first), tonumber(created), duplicates }
 end
 
+-- What comes behind the first message, each once on nothing: none is there where the call is refused.
+redis.call('HGET', once, '')
+redis.call('ZADD', delayed, 'XX', '0', '')
 local created = begin_feed(meta, feed, now_us) and 1 or 0
 local is_kept, late = keep_count + keep_ms + keep_bytes > 0, 0
 local shows, reaps = has_come(feed.visible_at_us, now_us), has_come(feed.due_at, now_ms)

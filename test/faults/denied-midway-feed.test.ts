@@ -47,6 +47,18 @@ const cases: Record<string, Case> = {
     call: (feed) => feed.append('c'),
     left: 'bc',
   },
+  'an append of messages with keys, delays and lives of their own': {
+    prepare: (feed) => appendAll(feed, 'a'),
+    call: (feed) =>
+      feed.appendMany([
+        { body: 'b' },
+        { body: 'c', idempotencyKey: 'key' },
+        { body: 'd', delay: '1ms' },
+        { body: 'e', expireAfter: '1h' },
+        { body: 'f', expireAfter: '2h' },
+      ]),
+    left: 'abcdef',
+  },
   'an append behind delayed ones': {
     also: ['hset', 'xadd'],
     prepare: (feed) => delay(feed, 'ab'),
