@@ -117,6 +117,10 @@ local shows, reaps = has_come(feed.visible_at_us, now_us), has_come(feed.due_at,
 if is_kept or shows or reaps then
   refuse_when_full(meta, feed)
 end
+if is_kept then
+  -- @include shared/feed/try-retention
+  try_retention(keys)
+end
 if shows then
   -- @include shared/feed/show-due
   late = show_due(feed, keys, now_us, 100 + count)
@@ -124,10 +128,6 @@ end
 if reaps then
   -- @include shared/feed/reap
   reap_expired(feed, keys, now_ms, 50 + count)
-end
-if is_kept then
-  -- @include shared/feed/try-retention
-  try_retention(keys)
 end
 local log_may_begin, large_before = feed.bytes == 0, feed.large
 local first = math.max(feed.last + 1, now_us)

@@ -59,6 +59,13 @@ const cases: Record<string, Case> = {
       ]),
     left: 'abcdef',
   },
+  'an append behind delayed ones, with a bound': {
+    options: { keep: 9 },
+    also: ['hset'],
+    prepare: (feed) => delay(feed, 'ab'),
+    call: (feed) => feed.append('c'),
+    left: 'abc',
+  },
   'an append behind delayed ones': {
     also: ['hset', 'xadd'],
     prepare: (feed) => delay(feed, 'ab'),
@@ -73,6 +80,20 @@ const cases: Record<string, Case> = {
   },
   'a claim': {
     prepare: (feed) => appendAll(feed, 'abc'),
+    call: (feed) => feed.claim(SHORT),
+    left: 'abc',
+  },
+  'a claim behind delayed ones': {
+    prepare: (feed) => delay(feed, 'abc'),
+    call: (feed) => feed.claim(SHORT),
+    left: 'abc',
+  },
+  'a claim behind one that has expired': {
+    async prepare(feed) {
+      await feed.append('x', { expireAfter: '5ms' })
+      await appendAll(feed, 'abc')
+      await passes(10)
+    },
     call: (feed) => feed.claim(SHORT),
     left: 'abc',
   },
