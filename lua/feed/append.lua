@@ -88,8 +88,7 @@ if feed.partitions ~= partitions then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local count = (#messages - messages_at + 1) / 5
-local duplicates = {}
+local count, duplicates = (#messages - messages_at + 1) / 5, {}
 
 local remembered, superseded = recall(feed.record, call)
 if superseded then
@@ -115,10 +114,8 @@ local created = begin_feed(meta, feed, now_us) and 1 or 0
 local is_kept, late = keep_count + keep_ms + keep_bytes > 0, 0
 local shows, reaps = has_come(feed.visible_at_us, now_us), has_come(feed.due_at, now_ms)
 if is_kept or shows or reaps then
-  refuse_when_full(meta, feed)
-end
-if is_kept then
   -- @include shared/feed/try-retention
+  refuse_when_full(meta, feed)
   try_retention(keys)
 end
 if shows then

@@ -1550,7 +1550,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: 'c2cbdbde1c6ead4e9e6fe56e94162bf55d52d4b5',
+    sha1: '9866c5cca76937d1e21542bca08392684ef0c241',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1709,7 +1709,8 @@ local function clock_us()
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local count = (#messages - messages_at + 1) / 5
+local count, duplicates = (#messages - messages_at + 1) / 5, {}
+
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
 -- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
 -- must not run again.
@@ -1732,7 +1733,6 @@ local function id_of_key(once, key, now_ms)
   local id, forget_at_ms = string.match(redis.call('HGET', once, key) or '', '^(%d+) (%d+)$')
   return id and tonumber(forget_at_ms) > now_ms and tonumber(id) or nil
 end
-local duplicates = {}
 if remembered then
   local first, created = string.match(remembered, '^(%d+) (%d)$')
   for at = messages_at, #messages, 5 do
@@ -1769,13 +1769,6 @@ local function has_come(moment, now)
   return moment ~= 0 and moment <= now
 end
 local shows, reaps = has_come(feed.visible_at_us, now_us), has_come(feed.due_at, now_ms)
-if is_kept or shows or reaps then
--- A server out of memory refuses this, before anything has changed. Behind what frees it would take all that grows.
-local function refuse_when_full(meta, feed)
-  redis.call('HSET', meta, 'codec', feed.codec)
-end
-  refuse_when_full(meta, feed)
-end
 local keys = {
   meta = meta,
   log = log,
@@ -1791,7 +1784,7 @@ local keys = {
   subscribers = KEYS[13],
   guards = KEYS[14],
 }
-if is_kept then
+if is_kept or shows or reaps then
 -- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
 
 -- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
@@ -1815,6 +1808,11 @@ local function try_retention(keys)
   redis.call('XRANGE', keys.early, '-', '-', 'COUNT', '1')
   redis.call('ZRANGE', keys.guards, '0', '0')
 end
+-- A server out of memory refuses this, before anything has changed. Behind what frees it would take all that grows.
+local function refuse_when_full(meta, feed)
+  redis.call('HSET', meta, 'codec', feed.codec)
+end
+  refuse_when_full(meta, feed)
   try_retention(keys)
 end
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
@@ -2907,108 +2905,106 @@ return { 'appended', feed.epoch, first, created, duplicates }
     [145, 'lua/feed/append.lua', 85],
     [149, 'lua/shared/clock.lua', 1],
     [155, 'lua/feed/append.lua', 89],
-    [158, 'lua/shared/calls.lua', 13],
-    [171, 'lua/feed/append.lua', 94],
-    [175, 'lua/shared/idempotency.lua', 4],
-    [180, 'lua/feed/append.lua', 92],
-    [181, 'lua/feed/append.lua', 98],
+    [159, 'lua/shared/calls.lua', 13],
+    [172, 'lua/feed/append.lua', 93],
+    [176, 'lua/shared/idempotency.lua', 4],
+    [181, 'lua/feed/append.lua', 97],
     [197, 'lua/shared/feed/save.lua', 3],
-    [210, 'lua/feed/append.lua', 114],
+    [210, 'lua/feed/append.lua', 113],
     [212, 'lua/shared/feed/has-come.lua', 1],
-    [216, 'lua/feed/append.lua', 116],
-    [218, 'lua/shared/feed/save.lua', 17],
-    [222, 'lua/feed/append.lua', 118],
-    [224, 'lua/feed/append.lua', 56],
-    [239, 'lua/feed/append.lua', 120],
-    [240, 'lua/shared/feed/remove.lua', 1],
-    [241, 'lua/shared/feed/remove.lua', 4],
-    [242, 'lua/shared/feed/remove.lua', 24],
-    [256, 'lua/shared/feed/try-retention.lua', 3],
-    [263, 'lua/feed/append.lua', 122],
-    [265, 'lua/shared/exact.lua', 1],
-    [275, 'lua/shared/feed/save.lua', 22],
-    [297, 'lua/shared/feed/save.lua', 45],
-    [304, 'lua/shared/feed/save.lua', 53],
-    [312, 'lua/shared/feed/add-message.lua', 1],
-    [313, 'lua/shared/feed/add-entry.lua', 1],
-    [321, 'lua/shared/feed/body.lua', 7],
-    [324, 'lua/shared/feed/body.lua', 16],
-    [328, 'lua/shared/feed/add-message.lua', 6],
-    [334, 'lua/shared/feed/expiry.lua', 6],
-    [342, 'lua/feed/append.lua', 124],
-    [343, 'lua/shared/feed/show-due.lua', 1],
-    [344, 'lua/shared/budget.lua', 1],
-    [347, 'lua/shared/budget.lua', 5],
-    [363, 'lua/shared/feed/expired.lua', 1],
-    [366, 'lua/shared/feed/parked.lua', 1],
-    [386, 'lua/shared/feed/unpark.lua', 1],
-    [394, 'lua/shared/feed/store-late.lua', 3],
-    [422, 'lua/shared/feed/show-due.lua', 9],
-    [458, 'lua/feed/append.lua', 126],
-    [461, 'lua/shared/feed/reap.lua', 1],
-    [462, 'lua/shared/budget.lua', 1],
-    [465, 'lua/shared/budget.lua', 5],
-    [485, 'lua/shared/feed/entry.lua', 1],
-    [491, 'lua/shared/feed/entry.lua', 8],
-    [572, 'lua/shared/feed/remove.lua', 1],
-    [573, 'lua/shared/feed/remove.lua', 4],
-    [601, 'lua/shared/feed/remove.lua', 38],
-    [635, 'lua/shared/feed/reap.lua', 7],
-    [696, 'lua/feed/append.lua', 130],
-    [700, 'lua/shared/exact-range.lua', 1],
-    [703, 'lua/shared/exact-range.lua', 5],
-    [710, 'lua/feed/append.lua', 134],
-    [712, 'lua/shared/feed/add-message.lua', 13],
-    [721, 'lua/shared/feed/expiry.lua', 15],
-    [736, 'lua/shared/feed/park.lua', 5],
-    [746, 'lua/shared/feed/park.lua', 16],
-    [757, 'lua/shared/idempotency.lua', 10],
-    [760, 'lua/feed/append.lua', 136],
-    [789, 'lua/shared/feed/expiry.lua', 31],
-    [794, 'lua/feed/append.lua', 165],
-    [796, 'lua/shared/feed/retention.lua', 1],
-    [798, 'lua/shared/budget.lua', 1],
-    [801, 'lua/shared/budget.lua', 5],
-    [821, 'lua/shared/feed/entry.lua', 1],
-    [827, 'lua/shared/feed/entry.lua', 8],
-    [898, 'lua/shared/feed/expired.lua', 1],
-    [901, 'lua/shared/feed/log-length.lua', 1],
-    [906, 'lua/shared/feed/work.lua', 1],
-    [921, 'lua/shared/feed/work.lua', 20],
-    [939, 'lua/shared/feed/remove.lua', 1],
-    [940, 'lua/shared/feed/remove.lua', 4],
-    [968, 'lua/shared/feed/remove.lua', 38],
-    [1002, 'lua/shared/feed/retention.lua', 10],
-    [1063, 'lua/feed/append.lua', 168],
-    [1066, 'lua/shared/feed/keep-alive.lua', 5],
-    [1072, 'lua/feed/append.lua', 171],
-    [1073, 'lua/shared/feed/compact.lua', 1],
-    [1078, 'lua/shared/budget.lua', 1],
-    [1081, 'lua/shared/budget.lua', 5],
-    [1101, 'lua/shared/feed/compact.lua', 9],
-    [1171, 'lua/feed/append.lua', 173],
-    [1174, 'lua/shared/idempotency.lua', 14],
-    [1176, 'lua/shared/drop-over.lua', 1],
-    [1201, 'lua/shared/idempotency.lua', 17],
-    [1205, 'lua/feed/append.lua', 176],
-    [1206, 'lua/shared/idempotency.lua', 22],
-    [1212, 'lua/feed/append.lua', 177],
-    [1217, 'lua/shared/feed/keep-alive.lua', 12],
-    [1231, 'lua/feed/append.lua', 182],
-    [1232, 'lua/shared/feed/move-all.lua', 2],
-    [1250, 'lua/shared/feed/keep-alive.lua', 27],
-    [1260, 'lua/shared/feed/move-all.lua', 20],
-    [1262, 'lua/feed/append.lua', 184],
-    [1270, 'lua/shared/feed/save-call.lua', 1],
-    [1275, 'lua/shared/calls.lua', 8],
-    [1279, 'lua/shared/feed/save-call.lua', 6],
-    [1281, 'lua/shared/calls.lua', 27],
-    [1289, 'lua/shared/drop-over.lua', 1],
-    [1314, 'lua/shared/calls.lua', 36],
-    [1320, 'lua/shared/feed/save-call.lua', 8],
-    [1322, 'lua/feed/append.lua', 192],
-    [1323, 'lua/shared/wake.lua', 1],
-    [1336, 'lua/feed/append.lua', 193],
+    [216, 'lua/feed/append.lua', 115],
+    [217, 'lua/feed/append.lua', 56],
+    [232, 'lua/feed/append.lua', 116],
+    [233, 'lua/shared/feed/remove.lua', 1],
+    [234, 'lua/shared/feed/remove.lua', 4],
+    [235, 'lua/shared/feed/remove.lua', 24],
+    [249, 'lua/shared/feed/try-retention.lua', 3],
+    [256, 'lua/shared/feed/save.lua', 17],
+    [260, 'lua/feed/append.lua', 118],
+    [263, 'lua/shared/exact.lua', 1],
+    [273, 'lua/shared/feed/save.lua', 22],
+    [295, 'lua/shared/feed/save.lua', 45],
+    [302, 'lua/shared/feed/save.lua', 53],
+    [310, 'lua/shared/feed/add-message.lua', 1],
+    [311, 'lua/shared/feed/add-entry.lua', 1],
+    [319, 'lua/shared/feed/body.lua', 7],
+    [322, 'lua/shared/feed/body.lua', 16],
+    [326, 'lua/shared/feed/add-message.lua', 6],
+    [332, 'lua/shared/feed/expiry.lua', 6],
+    [340, 'lua/feed/append.lua', 121],
+    [341, 'lua/shared/feed/show-due.lua', 1],
+    [342, 'lua/shared/budget.lua', 1],
+    [345, 'lua/shared/budget.lua', 5],
+    [361, 'lua/shared/feed/expired.lua', 1],
+    [364, 'lua/shared/feed/parked.lua', 1],
+    [384, 'lua/shared/feed/unpark.lua', 1],
+    [392, 'lua/shared/feed/store-late.lua', 3],
+    [420, 'lua/shared/feed/show-due.lua', 9],
+    [456, 'lua/feed/append.lua', 123],
+    [459, 'lua/shared/feed/reap.lua', 1],
+    [460, 'lua/shared/budget.lua', 1],
+    [463, 'lua/shared/budget.lua', 5],
+    [483, 'lua/shared/feed/entry.lua', 1],
+    [489, 'lua/shared/feed/entry.lua', 8],
+    [570, 'lua/shared/feed/remove.lua', 1],
+    [571, 'lua/shared/feed/remove.lua', 4],
+    [599, 'lua/shared/feed/remove.lua', 38],
+    [633, 'lua/shared/feed/reap.lua', 7],
+    [694, 'lua/feed/append.lua', 127],
+    [698, 'lua/shared/exact-range.lua', 1],
+    [701, 'lua/shared/exact-range.lua', 5],
+    [708, 'lua/feed/append.lua', 131],
+    [710, 'lua/shared/feed/add-message.lua', 13],
+    [719, 'lua/shared/feed/expiry.lua', 15],
+    [734, 'lua/shared/feed/park.lua', 5],
+    [744, 'lua/shared/feed/park.lua', 16],
+    [755, 'lua/shared/idempotency.lua', 10],
+    [758, 'lua/feed/append.lua', 133],
+    [787, 'lua/shared/feed/expiry.lua', 31],
+    [792, 'lua/feed/append.lua', 162],
+    [794, 'lua/shared/feed/retention.lua', 1],
+    [796, 'lua/shared/budget.lua', 1],
+    [799, 'lua/shared/budget.lua', 5],
+    [819, 'lua/shared/feed/entry.lua', 1],
+    [825, 'lua/shared/feed/entry.lua', 8],
+    [896, 'lua/shared/feed/expired.lua', 1],
+    [899, 'lua/shared/feed/log-length.lua', 1],
+    [904, 'lua/shared/feed/work.lua', 1],
+    [919, 'lua/shared/feed/work.lua', 20],
+    [937, 'lua/shared/feed/remove.lua', 1],
+    [938, 'lua/shared/feed/remove.lua', 4],
+    [966, 'lua/shared/feed/remove.lua', 38],
+    [1000, 'lua/shared/feed/retention.lua', 10],
+    [1061, 'lua/feed/append.lua', 165],
+    [1064, 'lua/shared/feed/keep-alive.lua', 5],
+    [1070, 'lua/feed/append.lua', 168],
+    [1071, 'lua/shared/feed/compact.lua', 1],
+    [1076, 'lua/shared/budget.lua', 1],
+    [1079, 'lua/shared/budget.lua', 5],
+    [1099, 'lua/shared/feed/compact.lua', 9],
+    [1169, 'lua/feed/append.lua', 170],
+    [1172, 'lua/shared/idempotency.lua', 14],
+    [1174, 'lua/shared/drop-over.lua', 1],
+    [1199, 'lua/shared/idempotency.lua', 17],
+    [1203, 'lua/feed/append.lua', 173],
+    [1204, 'lua/shared/idempotency.lua', 22],
+    [1210, 'lua/feed/append.lua', 174],
+    [1215, 'lua/shared/feed/keep-alive.lua', 12],
+    [1229, 'lua/feed/append.lua', 179],
+    [1230, 'lua/shared/feed/move-all.lua', 2],
+    [1248, 'lua/shared/feed/keep-alive.lua', 27],
+    [1258, 'lua/shared/feed/move-all.lua', 20],
+    [1260, 'lua/feed/append.lua', 181],
+    [1268, 'lua/shared/feed/save-call.lua', 1],
+    [1273, 'lua/shared/calls.lua', 8],
+    [1277, 'lua/shared/feed/save-call.lua', 6],
+    [1279, 'lua/shared/calls.lua', 27],
+    [1287, 'lua/shared/drop-over.lua', 1],
+    [1312, 'lua/shared/calls.lua', 36],
+    [1318, 'lua/shared/feed/save-call.lua', 8],
+    [1320, 'lua/feed/append.lua', 189],
+    [1321, 'lua/shared/wake.lua', 1],
+    [1334, 'lua/feed/append.lua', 190],
   ],
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
