@@ -77,7 +77,6 @@ if queue.began_us > 0 or text ~= format_settings(parse_settings()) then
     -- A queue that is paused spawns no recurring jobs.
     note_due(queue, now_ms)
   end
-  -- First, for it may be refused: a queue that goes on by its settings is to know what is due.
   keep_burst(meta, 'burst', settings)
   redis.call('HSET', meta, 'settings', text)
   queue.arrival_us = arrival_by(settings, queue.arrival_us, before, now_us)
