@@ -88,8 +88,7 @@ if feed.partitions ~= partitions then
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local count = (#messages - messages_at + 1) / 5
-local duplicates = {}
+local count, duplicates = (#messages - messages_at + 1) / 5, {}
 
 local remembered, superseded = recall(feed.record, call)
 if superseded then
@@ -108,11 +107,16 @@ if remembered then
   return { 'appended', feed.epoch, tonumber(first), tonumber(created), duplicates }
 end
 
+-- What comes behind the first message, each once on nothing: none is there where the call is refused.
+redis.call('HGET', once, '')
+redis.call('ZADD', delayed, 'XX', '0', '')
 local created = begin_feed(meta, feed, now_us) and 1 or 0
 local is_kept, late = keep_count + keep_ms + keep_bytes > 0, 0
 local shows, reaps = has_come(feed.visible_at_us, now_us), has_come(feed.due_at, now_ms)
 if is_kept or shows or reaps then
+  -- @include shared/feed/try-retention
   refuse_when_full(meta, feed)
+  try_retention(keys)
 end
 if shows then
   -- @include shared/feed/show-due
@@ -121,10 +125,6 @@ end
 if reaps then
   -- @include shared/feed/reap
   reap_expired(feed, keys, now_ms, 50 + count)
-end
-if is_kept then
-  -- @include shared/feed/try-retention
-  try_retention(keys)
 end
 local log_may_begin, large_before = feed.bytes == 0, feed.large
 local first = math.max(feed.last + 1, now_us)

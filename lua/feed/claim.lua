@@ -123,6 +123,7 @@ find_fresh(found, feed, keys, limit, max_claims, now_ms)
 -- What goes does so before anything is claimed: where a right to that is missing, nothing is held for nobody.
 if #found.dead > 0 or #found.free > 0 and #found.expired > 0 then
   refuse_when_full(meta, feed)
+  redis.call('ZADD', claimed, 'XX', '0', '')
 end
 if #found.dead > 0 then
   -- @include shared/wake

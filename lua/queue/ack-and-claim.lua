@@ -225,7 +225,7 @@ if waits then
   -- @include shared/queue/wait-idle
   -- @include shared/queue/wait
   recheck_ms = wait_for_work(keys, queue, settings, worker, score, room > count, now_us, how)
-elseif count == 0 and room > 0 and queue.ready > 0 and has_more(keys, queue) then
+elseif count == 0 and room > 0 and queue.ready > 0 and not queue.is_refused and has_more(keys, queue) then
   -- What it looked at were places of jobs that are gone.
   recheck_ms = 1
 end

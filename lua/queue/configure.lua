@@ -77,9 +77,9 @@ if queue.began_us > 0 or text ~= format_settings(parse_settings()) then
     -- A queue that is paused spawns no recurring jobs.
     note_due(queue, now_ms)
   end
+  keep_burst(meta, 'burst', settings)
   redis.call('HSET', meta, 'settings', text)
   queue.arrival_us = arrival_by(settings, queue.arrival_us, before, now_us)
-  keep_burst(meta, 'burst', settings)
   if not settings.paused and queue.idle > 0 then
     call_idle(idle, queue, 1, now_ms, { channel = channel, sharded = sharded, counted = counted })
   end

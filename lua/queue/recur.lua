@@ -100,7 +100,7 @@ local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local rule = pack_rule(every_ms, offset_ms, cron, time_zone)
 local template = pack_template(missed, limit, until_ms, window_ms, job, payload)
-local known = read_recurrence(recurrences, id)
+local known, moves_more = read_recurrence(recurrences, id), moves > moves_of(recurrences, id)
 if not known or known.rule ~= rule or known.template ~= template then
   try_progress(keys)
   begin_queue(meta, queue, now_us)
@@ -110,7 +110,7 @@ if not known or known.rule ~= rule or known.template ~= template then
   note_run(idle, queue, known, now_ms, { channel = channel, sharded = sharded, counted = counted })
   save_queue(meta, queue)
 end
-if moves > moves_of(recurrences, id) then
+if moves_more then
   redis.call('HSET', recurrences, 'm' .. id, moves)
 end
 return { 'set', now_ms, known.next_ms, known.known_ms, is_short(known) and 1 or 0 }

@@ -38,7 +38,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'feed/ack',
-    sha1: '7ebdc397473060a545ec4324a35be7db7c496a33',
+    sha1: '3cb201627d83a77d5d9fb44ffba4b42573903753',
     reads: false,
     bytes: false,
     source: `--[[
@@ -664,6 +664,7 @@ end
   local packed = packed_state(feed)
   if packed ~= feed.packed then
     redis.call('HSET', meta, 'state', packed)
+    feed.packed = packed
   end
 end
   save_feed(meta, feed)
@@ -733,7 +734,7 @@ return { 'acked', #done, refused }
     [597, 'lua/shared/feed/save.lua', 53],
     [599, 'lua/shared/feed/save.lua', 22],
     [621, 'lua/shared/feed/save.lua', 55],
-    [626, 'lua/feed/ack.lua', 108],
+    [627, 'lua/feed/ack.lua', 108],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -1119,7 +1120,7 @@ export type AppendAlikeAnswer =
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
   script: {
     name: 'feed/append-alike',
-    sha1: '72c8dcd3dd2d15233f571859d558f3b61c7e682c',
+    sha1: '0dc69b8e6cf6335bdcd930d841c4e8178bac59ac',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1361,6 +1362,7 @@ local function save_feed(meta, feed)
   local packed = packed_state(feed)
   if packed ~= feed.packed then
     redis.call('HSET', meta, 'state', packed)
+    feed.packed = packed
   end
 end
     return save_feed(meta, feed)
@@ -1456,16 +1458,16 @@ return { 'appended', feed.epoch, first }
     [212, 'lua/shared/feed/save.lua', 22],
     [234, 'lua/shared/feed/save-call.lua', 3],
     [235, 'lua/shared/feed/save.lua', 53],
-    [242, 'lua/shared/feed/save-call.lua', 4],
-    [244, 'lua/shared/calls.lua', 8],
-    [248, 'lua/shared/feed/save-call.lua', 6],
-    [250, 'lua/shared/calls.lua', 27],
-    [258, 'lua/shared/drop-over.lua', 1],
-    [283, 'lua/shared/calls.lua', 36],
-    [289, 'lua/shared/feed/save-call.lua', 8],
-    [291, 'lua/feed/append-alike.lua', 71],
-    [292, 'lua/shared/wake.lua', 1],
-    [305, 'lua/feed/append-alike.lua', 72],
+    [243, 'lua/shared/feed/save-call.lua', 4],
+    [245, 'lua/shared/calls.lua', 8],
+    [249, 'lua/shared/feed/save-call.lua', 6],
+    [251, 'lua/shared/calls.lua', 27],
+    [259, 'lua/shared/drop-over.lua', 1],
+    [284, 'lua/shared/calls.lua', 36],
+    [290, 'lua/shared/feed/save-call.lua', 8],
+    [292, 'lua/feed/append-alike.lua', 71],
+    [293, 'lua/shared/wake.lua', 1],
+    [306, 'lua/feed/append-alike.lua', 72],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.bodies.length)
@@ -1548,7 +1550,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: 'fb23df8fbf2c2b98e6e55d50cafa271d66d03d89',
+    sha1: '9866c5cca76937d1e21542bca08392684ef0c241',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1707,7 +1709,8 @@ local function clock_us()
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
-local count = (#messages - messages_at + 1) / 5
+local count, duplicates = (#messages - messages_at + 1) / 5, {}
+
 -- The answer that this very call got before, or nil, from the record of its slot. The second value is
 -- true for a call whose bytes arrive after a later one has taken its slot: it has settled long ago and
 -- must not run again.
@@ -1730,7 +1733,6 @@ local function id_of_key(once, key, now_ms)
   local id, forget_at_ms = string.match(redis.call('HGET', once, key) or '', '^(%d+) (%d+)$')
   return id and tonumber(forget_at_ms) > now_ms and tonumber(id) or nil
 end
-local duplicates = {}
 if remembered then
   local first, created = string.match(remembered, '^(%d+) (%d)$')
   for at = messages_at, #messages, 5 do
@@ -1744,6 +1746,9 @@ if remembered then
   return { 'appended', feed.epoch, tonumber(first), tonumber(created), duplicates }
 end
 
+-- What comes behind the first message, each once on nothing: none is there where the call is refused.
+redis.call('HGET', once, '')
+redis.call('ZADD', delayed, 'XX', '0', '')
 -- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
 -- was new.
 local function begin_feed(meta, feed, now_us)
@@ -1764,12 +1769,51 @@ local function has_come(moment, now)
   return moment ~= 0 and moment <= now
 end
 local shows, reaps = has_come(feed.visible_at_us, now_us), has_come(feed.due_at, now_ms)
+local keys = {
+  meta = meta,
+  log = log,
+  early = KEYS[3],
+  bodies = bodies,
+  claimed = KEYS[9],
+  leases = KEYS[10],
+  returned = KEYS[11],
+  work = KEYS[12],
+  expiry = expiry,
+  delayed = delayed,
+  parked = parked,
+  subscribers = KEYS[13],
+  guards = KEYS[14],
+}
 if is_kept or shows or reaps then
+-- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
+
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
+
+-- For calls that write before they remove.
+local function try_whole_removal(keys)
+  try_removal(keys)
+  redis.call('XDEL', keys.log, '0-1')
+end
+
+-- The commands of retention, each once on nothing: nothing is added where nothing could go.
+local function try_retention(keys)
+  try_whole_removal(keys)
+  redis.call('XLEN', keys.early)
+  redis.call('XRANGE', keys.early, '-', '-', 'COUNT', '1')
+  redis.call('ZRANGE', keys.guards, '0', '0')
+end
 -- A server out of memory refuses this, before anything has changed. Behind what frees it would take all that grows.
 local function refuse_when_full(meta, feed)
   redis.call('HSET', meta, 'codec', feed.codec)
 end
   refuse_when_full(meta, feed)
+  try_retention(keys)
 end
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
@@ -1781,11 +1825,41 @@ local function exact(number)
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
+local function packed_state(feed)
+  local packed = struct.pack(
+    '>ddddddddddddd',
+    feed.epoch,
+    feed.last,
+    feed.front,
+    feed.token,
+    feed.trimmed,
+    feed.bytes,
+    feed.lane_ms,
+    feed.lane_swept,
+    feed.lane_last,
+    feed.due_at,
+    feed.visible_at_us,
+    feed.lives_until,
+    feed.kept_until
+  )
+  if feed.large == 0 and feed.moved == 0 then
+    return packed
+  end
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
 -- From now on something of the feed is where only those look who know this layout.
 local function stand_apart(meta, feed)
   if not feed.is_apart then
     feed.is_apart = true
     redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
+end
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = packed_state(feed)
+  if packed ~= feed.packed then
+    redis.call('HSET', meta, 'state', packed)
+    feed.packed = packed
   end
 end
 -- Stores a message of any size in the log.
@@ -1818,21 +1892,6 @@ local function note_expiry(feed, expires_at_ms)
     feed.lives_until = math.max(feed.lives_until, expires_at_ms)
   end
 end
-local keys = {
-  meta = meta,
-  log = log,
-  early = KEYS[3],
-  bodies = bodies,
-  claimed = KEYS[9],
-  leases = KEYS[10],
-  returned = KEYS[11],
-  work = KEYS[12],
-  expiry = expiry,
-  delayed = delayed,
-  parked = parked,
-  subscribers = KEYS[13],
-  guards = KEYS[14],
-}
 if shows then
 -- Delayed messages become visible. To be asked for from \`visible_at_us\` on.
 -- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
@@ -1945,6 +2004,8 @@ local function show_due(feed, keys, now_us, most)
     end
   end
   feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
+  -- They are visible whatever becomes of the call.
+  save_feed(keys.meta, feed)
   return shown
 end
   late = show_due(feed, keys, now_us, 100 + count)
@@ -2182,34 +2243,10 @@ local function reap_expired(feed, keys, now_ms, most)
   sweep_lane(feed, keys, now_ms, budget_of(most))
   sweep_index(feed, keys, now_ms, budget_of(most))
   feed.due_at = next_due(feed, keys)
+  -- They are gone whatever becomes of the call.
+  save_feed(keys.meta, feed)
 end
   reap_expired(feed, keys, now_ms, 50 + count)
-end
-if is_kept then
--- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
-
--- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
--- Answers whether there is work to forget.
-local function try_removal(keys)
-  redis.call('HDEL', keys.work, '')
-  redis.call('ZREM', keys.expiry, '')
-  return redis.call('EXISTS', keys.work) == 1
-end
-
--- For calls that write before they remove.
-local function try_whole_removal(keys)
-  try_removal(keys)
-  redis.call('XDEL', keys.log, '0-1')
-end
-
--- The commands of retention, each once on nothing: nothing is added where nothing could go.
-local function try_retention(keys)
-  try_whole_removal(keys)
-  redis.call('XLEN', keys.early)
-  redis.call('XRANGE', keys.early, '-', '-', 'COUNT', '1')
-  redis.call('ZRANGE', keys.guards, '0', '0')
-end
-  try_retention(keys)
 end
 local log_may_begin, large_before = feed.bytes == 0, feed.large
 local first = math.max(feed.last + 1, now_us)
@@ -2785,36 +2822,7 @@ if log_may_begin or aside or #indexed > 0 or feed.large > large_before then
 end
 -- Saves the feed and remembers the call, in one write.
 local function save_feed_and_call(meta, feed, caller, call, now_ms, answer)
-local function packed_state(feed)
-  local packed = struct.pack(
-    '>ddddddddddddd',
-    feed.epoch,
-    feed.last,
-    feed.front,
-    feed.token,
-    feed.trimmed,
-    feed.bytes,
-    feed.lane_ms,
-    feed.lane_swept,
-    feed.lane_last,
-    feed.due_at,
-    feed.visible_at_us,
-    feed.lives_until,
-    feed.kept_until
-  )
-  if feed.large == 0 and feed.moved == 0 then
-    return packed
-  end
-  return packed .. struct.pack('>dd', feed.large, feed.moved)
-end
   if caller == '' then
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-  end
-end
     return save_feed(meta, feed)
   end
 -- What is remembered of a slot: number, time and answer of its last call.
@@ -2897,109 +2905,106 @@ return { 'appended', feed.epoch, first, created, duplicates }
     [145, 'lua/feed/append.lua', 85],
     [149, 'lua/shared/clock.lua', 1],
     [155, 'lua/feed/append.lua', 89],
-    [158, 'lua/shared/calls.lua', 13],
-    [171, 'lua/feed/append.lua', 94],
-    [175, 'lua/shared/idempotency.lua', 4],
-    [180, 'lua/feed/append.lua', 92],
-    [181, 'lua/feed/append.lua', 98],
-    [194, 'lua/shared/feed/save.lua', 3],
-    [207, 'lua/feed/append.lua', 111],
-    [209, 'lua/shared/feed/has-come.lua', 1],
-    [213, 'lua/feed/append.lua', 113],
-    [215, 'lua/shared/feed/save.lua', 17],
-    [219, 'lua/feed/append.lua', 115],
-    [221, 'lua/shared/exact.lua', 1],
-    [231, 'lua/shared/feed/save.lua', 45],
-    [238, 'lua/shared/feed/add-message.lua', 1],
-    [239, 'lua/shared/feed/add-entry.lua', 1],
-    [247, 'lua/shared/feed/body.lua', 7],
-    [250, 'lua/shared/feed/body.lua', 16],
-    [254, 'lua/shared/feed/add-message.lua', 6],
-    [260, 'lua/shared/feed/expiry.lua', 6],
-    [268, 'lua/feed/append.lua', 56],
-    [283, 'lua/feed/append.lua', 117],
-    [284, 'lua/shared/feed/show-due.lua', 1],
-    [285, 'lua/shared/budget.lua', 1],
-    [288, 'lua/shared/budget.lua', 5],
-    [304, 'lua/shared/feed/expired.lua', 1],
-    [307, 'lua/shared/feed/parked.lua', 1],
-    [327, 'lua/shared/feed/unpark.lua', 1],
-    [335, 'lua/shared/feed/store-late.lua', 3],
-    [363, 'lua/shared/feed/show-due.lua', 8],
-    [397, 'lua/feed/append.lua', 119],
-    [400, 'lua/shared/feed/reap.lua', 1],
-    [401, 'lua/shared/budget.lua', 1],
-    [404, 'lua/shared/budget.lua', 5],
-    [424, 'lua/shared/feed/entry.lua', 1],
-    [430, 'lua/shared/feed/entry.lua', 8],
-    [511, 'lua/shared/feed/remove.lua', 1],
-    [512, 'lua/shared/feed/remove.lua', 4],
-    [540, 'lua/shared/feed/remove.lua', 38],
-    [574, 'lua/shared/feed/reap.lua', 6],
-    [633, 'lua/feed/append.lua', 123],
-    [636, 'lua/shared/feed/remove.lua', 1],
-    [637, 'lua/shared/feed/remove.lua', 4],
-    [638, 'lua/shared/feed/remove.lua', 24],
-    [652, 'lua/shared/feed/try-retention.lua', 3],
-    [659, 'lua/feed/append.lua', 127],
-    [663, 'lua/shared/exact-range.lua', 1],
-    [666, 'lua/shared/exact-range.lua', 5],
-    [673, 'lua/feed/append.lua', 131],
-    [675, 'lua/shared/feed/add-message.lua', 13],
-    [684, 'lua/shared/feed/expiry.lua', 15],
-    [699, 'lua/shared/feed/park.lua', 5],
-    [709, 'lua/shared/feed/park.lua', 16],
-    [720, 'lua/shared/idempotency.lua', 10],
-    [723, 'lua/feed/append.lua', 133],
-    [752, 'lua/shared/feed/expiry.lua', 31],
-    [757, 'lua/feed/append.lua', 162],
-    [759, 'lua/shared/feed/retention.lua', 1],
-    [761, 'lua/shared/budget.lua', 1],
-    [764, 'lua/shared/budget.lua', 5],
-    [784, 'lua/shared/feed/entry.lua', 1],
-    [790, 'lua/shared/feed/entry.lua', 8],
-    [861, 'lua/shared/feed/expired.lua', 1],
-    [864, 'lua/shared/feed/log-length.lua', 1],
-    [869, 'lua/shared/feed/work.lua', 1],
-    [884, 'lua/shared/feed/work.lua', 20],
-    [902, 'lua/shared/feed/remove.lua', 1],
-    [903, 'lua/shared/feed/remove.lua', 4],
-    [931, 'lua/shared/feed/remove.lua', 38],
-    [965, 'lua/shared/feed/retention.lua', 10],
-    [1026, 'lua/feed/append.lua', 165],
-    [1029, 'lua/shared/feed/keep-alive.lua', 5],
-    [1035, 'lua/feed/append.lua', 168],
-    [1036, 'lua/shared/feed/compact.lua', 1],
-    [1041, 'lua/shared/budget.lua', 1],
-    [1044, 'lua/shared/budget.lua', 5],
-    [1064, 'lua/shared/feed/compact.lua', 9],
-    [1134, 'lua/feed/append.lua', 170],
-    [1137, 'lua/shared/idempotency.lua', 14],
-    [1139, 'lua/shared/drop-over.lua', 1],
-    [1164, 'lua/shared/idempotency.lua', 17],
-    [1168, 'lua/feed/append.lua', 173],
-    [1169, 'lua/shared/idempotency.lua', 22],
-    [1175, 'lua/feed/append.lua', 174],
-    [1180, 'lua/shared/feed/keep-alive.lua', 12],
-    [1194, 'lua/feed/append.lua', 179],
-    [1195, 'lua/shared/feed/move-all.lua', 2],
-    [1213, 'lua/shared/feed/keep-alive.lua', 27],
-    [1223, 'lua/shared/feed/move-all.lua', 20],
-    [1225, 'lua/feed/append.lua', 181],
-    [1233, 'lua/shared/feed/save-call.lua', 1],
-    [1235, 'lua/shared/feed/save.lua', 22],
-    [1257, 'lua/shared/feed/save-call.lua', 3],
-    [1258, 'lua/shared/feed/save.lua', 53],
-    [1265, 'lua/shared/feed/save-call.lua', 4],
-    [1267, 'lua/shared/calls.lua', 8],
-    [1271, 'lua/shared/feed/save-call.lua', 6],
-    [1273, 'lua/shared/calls.lua', 27],
-    [1281, 'lua/shared/drop-over.lua', 1],
-    [1306, 'lua/shared/calls.lua', 36],
-    [1312, 'lua/shared/feed/save-call.lua', 8],
-    [1314, 'lua/feed/append.lua', 189],
-    [1315, 'lua/shared/wake.lua', 1],
-    [1328, 'lua/feed/append.lua', 190],
+    [159, 'lua/shared/calls.lua', 13],
+    [172, 'lua/feed/append.lua', 93],
+    [176, 'lua/shared/idempotency.lua', 4],
+    [181, 'lua/feed/append.lua', 97],
+    [197, 'lua/shared/feed/save.lua', 3],
+    [210, 'lua/feed/append.lua', 113],
+    [212, 'lua/shared/feed/has-come.lua', 1],
+    [216, 'lua/feed/append.lua', 115],
+    [217, 'lua/feed/append.lua', 56],
+    [232, 'lua/feed/append.lua', 116],
+    [233, 'lua/shared/feed/remove.lua', 1],
+    [234, 'lua/shared/feed/remove.lua', 4],
+    [235, 'lua/shared/feed/remove.lua', 24],
+    [249, 'lua/shared/feed/try-retention.lua', 3],
+    [256, 'lua/shared/feed/save.lua', 17],
+    [260, 'lua/feed/append.lua', 118],
+    [263, 'lua/shared/exact.lua', 1],
+    [273, 'lua/shared/feed/save.lua', 22],
+    [295, 'lua/shared/feed/save.lua', 45],
+    [302, 'lua/shared/feed/save.lua', 53],
+    [310, 'lua/shared/feed/add-message.lua', 1],
+    [311, 'lua/shared/feed/add-entry.lua', 1],
+    [319, 'lua/shared/feed/body.lua', 7],
+    [322, 'lua/shared/feed/body.lua', 16],
+    [326, 'lua/shared/feed/add-message.lua', 6],
+    [332, 'lua/shared/feed/expiry.lua', 6],
+    [340, 'lua/feed/append.lua', 121],
+    [341, 'lua/shared/feed/show-due.lua', 1],
+    [342, 'lua/shared/budget.lua', 1],
+    [345, 'lua/shared/budget.lua', 5],
+    [361, 'lua/shared/feed/expired.lua', 1],
+    [364, 'lua/shared/feed/parked.lua', 1],
+    [384, 'lua/shared/feed/unpark.lua', 1],
+    [392, 'lua/shared/feed/store-late.lua', 3],
+    [420, 'lua/shared/feed/show-due.lua', 9],
+    [456, 'lua/feed/append.lua', 123],
+    [459, 'lua/shared/feed/reap.lua', 1],
+    [460, 'lua/shared/budget.lua', 1],
+    [463, 'lua/shared/budget.lua', 5],
+    [483, 'lua/shared/feed/entry.lua', 1],
+    [489, 'lua/shared/feed/entry.lua', 8],
+    [570, 'lua/shared/feed/remove.lua', 1],
+    [571, 'lua/shared/feed/remove.lua', 4],
+    [599, 'lua/shared/feed/remove.lua', 38],
+    [633, 'lua/shared/feed/reap.lua', 7],
+    [694, 'lua/feed/append.lua', 127],
+    [698, 'lua/shared/exact-range.lua', 1],
+    [701, 'lua/shared/exact-range.lua', 5],
+    [708, 'lua/feed/append.lua', 131],
+    [710, 'lua/shared/feed/add-message.lua', 13],
+    [719, 'lua/shared/feed/expiry.lua', 15],
+    [734, 'lua/shared/feed/park.lua', 5],
+    [744, 'lua/shared/feed/park.lua', 16],
+    [755, 'lua/shared/idempotency.lua', 10],
+    [758, 'lua/feed/append.lua', 133],
+    [787, 'lua/shared/feed/expiry.lua', 31],
+    [792, 'lua/feed/append.lua', 162],
+    [794, 'lua/shared/feed/retention.lua', 1],
+    [796, 'lua/shared/budget.lua', 1],
+    [799, 'lua/shared/budget.lua', 5],
+    [819, 'lua/shared/feed/entry.lua', 1],
+    [825, 'lua/shared/feed/entry.lua', 8],
+    [896, 'lua/shared/feed/expired.lua', 1],
+    [899, 'lua/shared/feed/log-length.lua', 1],
+    [904, 'lua/shared/feed/work.lua', 1],
+    [919, 'lua/shared/feed/work.lua', 20],
+    [937, 'lua/shared/feed/remove.lua', 1],
+    [938, 'lua/shared/feed/remove.lua', 4],
+    [966, 'lua/shared/feed/remove.lua', 38],
+    [1000, 'lua/shared/feed/retention.lua', 10],
+    [1061, 'lua/feed/append.lua', 165],
+    [1064, 'lua/shared/feed/keep-alive.lua', 5],
+    [1070, 'lua/feed/append.lua', 168],
+    [1071, 'lua/shared/feed/compact.lua', 1],
+    [1076, 'lua/shared/budget.lua', 1],
+    [1079, 'lua/shared/budget.lua', 5],
+    [1099, 'lua/shared/feed/compact.lua', 9],
+    [1169, 'lua/feed/append.lua', 170],
+    [1172, 'lua/shared/idempotency.lua', 14],
+    [1174, 'lua/shared/drop-over.lua', 1],
+    [1199, 'lua/shared/idempotency.lua', 17],
+    [1203, 'lua/feed/append.lua', 173],
+    [1204, 'lua/shared/idempotency.lua', 22],
+    [1210, 'lua/feed/append.lua', 174],
+    [1215, 'lua/shared/feed/keep-alive.lua', 12],
+    [1229, 'lua/feed/append.lua', 179],
+    [1230, 'lua/shared/feed/move-all.lua', 2],
+    [1248, 'lua/shared/feed/keep-alive.lua', 27],
+    [1258, 'lua/shared/feed/move-all.lua', 20],
+    [1260, 'lua/feed/append.lua', 181],
+    [1268, 'lua/shared/feed/save-call.lua', 1],
+    [1273, 'lua/shared/calls.lua', 8],
+    [1277, 'lua/shared/feed/save-call.lua', 6],
+    [1279, 'lua/shared/calls.lua', 27],
+    [1287, 'lua/shared/drop-over.lua', 1],
+    [1312, 'lua/shared/calls.lua', 36],
+    [1318, 'lua/shared/feed/save-call.lua', 8],
+    [1320, 'lua/feed/append.lua', 189],
+    [1321, 'lua/shared/wake.lua', 1],
+    [1334, 'lua/feed/append.lua', 190],
   ],
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
@@ -3075,7 +3080,7 @@ export type BuryAnswer =
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'feed/bury',
-    sha1: 'e4d019f73389c8f5afaa52cfdc81b9e703918960',
+    sha1: 'd04b6347aff467e4e709b9b1fa084c95f9153601',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3455,6 +3460,7 @@ local function save_feed(meta, feed)
   local packed = packed_state(feed)
   if packed ~= feed.packed then
     redis.call('HSET', meta, 'state', packed)
+    feed.packed = packed
   end
 end
 -- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
@@ -3767,6 +3773,8 @@ local function next_due(feed, keys)
   return due_at
 end
   feed.due_at = next_due(feed, keys)
+  -- They are gone whatever becomes of the call.
+  save_feed(keys.meta, feed)
 end
     reap_expired(dead, dead_keys, now_ms, 50 + #entries)
   end
@@ -3995,66 +4003,66 @@ return { 'buried', #entries }
     [344, 'lua/shared/feed/save.lua', 22],
     [366, 'lua/shared/feed/save.lua', 45],
     [373, 'lua/shared/feed/save.lua', 53],
-    [380, 'lua/shared/feed/remove.lua', 5],
-    [398, 'lua/shared/feed/remove.lua', 38],
-    [432, 'lua/shared/budget.lua', 6],
-    [436, 'lua/shared/budget.lua', 11],
-    [440, 'lua/shared/budget.lua', 16],
-    [444, 'lua/shared/budget.lua', 21],
-    [448, 'lua/shared/feed/keep-alive.lua', 5],
-    [454, 'lua/shared/feed/compact.lua', 10],
-    [472, 'lua/shared/feed/compact.lua', 29],
-    [492, 'lua/shared/feed/compact.lua', 50],
-    [498, 'lua/shared/feed/compact.lua', 57],
-    [520, 'lua/shared/feed/bury.lua', 21],
-    [523, 'lua/shared/feed/save.lua', 3],
-    [536, 'lua/shared/feed/bury.lua', 24],
-    [537, 'lua/shared/feed/bury.lua', 9],
-    [540, 'lua/shared/feed/add-message.lua', 1],
-    [541, 'lua/shared/feed/add-entry.lua', 1],
-    [549, 'lua/shared/feed/body.lua', 7],
-    [552, 'lua/shared/feed/body.lua', 11],
-    [556, 'lua/shared/feed/add-message.lua', 6],
-    [562, 'lua/shared/feed/expiry.lua', 6],
-    [570, 'lua/shared/feed/store-late.lua', 3],
-    [598, 'lua/shared/feed/bury.lua', 12],
-    [606, 'lua/shared/feed/bury.lua', 25],
-    [607, 'lua/shared/feed/has-come.lua', 1],
-    [611, 'lua/shared/feed/bury.lua', 26],
-    [612, 'lua/shared/feed/reap.lua', 56],
-    [617, 'lua/shared/feed/entry.lua', 57],
-    [630, 'lua/shared/feed/entry.lua', 71],
-    [637, 'lua/shared/feed/body.lua', 16],
-    [641, 'lua/shared/feed/reap.lua', 7],
-    [658, 'lua/shared/feed/reap.lua', 61],
-    [659, 'lua/shared/feed/reap.lua', 25],
-    [677, 'lua/shared/feed/reap.lua', 62],
-    [678, 'lua/shared/feed/reap.lua', 44],
-    [689, 'lua/shared/feed/reap.lua', 63],
-    [691, 'lua/shared/feed/bury.lua', 27],
-    [696, 'lua/shared/feed/keep-alive.lua', 12],
-    [710, 'lua/shared/feed/bury.lua', 32],
-    [723, 'lua/shared/feed/keep-alive.lua', 27],
-    [733, 'lua/shared/feed/bury.lua', 45],
-    [737, 'lua/feed/bury.lua', 67],
-    [749, 'lua/feed/bury.lua', 118],
-    [750, 'lua/shared/wake.lua', 1],
-    [763, 'lua/feed/bury.lua', 119],
-    [766, 'lua/shared/feed/leases.lua', 5],
-    [769, 'lua/feed/bury.lua', 122],
-    [775, 'lua/shared/feed/may-rest.lua', 1],
-    [779, 'lua/feed/bury.lua', 128],
-    [780, 'lua/shared/feed/rest.lua', 1],
-    [783, 'lua/shared/feed/rest.lua', 5],
-    [818, 'lua/feed/bury.lua', 130],
-    [820, 'lua/shared/calls.lua', 43],
-    [822, 'lua/shared/calls.lua', 8],
-    [826, 'lua/shared/calls.lua', 45],
-    [827, 'lua/shared/calls.lua', 27],
-    [835, 'lua/shared/drop-over.lua', 1],
-    [860, 'lua/shared/calls.lua', 36],
-    [866, 'lua/shared/calls.lua', 46],
-    [869, 'lua/feed/bury.lua', 132],
+    [381, 'lua/shared/feed/remove.lua', 5],
+    [399, 'lua/shared/feed/remove.lua', 38],
+    [433, 'lua/shared/budget.lua', 6],
+    [437, 'lua/shared/budget.lua', 11],
+    [441, 'lua/shared/budget.lua', 16],
+    [445, 'lua/shared/budget.lua', 21],
+    [449, 'lua/shared/feed/keep-alive.lua', 5],
+    [455, 'lua/shared/feed/compact.lua', 10],
+    [473, 'lua/shared/feed/compact.lua', 29],
+    [493, 'lua/shared/feed/compact.lua', 50],
+    [499, 'lua/shared/feed/compact.lua', 57],
+    [521, 'lua/shared/feed/bury.lua', 21],
+    [524, 'lua/shared/feed/save.lua', 3],
+    [537, 'lua/shared/feed/bury.lua', 24],
+    [538, 'lua/shared/feed/bury.lua', 9],
+    [541, 'lua/shared/feed/add-message.lua', 1],
+    [542, 'lua/shared/feed/add-entry.lua', 1],
+    [550, 'lua/shared/feed/body.lua', 7],
+    [553, 'lua/shared/feed/body.lua', 11],
+    [557, 'lua/shared/feed/add-message.lua', 6],
+    [563, 'lua/shared/feed/expiry.lua', 6],
+    [571, 'lua/shared/feed/store-late.lua', 3],
+    [599, 'lua/shared/feed/bury.lua', 12],
+    [607, 'lua/shared/feed/bury.lua', 25],
+    [608, 'lua/shared/feed/has-come.lua', 1],
+    [612, 'lua/shared/feed/bury.lua', 26],
+    [613, 'lua/shared/feed/reap.lua', 57],
+    [618, 'lua/shared/feed/entry.lua', 57],
+    [631, 'lua/shared/feed/entry.lua', 71],
+    [638, 'lua/shared/feed/body.lua', 16],
+    [642, 'lua/shared/feed/reap.lua', 8],
+    [659, 'lua/shared/feed/reap.lua', 62],
+    [660, 'lua/shared/feed/reap.lua', 26],
+    [678, 'lua/shared/feed/reap.lua', 63],
+    [679, 'lua/shared/feed/reap.lua', 45],
+    [690, 'lua/shared/feed/reap.lua', 64],
+    [694, 'lua/shared/feed/bury.lua', 27],
+    [699, 'lua/shared/feed/keep-alive.lua', 12],
+    [713, 'lua/shared/feed/bury.lua', 32],
+    [726, 'lua/shared/feed/keep-alive.lua', 27],
+    [736, 'lua/shared/feed/bury.lua', 45],
+    [740, 'lua/feed/bury.lua', 67],
+    [752, 'lua/feed/bury.lua', 118],
+    [753, 'lua/shared/wake.lua', 1],
+    [766, 'lua/feed/bury.lua', 119],
+    [769, 'lua/shared/feed/leases.lua', 5],
+    [772, 'lua/feed/bury.lua', 122],
+    [778, 'lua/shared/feed/may-rest.lua', 1],
+    [782, 'lua/feed/bury.lua', 128],
+    [783, 'lua/shared/feed/rest.lua', 1],
+    [786, 'lua/shared/feed/rest.lua', 5],
+    [821, 'lua/feed/bury.lua', 130],
+    [823, 'lua/shared/calls.lua', 43],
+    [825, 'lua/shared/calls.lua', 8],
+    [829, 'lua/shared/calls.lua', 45],
+    [830, 'lua/shared/calls.lua', 27],
+    [838, 'lua/shared/drop-over.lua', 1],
+    [863, 'lua/shared/calls.lua', 36],
+    [869, 'lua/shared/calls.lua', 46],
+    [872, 'lua/feed/bury.lua', 132],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.ids.length)
@@ -4133,7 +4141,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: '04bf25021bae07370579989ad4ce6dc9591a1a58',
+    sha1: 'feb1a52a02d17fda93d76a362091f72011fd9e3a',
     reads: false,
     bytes: true,
     source: `--[[
@@ -4507,11 +4515,41 @@ end
 end
 local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
 local shown = 0
+local function packed_state(feed)
+  local packed = struct.pack(
+    '>ddddddddddddd',
+    feed.epoch,
+    feed.last,
+    feed.front,
+    feed.token,
+    feed.trimmed,
+    feed.bytes,
+    feed.lane_ms,
+    feed.lane_swept,
+    feed.lane_last,
+    feed.due_at,
+    feed.visible_at_us,
+    feed.lives_until,
+    feed.kept_until
+  )
+  if feed.large == 0 and feed.moved == 0 then
+    return packed
+  end
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
 -- From now on something of the feed is where only those look who know this layout.
 local function stand_apart(meta, feed)
   if not feed.is_apart then
     feed.is_apart = true
     redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
+end
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = packed_state(feed)
+  if packed ~= feed.packed then
+    redis.call('HSET', meta, 'state', packed)
+    feed.packed = packed
   end
 end
 local function is_large(bytes)
@@ -4663,6 +4701,8 @@ local function show_due(feed, keys, now_us, most)
     end
   end
   feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
+  -- They are visible whatever becomes of the call.
+  save_feed(keys.meta, feed)
   return shown
 end
   shown = show_due(feed, keys, now_us, 100 + limit)
@@ -4761,35 +4801,7 @@ local function refuse_when_full(meta, feed)
   redis.call('HSET', meta, 'codec', feed.codec)
 end
   refuse_when_full(meta, feed)
-end
-local function packed_state(feed)
-  local packed = struct.pack(
-    '>ddddddddddddd',
-    feed.epoch,
-    feed.last,
-    feed.front,
-    feed.token,
-    feed.trimmed,
-    feed.bytes,
-    feed.lane_ms,
-    feed.lane_swept,
-    feed.lane_last,
-    feed.due_at,
-    feed.visible_at_us,
-    feed.lives_until,
-    feed.kept_until
-  )
-  if feed.large == 0 and feed.moved == 0 then
-    return packed
-  end
-  return packed .. struct.pack('>dd', feed.large, feed.moved)
-end
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-  end
+  redis.call('ZADD', claimed, 'XX', '0', '')
 end
 -- Whether the time has to move for all keys, because the content lives longer than it, or stays.
 -- Moves it in the state of the feed.
@@ -5016,6 +5028,8 @@ local function reap_expired(feed, keys, now_ms, most)
   sweep_lane(feed, keys, now_ms, budget_of(most))
   sweep_index(feed, keys, now_ms, budget_of(most))
   feed.due_at = next_due(feed, keys)
+  -- They are gone whatever becomes of the call.
+  save_feed(keys.meta, feed)
 end
 -- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
 -- stays behind keeps the bytes of its neighbours, up to 4 KiB. Where so much is held that way, the messages are written anew, a
@@ -5549,90 +5563,90 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
     [352, 'lua/shared/feed/lapse.lua', 17],
     [357, 'lua/shared/feed/lapse.lua', 26],
     [370, 'lua/feed/claim.lua', 112],
-    [372, 'lua/shared/feed/save.lua', 45],
-    [379, 'lua/shared/feed/body.lua', 7],
-    [382, 'lua/shared/feed/body.lua', 16],
-    [386, 'lua/shared/budget.lua', 6],
-    [390, 'lua/shared/budget.lua', 11],
-    [394, 'lua/shared/budget.lua', 16],
-    [398, 'lua/shared/feed/expired.lua', 1],
-    [401, 'lua/shared/feed/keep-alive.lua', 5],
-    [407, 'lua/feed/claim.lua', 114],
-    [408, 'lua/shared/feed/show-due.lua', 1],
-    [409, 'lua/shared/feed/parked.lua', 1],
-    [429, 'lua/shared/feed/unpark.lua', 1],
-    [437, 'lua/shared/feed/add-message.lua', 1],
-    [438, 'lua/shared/feed/add-entry.lua', 1],
-    [446, 'lua/shared/feed/add-message.lua', 5],
-    [454, 'lua/shared/feed/expiry.lua', 1],
-    [468, 'lua/shared/feed/store-late.lua', 3],
-    [496, 'lua/shared/feed/show-due.lua', 8],
-    [530, 'lua/feed/claim.lua', 116],
-    [533, 'lua/shared/feed/free.lua', 6],
-    [537, 'lua/feed/claim.lua', 119],
-    [538, 'lua/shared/budget.lua', 21],
-    [542, 'lua/shared/feed/free.lua', 11],
-    [555, 'lua/shared/feed/free.lua', 25],
-    [558, 'lua/shared/feed/free.lua', 29],
-    [579, 'lua/feed/claim.lua', 120],
-    [580, 'lua/shared/feed/entry.lua', 57],
-    [593, 'lua/shared/feed/entry.lua', 71],
-    [600, 'lua/shared/feed/free.lua', 51],
-    [617, 'lua/feed/claim.lua', 121],
-    [621, 'lua/shared/feed/save.lua', 17],
-    [625, 'lua/feed/claim.lua', 125],
-    [627, 'lua/shared/feed/save.lua', 22],
-    [649, 'lua/shared/feed/save.lua', 53],
-    [656, 'lua/shared/feed/keep-alive.lua', 12],
-    [670, 'lua/shared/feed/keep-alive.lua', 27],
-    [680, 'lua/feed/claim.lua', 127],
-    [681, 'lua/shared/wake.lua', 1],
-    [694, 'lua/shared/feed/add-message.lua', 1],
-    [695, 'lua/shared/feed/add-entry.lua', 1],
-    [703, 'lua/shared/feed/add-message.lua', 5],
-    [711, 'lua/shared/feed/expiry.lua', 1],
-    [725, 'lua/shared/feed/store-late.lua', 3],
-    [753, 'lua/shared/feed/reap.lua', 1],
-    [754, 'lua/shared/feed/remove.lua', 1],
-    [755, 'lua/shared/feed/remove.lua', 4],
-    [823, 'lua/shared/feed/reap.lua', 6],
-    [882, 'lua/shared/feed/compact.lua', 1],
-    [887, 'lua/shared/feed/compact.lua', 9],
-    [957, 'lua/shared/feed/has-come.lua', 1],
-    [961, 'lua/shared/feed/bury.lua', 8],
-    [977, 'lua/shared/feed/save.lua', 3],
-    [990, 'lua/shared/feed/bury.lua', 24],
-    [1015, 'lua/feed/claim.lua', 131],
-    [1034, 'lua/shared/feed/remove.lua', 1],
-    [1035, 'lua/shared/feed/remove.lua', 4],
-    [1063, 'lua/shared/feed/remove.lua', 38],
-    [1097, 'lua/feed/claim.lua', 151],
-    [1100, 'lua/shared/feed/compact.lua', 1],
-    [1105, 'lua/shared/feed/compact.lua', 9],
-    [1175, 'lua/feed/claim.lua', 155],
-    [1177, 'lua/shared/feed/may-rest.lua', 1],
-    [1181, 'lua/feed/claim.lua', 157],
-    [1182, 'lua/shared/feed/rest.lua', 1],
-    [1185, 'lua/shared/feed/rest.lua', 5],
-    [1220, 'lua/feed/claim.lua', 159],
-    [1227, 'lua/shared/feed/prolong.lua', 1],
-    [1247, 'lua/feed/claim.lua', 166],
-    [1248, 'lua/shared/feed/open-claim.lua', 1],
-    [1251, 'lua/shared/feed/work.lua', 16],
-    [1254, 'lua/shared/feed/open-claim.lua', 4],
-    [1269, 'lua/feed/claim.lua', 167],
-    [1272, 'lua/shared/calls.lua', 43],
-    [1274, 'lua/shared/calls.lua', 8],
-    [1278, 'lua/shared/calls.lua', 45],
-    [1279, 'lua/shared/calls.lua', 27],
-    [1287, 'lua/shared/drop-over.lua', 1],
-    [1312, 'lua/shared/calls.lua', 36],
-    [1318, 'lua/shared/calls.lua', 46],
-    [1321, 'lua/feed/claim.lua', 170],
-    [1330, 'lua/shared/feed/move-all.lua', 2],
-    [1350, 'lua/feed/claim.lua', 180],
-    [1360, 'lua/shared/feed/recheck.lua', 1],
-    [1370, 'lua/feed/claim.lua', 190],
+    [372, 'lua/shared/feed/save.lua', 22],
+    [394, 'lua/shared/feed/save.lua', 45],
+    [401, 'lua/shared/feed/save.lua', 53],
+    [409, 'lua/shared/feed/body.lua', 7],
+    [412, 'lua/shared/feed/body.lua', 16],
+    [416, 'lua/shared/budget.lua', 6],
+    [420, 'lua/shared/budget.lua', 11],
+    [424, 'lua/shared/budget.lua', 16],
+    [428, 'lua/shared/feed/expired.lua', 1],
+    [431, 'lua/shared/feed/keep-alive.lua', 5],
+    [437, 'lua/feed/claim.lua', 114],
+    [438, 'lua/shared/feed/show-due.lua', 1],
+    [439, 'lua/shared/feed/parked.lua', 1],
+    [459, 'lua/shared/feed/unpark.lua', 1],
+    [467, 'lua/shared/feed/add-message.lua', 1],
+    [468, 'lua/shared/feed/add-entry.lua', 1],
+    [476, 'lua/shared/feed/add-message.lua', 5],
+    [484, 'lua/shared/feed/expiry.lua', 1],
+    [498, 'lua/shared/feed/store-late.lua', 3],
+    [526, 'lua/shared/feed/show-due.lua', 9],
+    [562, 'lua/feed/claim.lua', 116],
+    [565, 'lua/shared/feed/free.lua', 6],
+    [569, 'lua/feed/claim.lua', 119],
+    [570, 'lua/shared/budget.lua', 21],
+    [574, 'lua/shared/feed/free.lua', 11],
+    [587, 'lua/shared/feed/free.lua', 25],
+    [590, 'lua/shared/feed/free.lua', 29],
+    [611, 'lua/feed/claim.lua', 120],
+    [612, 'lua/shared/feed/entry.lua', 57],
+    [625, 'lua/shared/feed/entry.lua', 71],
+    [632, 'lua/shared/feed/free.lua', 51],
+    [649, 'lua/feed/claim.lua', 121],
+    [653, 'lua/shared/feed/save.lua', 17],
+    [657, 'lua/feed/claim.lua', 125],
+    [660, 'lua/shared/feed/keep-alive.lua', 12],
+    [674, 'lua/shared/feed/keep-alive.lua', 27],
+    [684, 'lua/feed/claim.lua', 128],
+    [685, 'lua/shared/wake.lua', 1],
+    [698, 'lua/shared/feed/add-message.lua', 1],
+    [699, 'lua/shared/feed/add-entry.lua', 1],
+    [707, 'lua/shared/feed/add-message.lua', 5],
+    [715, 'lua/shared/feed/expiry.lua', 1],
+    [729, 'lua/shared/feed/store-late.lua', 3],
+    [757, 'lua/shared/feed/reap.lua', 1],
+    [758, 'lua/shared/feed/remove.lua', 1],
+    [759, 'lua/shared/feed/remove.lua', 4],
+    [827, 'lua/shared/feed/reap.lua', 7],
+    [888, 'lua/shared/feed/compact.lua', 1],
+    [893, 'lua/shared/feed/compact.lua', 9],
+    [963, 'lua/shared/feed/has-come.lua', 1],
+    [967, 'lua/shared/feed/bury.lua', 8],
+    [983, 'lua/shared/feed/save.lua', 3],
+    [996, 'lua/shared/feed/bury.lua', 24],
+    [1021, 'lua/feed/claim.lua', 132],
+    [1040, 'lua/shared/feed/remove.lua', 1],
+    [1041, 'lua/shared/feed/remove.lua', 4],
+    [1069, 'lua/shared/feed/remove.lua', 38],
+    [1103, 'lua/feed/claim.lua', 152],
+    [1106, 'lua/shared/feed/compact.lua', 1],
+    [1111, 'lua/shared/feed/compact.lua', 9],
+    [1181, 'lua/feed/claim.lua', 156],
+    [1183, 'lua/shared/feed/may-rest.lua', 1],
+    [1187, 'lua/feed/claim.lua', 158],
+    [1188, 'lua/shared/feed/rest.lua', 1],
+    [1191, 'lua/shared/feed/rest.lua', 5],
+    [1226, 'lua/feed/claim.lua', 160],
+    [1233, 'lua/shared/feed/prolong.lua', 1],
+    [1253, 'lua/feed/claim.lua', 167],
+    [1254, 'lua/shared/feed/open-claim.lua', 1],
+    [1257, 'lua/shared/feed/work.lua', 16],
+    [1260, 'lua/shared/feed/open-claim.lua', 4],
+    [1275, 'lua/feed/claim.lua', 168],
+    [1278, 'lua/shared/calls.lua', 43],
+    [1280, 'lua/shared/calls.lua', 8],
+    [1284, 'lua/shared/calls.lua', 45],
+    [1285, 'lua/shared/calls.lua', 27],
+    [1293, 'lua/shared/drop-over.lua', 1],
+    [1318, 'lua/shared/calls.lua', 36],
+    [1324, 'lua/shared/calls.lua', 46],
+    [1327, 'lua/feed/claim.lua', 171],
+    [1336, 'lua/shared/feed/move-all.lua', 2],
+    [1356, 'lua/feed/claim.lua', 181],
+    [1366, 'lua/shared/feed/recheck.lua', 1],
+    [1376, 'lua/feed/claim.lua', 191],
   ],
   encode(args) {
     return withoutDefaults([
@@ -6260,7 +6274,7 @@ export type ExtendAnswer =
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'feed/extend',
-    sha1: '69f9bf27541bbb189822b55465a249644495daab',
+    sha1: '47b1a56d0611fac4b8d61a218463c76e66f73736',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6518,6 +6532,7 @@ end
   local packed = packed_state(feed)
   if packed ~= feed.packed then
     redis.call('HSET', meta, 'state', packed)
+    feed.packed = packed
   end
 end
 save_feed(meta, feed)
@@ -6555,7 +6570,7 @@ return { 'extended', expires_at_ms }
     [229, 'lua/shared/feed/save.lua', 53],
     [231, 'lua/shared/feed/save.lua', 22],
     [253, 'lua/shared/feed/save.lua', 55],
-    [258, 'lua/feed/extend.lua', 74],
+    [259, 'lua/feed/extend.lua', 74],
   ],
   encode(args) {
     return [
@@ -6598,7 +6613,7 @@ export type ForgetAnswer =
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
   script: {
     name: 'feed/forget',
-    sha1: '1c173ffe9d611e089efc76196deb0885424e6f0e',
+    sha1: '6edb5d9a40dc99650799430c1bb8f4e9f2877837',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6780,6 +6795,7 @@ end
   local packed = packed_state(feed)
   if packed ~= feed.packed then
     redis.call('HSET', meta, 'state', packed)
+    feed.packed = packed
   end
 end
   save_feed(meta, feed)
@@ -6804,7 +6820,7 @@ return { 'forgotten' }
     [153, 'lua/shared/feed/save.lua', 53],
     [155, 'lua/shared/feed/save.lua', 22],
     [177, 'lua/shared/feed/save.lua', 55],
-    [182, 'lua/feed/forget.lua', 41],
+    [183, 'lua/feed/forget.lua', 41],
   ],
   encode(args) {
     return [
@@ -8951,7 +8967,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'feed/remove',
-    sha1: '21c5b826f2f44aac50b5e807aa3fb0881906aa9b',
+    sha1: '9bc9a9353303592cb497b5e4e726e77ec208feae',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9560,6 +9576,7 @@ end
   local packed = packed_state(feed)
   if packed ~= feed.packed then
     redis.call('HSET', meta, 'state', packed)
+    feed.packed = packed
   end
 end
   save_feed(meta, feed)
@@ -9628,7 +9645,7 @@ return { 'removed', count, held }
     [580, 'lua/shared/feed/save.lua', 53],
     [582, 'lua/shared/feed/save.lua', 22],
     [604, 'lua/shared/feed/save.lua', 55],
-    [609, 'lua/feed/remove.lua', 103],
+    [610, 'lua/feed/remove.lua', 103],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -9675,7 +9692,7 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: 'f3c6d8780b63e0dce5d23feace0c9fd333c7b765',
+    sha1: 'e46e42586f6bb7bfa9944297227d07b4ab3265ca',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9836,11 +9853,41 @@ local function exact(number)
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
+local function packed_state(feed)
+  local packed = struct.pack(
+    '>ddddddddddddd',
+    feed.epoch,
+    feed.last,
+    feed.front,
+    feed.token,
+    feed.trimmed,
+    feed.bytes,
+    feed.lane_ms,
+    feed.lane_swept,
+    feed.lane_last,
+    feed.due_at,
+    feed.visible_at_us,
+    feed.lives_until,
+    feed.kept_until
+  )
+  if feed.large == 0 and feed.moved == 0 then
+    return packed
+  end
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
+end
 -- From now on something of the feed is where only those look who know this layout.
 local function stand_apart(meta, feed)
   if not feed.is_apart then
     feed.is_apart = true
     redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
+end
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = packed_state(feed)
+  if packed ~= feed.packed then
+    redis.call('HSET', meta, 'state', packed)
+    feed.packed = packed
   end
 end
 -- \`more_bytes\`: of what a call adds, where it removes as much.
@@ -9984,6 +10031,8 @@ end
     end
   end
   feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
+  -- They are visible whatever becomes of the call.
+  save_feed(keys.meta, feed)
   return shown
 end
   shown = show_due(feed, keys, now_us, 1000)
@@ -10218,6 +10267,8 @@ local function next_due(feed, keys)
   return due_at
 end
   feed.due_at = next_due(feed, keys)
+  -- They are gone whatever becomes of the call.
+  save_feed(keys.meta, feed)
 end
   reap_expired(feed, keys, now_ms, 500)
 end
@@ -10340,35 +10391,6 @@ end
 end
   rest_when_empty(feed, keys, now_ms)
 end
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
-local function packed_state(feed)
-  local packed = struct.pack(
-    '>ddddddddddddd',
-    feed.epoch,
-    feed.last,
-    feed.front,
-    feed.token,
-    feed.trimmed,
-    feed.bytes,
-    feed.lane_ms,
-    feed.lane_swept,
-    feed.lane_last,
-    feed.due_at,
-    feed.visible_at_us,
-    feed.lives_until,
-    feed.kept_until
-  )
-  if feed.large == 0 and feed.moved == 0 then
-    return packed
-  end
-  return packed .. struct.pack('>dd', feed.large, feed.moved)
-end
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-  end
-end
 save_feed(meta, feed)
 if shown + freed > 0 then
 -- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
@@ -10425,79 +10447,77 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
     [140, 'lua/shared/clock.lua', 1],
     [146, 'lua/feed/settle.lua', 61],
     [149, 'lua/shared/exact.lua', 1],
-    [159, 'lua/shared/feed/save.lua', 45],
-    [166, 'lua/shared/budget.lua', 6],
-    [170, 'lua/shared/budget.lua', 11],
-    [174, 'lua/shared/budget.lua', 16],
-    [178, 'lua/shared/feed/body.lua', 16],
-    [182, 'lua/feed/settle.lua', 42],
-    [196, 'lua/feed/settle.lua', 64],
-    [197, 'lua/shared/feed/show-due.lua', 19],
-    [200, 'lua/shared/feed/show-due.lua', 9],
-    [209, 'lua/shared/feed/show-due.lua', 22],
-    [212, 'lua/shared/feed/expiry.lua', 6],
-    [220, 'lua/shared/feed/body.lua', 7],
-    [223, 'lua/shared/feed/expired.lua', 1],
-    [226, 'lua/shared/feed/parked.lua', 6],
-    [241, 'lua/shared/feed/unpark.lua', 1],
-    [249, 'lua/shared/feed/add-message.lua', 1],
-    [250, 'lua/shared/feed/add-entry.lua', 1],
-    [258, 'lua/shared/feed/add-message.lua', 6],
-    [264, 'lua/shared/feed/store-late.lua', 3],
-    [292, 'lua/shared/feed/show-due.lua', 25],
-    [309, 'lua/feed/settle.lua', 65],
-    [311, 'lua/shared/feed/lapse.lua', 23],
-    [314, 'lua/shared/feed/leases.lua', 5],
-    [317, 'lua/shared/feed/leases.lua', 14],
-    [320, 'lua/shared/feed/lapse.lua', 3],
-    [333, 'lua/shared/feed/lapse.lua', 17],
-    [338, 'lua/shared/feed/lapse.lua', 26],
-    [351, 'lua/feed/settle.lua', 67],
-    [352, 'lua/shared/budget.lua', 21],
-    [356, 'lua/feed/settle.lua', 68],
-    [357, 'lua/shared/feed/reap.lua', 56],
-    [362, 'lua/shared/feed/entry.lua', 13],
-    [390, 'lua/shared/feed/entry.lua', 42],
-    [404, 'lua/shared/feed/entry.lua', 57],
-    [417, 'lua/shared/feed/entry.lua', 71],
-    [424, 'lua/shared/feed/remove.lua', 5],
-    [442, 'lua/shared/feed/remove.lua', 24],
-    [449, 'lua/shared/feed/remove.lua', 38],
-    [483, 'lua/shared/feed/reap.lua', 7],
-    [500, 'lua/shared/feed/reap.lua', 61],
-    [501, 'lua/shared/feed/reap.lua', 25],
-    [503, 'lua/shared/feed/entry.lua', 79],
-    [512, 'lua/shared/feed/reap.lua', 27],
-    [528, 'lua/shared/feed/reap.lua', 62],
-    [529, 'lua/shared/feed/reap.lua', 44],
-    [540, 'lua/shared/feed/reap.lua', 63],
-    [542, 'lua/feed/settle.lua', 69],
-    [544, 'lua/shared/feed/keep-alive.lua', 5],
-    [550, 'lua/feed/settle.lua', 71],
-    [551, 'lua/shared/feed/compact.lua', 57],
-    [555, 'lua/shared/feed/compact.lua', 10],
-    [573, 'lua/shared/feed/compact.lua', 61],
-    [578, 'lua/shared/feed/compact.lua', 50],
-    [584, 'lua/shared/feed/compact.lua', 66],
-    [589, 'lua/shared/feed/compact.lua', 29],
-    [609, 'lua/shared/feed/compact.lua', 71],
-    [617, 'lua/feed/settle.lua', 72],
-    [623, 'lua/shared/feed/may-rest.lua', 1],
-    [627, 'lua/feed/settle.lua', 78],
-    [628, 'lua/shared/feed/rest.lua', 20],
-    [630, 'lua/shared/feed/rest.lua', 6],
-    [643, 'lua/shared/feed/rest.lua', 22],
-    [661, 'lua/feed/settle.lua', 79],
-    [663, 'lua/shared/feed/save.lua', 53],
-    [665, 'lua/shared/feed/save.lua', 22],
-    [687, 'lua/shared/feed/save.lua', 55],
-    [692, 'lua/feed/settle.lua', 81],
-    [694, 'lua/shared/wake.lua', 1],
-    [707, 'lua/feed/settle.lua', 83],
-    [709, 'lua/shared/feed/due.lua', 3],
-    [712, 'lua/shared/feed/has-come.lua', 1],
-    [716, 'lua/shared/feed/due.lua', 6],
-    [720, 'lua/feed/settle.lua', 85],
+    [159, 'lua/shared/feed/save.lua', 22],
+    [181, 'lua/shared/feed/save.lua', 45],
+    [188, 'lua/shared/feed/save.lua', 53],
+    [196, 'lua/shared/budget.lua', 6],
+    [200, 'lua/shared/budget.lua', 11],
+    [204, 'lua/shared/budget.lua', 16],
+    [208, 'lua/shared/feed/body.lua', 16],
+    [212, 'lua/feed/settle.lua', 42],
+    [226, 'lua/feed/settle.lua', 64],
+    [227, 'lua/shared/feed/show-due.lua', 20],
+    [230, 'lua/shared/feed/show-due.lua', 10],
+    [239, 'lua/shared/feed/show-due.lua', 23],
+    [242, 'lua/shared/feed/expiry.lua', 6],
+    [250, 'lua/shared/feed/body.lua', 7],
+    [253, 'lua/shared/feed/expired.lua', 1],
+    [256, 'lua/shared/feed/parked.lua', 6],
+    [271, 'lua/shared/feed/unpark.lua', 1],
+    [279, 'lua/shared/feed/add-message.lua', 1],
+    [280, 'lua/shared/feed/add-entry.lua', 1],
+    [288, 'lua/shared/feed/add-message.lua', 6],
+    [294, 'lua/shared/feed/store-late.lua', 3],
+    [322, 'lua/shared/feed/show-due.lua', 26],
+    [341, 'lua/feed/settle.lua', 65],
+    [343, 'lua/shared/feed/lapse.lua', 23],
+    [346, 'lua/shared/feed/leases.lua', 5],
+    [349, 'lua/shared/feed/leases.lua', 14],
+    [352, 'lua/shared/feed/lapse.lua', 3],
+    [365, 'lua/shared/feed/lapse.lua', 17],
+    [370, 'lua/shared/feed/lapse.lua', 26],
+    [383, 'lua/feed/settle.lua', 67],
+    [384, 'lua/shared/budget.lua', 21],
+    [388, 'lua/feed/settle.lua', 68],
+    [389, 'lua/shared/feed/reap.lua', 57],
+    [394, 'lua/shared/feed/entry.lua', 13],
+    [422, 'lua/shared/feed/entry.lua', 42],
+    [436, 'lua/shared/feed/entry.lua', 57],
+    [449, 'lua/shared/feed/entry.lua', 71],
+    [456, 'lua/shared/feed/remove.lua', 5],
+    [474, 'lua/shared/feed/remove.lua', 24],
+    [481, 'lua/shared/feed/remove.lua', 38],
+    [515, 'lua/shared/feed/reap.lua', 8],
+    [532, 'lua/shared/feed/reap.lua', 62],
+    [533, 'lua/shared/feed/reap.lua', 26],
+    [535, 'lua/shared/feed/entry.lua', 79],
+    [544, 'lua/shared/feed/reap.lua', 28],
+    [560, 'lua/shared/feed/reap.lua', 63],
+    [561, 'lua/shared/feed/reap.lua', 45],
+    [572, 'lua/shared/feed/reap.lua', 64],
+    [576, 'lua/feed/settle.lua', 69],
+    [578, 'lua/shared/feed/keep-alive.lua', 5],
+    [584, 'lua/feed/settle.lua', 71],
+    [585, 'lua/shared/feed/compact.lua', 57],
+    [589, 'lua/shared/feed/compact.lua', 10],
+    [607, 'lua/shared/feed/compact.lua', 61],
+    [612, 'lua/shared/feed/compact.lua', 50],
+    [618, 'lua/shared/feed/compact.lua', 66],
+    [623, 'lua/shared/feed/compact.lua', 29],
+    [643, 'lua/shared/feed/compact.lua', 71],
+    [651, 'lua/feed/settle.lua', 72],
+    [657, 'lua/shared/feed/may-rest.lua', 1],
+    [661, 'lua/feed/settle.lua', 78],
+    [662, 'lua/shared/feed/rest.lua', 20],
+    [664, 'lua/shared/feed/rest.lua', 6],
+    [677, 'lua/shared/feed/rest.lua', 22],
+    [695, 'lua/feed/settle.lua', 79],
+    [699, 'lua/shared/wake.lua', 1],
+    [712, 'lua/feed/settle.lua', 83],
+    [714, 'lua/shared/feed/due.lua', 3],
+    [717, 'lua/shared/feed/has-come.lua', 1],
+    [721, 'lua/shared/feed/due.lua', 6],
+    [725, 'lua/feed/settle.lua', 85],
   ],
   encode(args) {
     return withoutDefaults([
@@ -10547,7 +10567,7 @@ export type SubscribeAnswer =
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
   script: {
     name: 'feed/subscribe',
-    sha1: 'd8098fae2d8ee37d78e734a2ad3ce8737148dac2',
+    sha1: 'c0bba8f8995de28e80830dacd4af8b170df8a418',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10839,6 +10859,7 @@ end
   local packed = packed_state(feed)
   if packed ~= feed.packed then
     redis.call('HSET', meta, 'state', packed)
+    feed.packed = packed
   end
 end
 save_feed(meta, feed)
@@ -10877,9 +10898,9 @@ return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }
     [263, 'lua/shared/feed/save.lua', 53],
     [265, 'lua/shared/feed/save.lua', 22],
     [287, 'lua/shared/feed/save.lua', 55],
-    [292, 'lua/feed/subscribe.lua', 88],
-    [293, 'lua/shared/feed/marker.lua', 4],
-    [296, 'lua/feed/subscribe.lua', 89],
+    [293, 'lua/feed/subscribe.lua', 88],
+    [294, 'lua/shared/feed/marker.lua', 4],
+    [297, 'lua/feed/subscribe.lua', 89],
   ],
   encode(args) {
     return withoutDefaults([

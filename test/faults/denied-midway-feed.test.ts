@@ -47,6 +47,25 @@ const cases: Record<string, Case> = {
     call: (feed) => feed.append('c'),
     left: 'bc',
   },
+  'an append of messages with keys, delays and lives of their own': {
+    prepare: (feed) => appendAll(feed, 'a'),
+    call: (feed) =>
+      feed.appendMany([
+        { body: 'b' },
+        { body: 'c', idempotencyKey: 'key' },
+        { body: 'd', delay: '1ms' },
+        { body: 'e', expireAfter: '1h' },
+        { body: 'f', expireAfter: '2h' },
+      ]),
+    left: 'abcdef',
+  },
+  'an append behind delayed ones, with a bound': {
+    options: { keep: 9 },
+    also: ['hset'],
+    prepare: (feed) => delay(feed, 'ab'),
+    call: (feed) => feed.append('c'),
+    left: 'abc',
+  },
   'an append behind delayed ones': {
     also: ['hset', 'xadd'],
     prepare: (feed) => delay(feed, 'ab'),
@@ -61,6 +80,20 @@ const cases: Record<string, Case> = {
   },
   'a claim': {
     prepare: (feed) => appendAll(feed, 'abc'),
+    call: (feed) => feed.claim(SHORT),
+    left: 'abc',
+  },
+  'a claim behind delayed ones': {
+    prepare: (feed) => delay(feed, 'abc'),
+    call: (feed) => feed.claim(SHORT),
+    left: 'abc',
+  },
+  'a claim behind one that has expired': {
+    async prepare(feed) {
+      await feed.append('x', { expireAfter: '5ms' })
+      await appendAll(feed, 'abc')
+      await passes(10)
+    },
     call: (feed) => feed.claim(SHORT),
     left: 'abc',
   },

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import contract from '../../lua/contract.json' with { type: 'json' }
 import { audit } from '../audit/audit.ts'
 import { setup } from '../denied-fixture.ts'
-import { type Case, claims, enqueues, HOUR, type Jobs, passes } from './denied-queue-calls.ts'
+import { type Case, claims, enqueues, hold, HOUR, type Jobs, passes, put } from './denied-queue-calls.ts'
 import { changes, ends } from './denied-queue-ends.ts'
 
 const cases: Record<string, Case> = { ...claims, ...ends, ...enqueues, ...changes }
@@ -45,6 +45,33 @@ test.each(Object.entries(cases))('%s is done as a whole, or not at all', async (
     await queue.clear()
   }
   expect(wrong).toEqual([])
+})
+
+test('a job that came back before there were groups is claimed, also where that was refused before', async () => {
+  const { redis, name, without } = await setup()
+  const queue = redis.queue<Jobs>(name)
+  const [job] = await hold(queue, 'ab')
+  await job?.release()
+  await put(queue, 'c', { group: 'ada' })
+
+  expect(await without('llen', () => queue.claim({ limit: 3 }))).toBe(true)
+
+  const names = (await queue.claim({ limit: 3 })).map((each) => each.name)
+  expect(names.toSorted().join('')).toBe('abc')
+})
+
+test('a queue that goes on runs what recurs, also where it was refused to go on before', async () => {
+  const { redis, name, without } = await setup()
+  const queue = redis.queue<Jobs>(name)
+  await queue.settings.pause()
+  await queue.recurring.set('again', { name: 'r', payload: 1, every: '1s' })
+  // Somebody looks while it is paused.
+  await queue.claim({ wait: '1100ms' })
+
+  expect(await without('hdel', () => queue.settings.resume())).toBe(true)
+  await queue.settings.resume()
+
+  expect(await queue.claim({ wait: '3s' })).toMatchObject([{ name: 'r' }])
 })
 
 async function seen(queue: Queue<Jobs>): Promise<number[]> {

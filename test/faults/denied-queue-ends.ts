@@ -2,7 +2,17 @@
 
 import type { ClaimedJob } from 'perilune'
 import { expect } from 'vitest'
-import { type Case, CLAIM, type Claimed, hold, HOUR, NAMED, put, SHORT } from './denied-queue-calls.ts'
+import {
+  type Case,
+  CLAIM,
+  type Claimed,
+  hold,
+  HOUR,
+  NAMED,
+  passes,
+  put,
+  SHORT,
+} from './denied-queue-calls.ts'
 
 /** Of those that are held. */
 function first([job]: Claimed): ClaimedJob<number> {
@@ -62,6 +72,51 @@ export const ends: Record<string, Case> = {
     prepare: (queue) => hold(queue, 'a').then(async (jobs) => (await put(queue, 'bc'), jobs)),
     call: (queue, acks: Claimed) => queue.claim({ limit: 1, lease: SHORT, acks }),
     done: 'bc',
+  },
+  'an ack along with a claim of a job that is unique until it starts': {
+    of: ['queue/ack-and-claim'],
+    async prepare(queue) {
+      const jobs = await hold(queue, 'a')
+      await put(queue, 'b', { unique: { key: 'key', until: 'started' } })
+      return jobs
+    },
+    call: (queue, acks: Claimed) => queue.claim({ limit: 1, lease: SHORT, acks }),
+    done: 'b',
+  },
+  'an ack along with a claim of one that came back, beside a priority': {
+    of: ['queue/ack-and-claim'],
+    async prepare(queue) {
+      const [a, b] = await hold(queue, 'abc', {}, { limit: 2 })
+      await b?.release()
+      await put(queue, 'd', { priority: -1 })
+      return [a]
+    },
+    call: (queue, acks: Claimed) => queue.claim({ limit: 1, lease: SHORT, acks }),
+    done: 'bcd',
+  },
+  'an ack of a parent along with a claim of its child, of a group': {
+    of: ['queue/ack-and-claim'],
+    async prepare(queue) {
+      await put(queue, 'a', { id: 'a' })
+      await put(queue, 'b', { parents: ['a'], group: 'ada' })
+      return queue.claim({ lease: HOUR })
+    },
+    call: (queue, acks: Claimed) => queue.claim({ limit: 1, lease: SHORT, acks }),
+    done: 'b',
+  },
+  'an ack along with a claim of a job that stands twice in the list': {
+    of: ['queue/ack-and-claim'],
+    async prepare(queue) {
+      const jobs = await hold(queue, 'a')
+      const unique = { key: 'key', replace: true }
+      await put(queue, 'b')
+      await put(queue, 'c', { unique })
+      await put(queue, 'c', { unique, delay: SHORT })
+      await passes(30)
+      return [...jobs, ...(await queue.claim({ lease: HOUR }))]
+    },
+    call: (queue, acks: Claimed) => queue.claim({ limit: 2, lease: SHORT, acks }),
+    done: 'c',
   },
   'a retry': {
     of: ['queue/retry'],

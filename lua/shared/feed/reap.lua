@@ -3,6 +3,7 @@
 -- @include shared/feed/body
 -- @include shared/feed/entry
 -- @include shared/feed/remove
+-- @include shared/feed/save
 
 -- Removes members of the lane that have expired; moves `lane_swept` over what was looked at.
 local function sweep_lane(feed, keys, now_ms, budget)
@@ -61,4 +62,6 @@ local function reap_expired(feed, keys, now_ms, most)
   sweep_lane(feed, keys, now_ms, budget_of(most))
   sweep_index(feed, keys, now_ms, budget_of(most))
   feed.due_at = next_due(feed, keys)
+  -- They are gone whatever becomes of the call.
+  save_feed(keys.meta, feed)
 end

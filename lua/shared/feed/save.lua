@@ -55,5 +55,6 @@ local function save_feed(meta, feed)
   local packed = packed_state(feed)
   if packed ~= feed.packed then
     redis.call('HSET', meta, 'state', packed)
+    feed.packed = packed
   end
 end

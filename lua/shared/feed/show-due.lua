@@ -5,6 +5,7 @@
 -- @include shared/feed/parked
 -- @include shared/feed/unpark
 -- @include shared/feed/store-late
+-- @include shared/feed/save
 
 -- The commands that follow when a message has become visible, each once on nothing. Behind the first of them, which removes, a
 -- server out of memory takes the others.
@@ -37,5 +38,7 @@ local function show_due(feed, keys, now_us, most)
     end
   end
   feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
+  -- They are visible whatever becomes of the call.
+  save_feed(keys.meta, feed)
   return shown
 end

@@ -14,22 +14,11 @@ local function change_others(queue, settings, ended)
   return false
 end
 
-local function are_plain(ended)
-  for at = 2, #ended, 3 do
-    if ended[at].flags ~= PLAIN then
-      return false
-    end
-  end
-  return true
-end
-
 -- `has_tried`: the commands of groups.
-local function try_acks(meta, queue, keys, ended, has_tried)
+local function try_acks(meta, queue, keys, has_tried)
   if not has_tried then
     redis.call('HDEL', keys.jobs, '')
-    if not are_plain(ended) then
-      redis.call('HGET', keys.jobs, '')
-    end
+    redis.call('HGET', keys.jobs, '')
     if is_marked(queue, GROUPS) then
       redis.call('ZADD', keys.leases, 'XX', '0', '')
     end

@@ -11,7 +11,7 @@ local function carry_out_acks(keys, meta, queue, settings, acks, acks_at, now_us
   if #stopped > 0 or change_others(queue, settings, ended) then
     try_rights(meta, queue, keys)
   elseif #ended > 0 then
-    try_acks(meta, queue, keys, ended, has_tried)
+    try_acks(meta, queue, keys, has_tried)
   end
   for _, seq in ipairs(stopped) do
     stop_job(keys, queue, seq, now_us)

@@ -30,6 +30,7 @@ local function add_blocked(keys, queue, seq, job, payload, now_ms)
   add_run(fields, seq, pack_run('w', 0, 0, now_ms, size, with_flag(flags, CHILD), job.name))
   redis.call('HSET', keys.jobs, unpack(fields))
   redis.call('ZADD', keys.blocked, seq, seq)
+  mark_place(queue, job)
   if job.tags ~= '' then
     enter_tags(keys.tagged, seq, job.tags)
   end

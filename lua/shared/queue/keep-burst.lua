@@ -1,4 +1,5 @@
--- Changes to bursts; see shared/queue/burst.
+-- Changes to bursts; see shared/queue/burst. They come before the settings: to remove one may be refused, and a queue that goes on by its
+-- settings is to know what is due.
 
 -- Answers by how many fields there are more.
 local function keep_burst(hash, field, rate)

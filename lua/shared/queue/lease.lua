@@ -65,7 +65,7 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
   if type(redis.pcall('ZADD', keys.leases, unpack(ends))) == 'table' then
     -- @include shared/queue/take-back-leases
     take_back_leases(keys.jobs, queue, taken)
-    queue.marks = marks
+    queue.marks, queue.ghosts = marks, taken.ghosts
     return nil
   end
   leave_taken(keys, queue, taken)

@@ -11,12 +11,25 @@
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64
 
+-- Also of a job that waits for others, and will stand there: the ack that makes it ready may claim it, and tries what that needs before.
+-- What came back while there were no groups is brought among the priorities now; see shared/queue/bring-returned.
+local function mark_place(queue, job)
+  if job.group ~= '' then
+    set_mark(queue, GROUPS)
+    if is_marked(queue, RETURNED) then
+      set_mark(queue, PRIORITIES)
+    end
+  elseif job.priority ~= 0 then
+    set_mark(queue, PRIORITIES)
+  end
+end
+
 -- A lost job without group goes to the front of the list only where that is served first: beside groups it is one of many.
 -- Should others come that are served before the list, it is brought before them; see shared/queue/bring-returned.
 -- Answers whether it stands: not where it needs a right to the list that the user misses.
 local function stand_ready(keys, queue, job, seq, in_front, now_us)
+  mark_place(queue, job)
   if job.group ~= '' then
-    set_mark(queue, GROUPS)
     join_group(keys, queue, job, seq, in_front, now_us)
   elseif job.priority ~= 0 or (in_front and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS))) then
     set_mark(queue, PRIORITIES)

@@ -71,6 +71,7 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
   if state == 'w' then
     redis.call('HSET', keys.jobs, 'r' .. seq, pack_run('w', 0, 0, run.at_ms, size, flags, new.name))
     queue.blocked = queue.blocked + size
+    mark_place(queue, new)
   elseif due_ms == 0 then
     local stands, at_ms = place_ready(keys, queue, new, seq, size, 'r', now_us), math.floor(now_us / 1000)
     if run or apart ~= 0 or stands == 's' then

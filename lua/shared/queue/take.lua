@@ -28,6 +28,7 @@ local function take_listed(jobs, ready, queue, count, taken)
       redis.pcall('LRANGE', ready, string.format('%d', from), string.format('%d', from + count - 1))
     if numbers.err then
       -- What was acked is so though nothing may be claimed.
+      queue.is_refused = true
       return queue.over == 0 and redis.call('LRANGE', ready, '1', '0')
     elseif #numbers == 0 then
       queue.ghosts = 0

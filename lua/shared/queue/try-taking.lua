@@ -5,6 +5,7 @@ local function try_taking(keys, queue, acks_first)
   redis.call('ZADD', keys.leases, 'XX', '0', '')
   if acks_first then
     redis.call('ZRANGEBYSCORE', keys.leases, '+inf', '-inf')
+    redis.call('LRANGE', keys.turns, '1', '0')
   end
   if is_marked(queue, GROUPS) then
     redis.call('HDEL', keys.groups, '')
@@ -13,7 +14,6 @@ local function try_taking(keys, queue, acks_first)
   end
   if acks_first and is_marked(queue, GROUPS) then
     redis.call('LLEN', keys.turns)
-    redis.call('LRANGE', keys.turns, '1', '0')
   end
   return is_marked(queue, GROUPS)
 end

@@ -10,6 +10,7 @@ local function wait_for_work(keys, queue, settings, worker, score, has_room, now
   end
   local due_ms = next_due_ms(keys, queue, settings, now_ms)
   due_ms = due_ms and look_again(queue, due_ms, now_ms)
+  note_due(queue, due_ms or math.huge)
   if wait_ms > 0 then
     due_ms = math.min(due_ms or math.huge, now_ms + wait_ms)
   end
