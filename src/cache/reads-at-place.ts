@@ -94,8 +94,7 @@ export class ReadsAtPlace {
     const due: Due = {
       by,
       giveUp: (reason) => {
-        // Not at once where time is over: after a stall of this process the answers may be there, and are only not read yet.
-        if (reason === undefined) setImmediate(giveUpLate)
+        if (reason === undefined) giveUpLate()
         else for (const each of all) each.reject(reason)
       },
     }

@@ -6,7 +6,7 @@ import type { CallId } from '../runtime/call-ids.ts'
 import { type Duration, toMs } from '../runtime/duration.ts'
 import { LeaseLostError } from '../runtime/errors.ts'
 import { askingAt } from '../runtime/grant.ts'
-import { closed } from '../runtime/runner.ts'
+import { closed, type Trace } from '../runtime/runner.ts'
 import { toLeaseMs } from '../runtime/lease-options.ts'
 import { type Attempt, toWaitMs, type Waiting, waitFor } from '../runtime/wait.ts'
 import { Claim, returnClaim } from './claim.ts'
@@ -71,7 +71,7 @@ export function claimMessages<Body>(
 ): Promise<Claim<Body> | null> {
   const terms = toClaimTerms(options, dead)
   const { runtime } = source.unit
-  return waitFor(() => claimOnce(source, terms, options.signal), {
+  return waitFor(() => claimOnce(source, terms, { signal: options.signal }), {
     runtime,
     channel: source.unit.channel,
     waitMs: toWaitMs(options),
@@ -80,23 +80,23 @@ export function claimMessages<Body>(
   })
 }
 
-/** One attempt, over dead and expired messages to the first free ones. */
+/** One attempt, over dead and expired messages to the first free ones. `by`: when its first call settles. */
 export async function claimOnce<Body>(
   source: Source<Body>,
   terms: ClaimTerms,
-  signal?: AbortSignal,
+  { signal, ...first }: Pick<Trace, 'by' | 'signal'> = {},
 ): Promise<Attempt<Claim<Body>>> {
   const { unit, codec, spread: partitions } = source
   const askedAt = askingAt()
   const deadChannel = unit.beside('dead').channel
   const common = { ...terms, codec: codec.name, partitions, deadChannel, sharded: unit.sharded }
   const args = (id: CallId) => ({ ...common, ...id })
-  const trace = { atClose: 'goes on', signal } as const
+  const trace = { ...first, atClose: 'goes on', signal } as const
   const again = (id: CallId): Promise<void> => giveBackUnanswered(source, { ...args(id), limit: 0 })
   const answer = await unit.runOnce(claim, args, trace, again)
   if (answer.status === 'empty') {
     // Only dead or expired messages were found so far: look on at once.
-    if (answer.recheckMs === 1) return claimOnce(source, terms, signal)
+    if (answer.recheckMs === 1) return claimOnce(source, terms, { signal })
     return { value: null, recheckMs: answer.recheckMs }
   }
   const { token, expiresAtMs, nowMs } = answer
@@ -107,7 +107,7 @@ export async function claimOnce<Body>(
   if (found.undecodable.length > 0 && !keepsUndecodable) {
     await orGiveBack(source, token, buryUndecodable(source, token, found.undecodable, terms.deadMs))
     // Behind them there may be others.
-    if (found.messages.length === 0) return claimOnce(source, terms, signal)
+    if (found.messages.length === 0) return claimOnce(source, terms, { signal })
   }
   await giveBackIfClosed(source, claimed)
   return { value: claimed, recheckMs: 0 }

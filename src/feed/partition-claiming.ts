@@ -23,7 +23,7 @@ export class PartitionClaims<Body> {
   constructor(partitions: PartitionSet<Body>, { maxClaims, deadLettersExpireAfter }: FeedOptions<Body>) {
     this.#partitions = partitions
     this.#dead = toDeadLetterOptions(maxClaims, deadLettersExpireAfter)
-    this.#inTurn = new InTurn(partitions.all)
+    this.#inTurn = new InTurn(partitions.all, partitions.runtime.runner.deadlineMs)
   }
 
   /** Claims free messages of one partition; null when there are none in any within `wait`. */
@@ -43,13 +43,16 @@ export class PartitionClaims<Body> {
   async #claimInTurn(terms: ClaimTerms, waits: boolean): Promise<Attempt<PartitionClaim<Body>>> {
     const rechecks: number[] = []
     let claimed: PartitionClaim<Body> | null = null
-    const claim = async ({ number, source }: Partition<Body>): Promise<Attempt<PartitionClaim<Body>>> => {
-      const { value, recheckMs } = await claimOnce(source, terms)
+    const claim = async (
+      { number, source }: Partition<Body>,
+      by: number,
+    ): Promise<Attempt<PartitionClaim<Body>>> => {
+      const { value, recheckMs } = await claimOnce(source, terms, { by })
       return { value: value && new PartitionClaim(value, number, this.#partitions.count), recheckMs }
     }
     const giveBack = async ({ value }: Attempt<PartitionClaim<Body>>): Promise<void> => value?.giveBack()
     const { failures, isWhole } = await this.#inTurn.askAll(this.#inTurn.next(), {
-      ask: (partition) => (claimed === null ? claim(partition) : null),
+      ask: (partition, by) => (claimed === null ? claim(partition, by) : null),
       take: async (attempt) => {
         rechecks.push(attempt.recheckMs)
         if (claimed !== null) await giveBack(attempt)

@@ -7,10 +7,10 @@ import { keysFor } from '../../test/partitioned-fixture.ts'
 import { until } from '../../test/queue-fixture.ts'
 import { silencing } from '../../test/silencing-driver.ts'
 
-async function prepare() {
+async function prepare(deadline: '1m' | '1s' = '1m') {
   const client = new Redis(inject('redisPort'))
   const { driver, silence } = silencing(ioredis(client))
-  const redis = perilune(driver, { namespace: 'silent', deadline: '1m' })
+  const redis = perilune(driver, { namespace: 'silent', deadline })
   onTestFinished(async () => {
     await redis.close()
     client.disconnect()
@@ -83,3 +83,24 @@ test('whoever finds nothing does without the number of partitions that nobody te
   expect((await feed.claim())?.messages.map(({ body }) => body)).toEqual([1])
   expect(await redis.partitionedFeed<number>(name, { partitions: 2 }).claim()).toBeNull()
 })
+
+test.each<['claim' | 'take']>([['claim'], ['take']])(
+  'where no partition answers %s ends before a call that was begun after it',
+  async (method) => {
+    const { redis, silence, name } = await prepare('1s')
+    const feed = redis.partitionedFeed<number>(name, { partitions: 4 })
+    await feed.appendMany(keysFor(4).map((key, body) => ({ key, body })))
+    silence.of = () => true
+    const ended: string[] = []
+    const end = async (what: string, asked: Promise<unknown>): Promise<void> => {
+      await asked.catch(() => undefined)
+      ended.push(what)
+    }
+
+    const claiming = end(method, feed[method]())
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    await Promise.all([claiming, end('get', feed.get(['1.1']))])
+
+    expect(ended).toEqual([method, 'get'])
+  },
+)

@@ -157,6 +157,6 @@ async function giveBack(source: Source, { jobs }: Exchanged): Promise<void> {
 }
 
 /** An exchange whose jobs are given back where its answer comes too late, or never: nobody knows of them. */
-export function exchangeOrGiveBack(source: Source, wanted: Exchange): Promise<Exchanged> {
-  return exchange(source, wanted, (unknown) => giveBack(source, unknown))
+export function exchangeOrGiveBack(source: Source, wanted: Exchange, by?: number): Promise<Exchanged> {
+  return exchange(source, wanted, (unknown) => giveBack(source, unknown), by)
 }

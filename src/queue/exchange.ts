@@ -80,15 +80,20 @@ export type GiveBack = (exchanged: Exchanged) => Promise<unknown>
 
 const NOTHING: Exchange = { acks: [], limit: 0, leaseMs: 0, worker: '' }
 
-/** Rejects as any call does. */
-export async function exchange(source: Source, wanted: Exchange, giveBack?: GiveBack): Promise<Exchanged> {
+/** Rejects as any call does, `by` then at the latest. */
+export async function exchange(
+  source: Source,
+  wanted: Exchange,
+  giveBack?: GiveBack,
+  by: number = performance.now() + source.unit.runtime.runner.deadlineMs,
+): Promise<Exchanged> {
   const { unit } = source
-  if (unit.runtime.server.info === null) await unit.learn()
+  if (unit.runtime.server.info === null) await unit.learn(by)
   const { acks, limit, leaseMs, worker } = wanted
   const exchanging = { acks, limit, leaseMs, worker, askedAt: askingAt(), giveBack }
   // What is claimed while the instance begins to close is given back: so its answer is waited for.
   const atClose = limit > 0 && acks.length === 0 ? 'goes on' : 'gives back'
-  const exchanged = unit.inSlot((run) => exchangeInSlot(run, source, exchanging), { atClose })
+  const exchanged = unit.inSlot((run) => exchangeInSlot(run, source, exchanging), { atClose, by })
   if (source.agreement === null || limit === 0) return exchanged
   return orOther(exchanged, source.agreement)
 }

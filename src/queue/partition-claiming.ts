@@ -62,7 +62,7 @@ export class PartitionClaims {
 
   constructor(sources: readonly Source[]) {
     this.#sources = sources
-    this.#inTurn = new InTurn(sources)
+    this.#inTurn = new InTurn(sources, (sources[0] as Source).unit.runtime.runner.deadlineMs)
   }
 
   /** Resolves to none when there was none for `wait`; acks those that are done first. Throws the signal's reason. */
@@ -166,12 +166,12 @@ class Round {
   /** `acksFor`: of whom every answer is needed. */
   asking(acksFor?: (source: Source) => ClaimedJob[]): Asking<Source, Asked> {
     return {
-      ask: (source) => {
+      ask: (source, by) => {
         const acks = acksFor?.(source) ?? []
         const limit = this.#limit
         if (this.#signal?.aborted || (limit === 0 && acks.length === 0)) return null
         const turn = { worker: this.#worker, done: acks, signal: this.#signal }
-        return ask(source, { ...this.#terms, limit }, turn)
+        return ask(source, { ...this.#terms, limit }, turn, by)
       },
       take: (asked) => this.#take(asked),
       giveBack: ({ jobs }) => giveBack(jobs),
@@ -213,25 +213,32 @@ async function giveBack(jobs: readonly ClaimedJob[]): Promise<void> {
   await Promise.allSettled(jobs.map((job) => job.release()))
 }
 
-/** Asks again as long as all that came does not fit, for as long as a call may take: then the others are asked first. */
+/**
+ * Asks again as long as all that came does not fit, for as long as a call may take: then the others are asked first. `by`: when the first
+ * call settles.
+ */
 async function ask(
   source: Source,
   terms: ClaimTerms,
   { worker, done, signal }: Omit<Turn, 'waits'>,
+  by: number,
 ): Promise<Asked> {
   let acking = done.filter(({ isClaimed }) => isClaimed)
   const looksUntil = performance.now() + source.unit.runtime.runner.deadlineMs
+  let first: number | undefined = by
   for (;;) {
-    const exchanged = await exchangeOrGiveBack(source, {
+    const wanted = {
       ...terms,
       acks: acking.map((job) => toAck(job, undefined, source)),
       worker: terms.limit > 0 ? worker : '',
-    }).catch((error: unknown) => {
+    }
+    const exchanged = await exchangeOrGiveBack(source, wanted, first).catch((error: unknown) => {
       for (const job of acking) noteAckFailed(job, error)
       throw error
     })
     tellAcked(acking, exchanged.refused)
     acking = []
+    first = undefined
     const claimed = toClaimedJobs(source, new Settler(source), exchanged)
     await giveBackIfClosed(source, claimed)
     const jobs = await onlyFitting(source, claimed, signal)

@@ -14,7 +14,7 @@ type Jobs = { mail: string }
 /** Sooner than the deadline of calls, which is a minute. */
 const SOON = { timeout: 20_000 }
 
-type Deadline = '1m' | '300ms'
+type Deadline = '1m' | '1s' | '300ms'
 
 /** Partition 2 of 4 can be silenced; `plain` is as another process has the queue. */
 function setup(deadline: Deadline = '1m') {
@@ -143,6 +143,27 @@ describe('beside a silent partition', () => {
     expect(await fresh.claim({ limit: 6 })).toHaveLength(6)
   })
 })
+
+test.each<['claim' | 'lend']>([['claim'], ['lend']])(
+  'where no partition answers %s ends before a call that was begun after it',
+  async (method) => {
+    const { queue, plain, silence } = setup('1s')
+    await enqueueEach(plain)
+    await queue.inspect()
+    silence.of = () => true
+    const ended: string[] = []
+    const end = async (name: string, asked: Promise<unknown>): Promise<void> => {
+      await asked.catch(() => undefined)
+      ended.push(name)
+    }
+
+    const claiming = end(method, queue[method]())
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    await Promise.all([claiming, end('find', queue.jobs.find('1'))])
+
+    expect(ended).toEqual([method, 'find'])
+  },
+)
 
 test('a list of which one partition has refused all, and another may have some, is told as ambiguous', async () => {
   const { queue, plain, silence, silenceKeys } = setup('300ms')

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import { DriverError } from './errors.ts'
 import { type AskedAll, InTurn, PATIENCE_MS } from './in-turn.ts'
 
+const DEADLINE_MS = 5000
+
 interface Answer {
   readonly promise: Promise<string>
   give(told: string): void
@@ -17,7 +19,7 @@ function answer(): Answer {
 
 /** Asks three parts, of which `b` is silent; `enough` are wanted. */
 function setup(enough: number) {
-  const inTurn = new InTurn(['a', 'b', 'c'])
+  const inTurn = new InTurn(['a', 'b', 'c'], DEADLINE_MS)
   const silent = answer()
   const asked: string[] = []
   const taken: string[] = []
@@ -87,7 +89,7 @@ test('a silent part is left alone, and asked no more, by one who comes again whe
 })
 
 test('a part that is slow each time is waited for the next time by one who comes again', async () => {
-  const inTurn = new InTurn(['quick', 'slow'])
+  const inTurn = new InTurn(['quick', 'slow'], DEADLINE_MS)
   const { silent, taken, late } = setup(9)
   const ask = (slow: Promise<string>): Promise<AskedAll> =>
     inTurn.askAll(['quick', 'slow'], {
@@ -111,7 +113,7 @@ test('a part that is slow each time is waited for the next time by one who comes
 async function askTwo(ask: (part: string) => Promise<string>, comesAgain: boolean) {
   const taken: string[] = []
   const parts = ['a', 'b']
-  const { failures, isWhole } = await new InTurn(parts).askAll(parts, {
+  const { failures, isWhole } = await new InTurn(parts, DEADLINE_MS).askAll(parts, {
     ask,
     take: (told) => void taken.push(told),
     giveBack: async () => undefined,
@@ -146,4 +148,37 @@ test('one who comes again is told where none has answered', async () => {
   const { failures } = await askTwo(() => Promise.reject(away), true)
 
   expect(failures).toEqual([away, away])
+})
+
+/** Asks many parts, of which only the first ones answer. */
+async function askSilent(answeredFirst: number) {
+  const parts = Array.from({ length: 40 }, (_, at) => at)
+  const deadlines: number[] = []
+  const ask = (part: number, by: number): Promise<number> => {
+    deadlines.push(by)
+    if (part < answeredFirst) return Promise.resolve(part)
+    return new Promise((_, reject) => setTimeout(reject, by - performance.now(), away))
+  }
+  const asked = await new InTurn(parts, 300).askAll(parts, {
+    ask,
+    take: () => new Promise((resolve) => setTimeout(resolve, 2)),
+    giveBack: async () => undefined,
+    hasEnough: () => false,
+  })
+  return { ...asked, deadlines }
+}
+
+test('parts that are silent have one deadline, and none is asked once it is over', async () => {
+  const { failures, isWhole, deadlines } = await askSilent(0)
+
+  expect(new Set(deadlines).size).toBe(1)
+  expect(deadlines.length).toBeLessThan(40)
+  expect([failures.length, isWhole]).toEqual([deadlines.length, false])
+})
+
+test('the deadline begins anew with each part that answers', async () => {
+  const { deadlines } = await askSilent(3)
+
+  expect(new Set(deadlines.slice(0, 4)).size).toBe(4)
+  expect(new Set(deadlines).size).toBe(4)
 })

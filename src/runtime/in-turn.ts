@@ -1,19 +1,21 @@
 // Parts that are asked one after the other, each time beginning with another one. One that does not answer soon is left to itself,
 // and the next one is asked: what others have given is held meanwhile by a lease that runs. Until it has answered it comes last.
+// All have one deadline, which begins anew with each answer: a server that is away is not waited for once for each part.
 
 import { within } from './in-time.ts'
 import { isOutage } from './outage.ts'
 
-/** How long one that does not answer is waited for while others might. */
+/** How long one that does not answer is waited for while others might; where the deadline is short, a part of that. */
 export const PATIENCE_MS = 500
-/** Where one is silent, others on its node are, too. */
-const LATER_PATIENCE_MS = 100
+const PATIENCES_A_DEADLINE = 4
+/** Where one is silent, others on its node are, too: these are waited for as much less long. */
+const LATER_PATIENCES = 5
 /** When to ask again at the latest where some were silent: nobody tells that they answer again. */
 export const SILENT_RECHECK_MS = 1000
 
 export interface Asking<Part, Told> {
-  /** Null: it need not be asked, or not any more. */
-  ask(part: Part): Promise<Told> | null
+  /** Settles `by` then. Null: it need not be asked, or not any more. */
+  ask(part: Part, by: number): Promise<Told> | null
   take(told: Told): void | Promise<void>
   /** For what is told when nobody waits for it any more. */
   giveBack(late: Told): Promise<unknown>
@@ -34,6 +36,8 @@ export interface AskedAll {
 }
 
 interface Round {
+  /** When all that is asked settles at the latest. */
+  by: number
   isOver: boolean
   hasAnswer: boolean
   readonly failures: unknown[]
@@ -41,13 +45,15 @@ interface Round {
 
 export class InTurn<Part> {
   readonly #parts: readonly Part[]
+  readonly #deadlineMs: number
   readonly #silent = new Set<Part>()
   /** How long the last answer of each took. */
   readonly #tookMs = new Map<Part, number>()
   #turn: number
 
-  constructor(parts: readonly Part[]) {
+  constructor(parts: readonly Part[], deadlineMs: number) {
     this.#parts = parts
+    this.#deadlineMs = deadlineMs
     this.#turn = Math.floor(Math.random() * parts.length)
   }
 
@@ -62,16 +68,21 @@ export class InTurn<Part> {
 
   /** Resolves when all have answered, or there is enough; for one who comes again also when the others are silent. */
   async askAll<Told>(parts: readonly Part[], asking: Asking<Part, Told>): Promise<AskedAll> {
-    const round: Round = { isOver: false, hasAnswer: false, failures: [] }
+    const round: Round = { by: this.#newDeadline(), isOver: false, hasAnswer: false, failures: [] }
     const underWay = new Set<Promise<void>>()
     const isBesideOthers = (): boolean => asking.comesAgain === true && round.hasAnswer
     let isWhole = true
-    let patienceMs = PATIENCE_MS
+    const firstPatienceMs = Math.min(PATIENCE_MS, this.#deadlineMs / PATIENCES_A_DEADLINE)
+    let patienceMs = firstPatienceMs
     for (const part of parts) {
+      if (performance.now() >= round.by) {
+        isWhole = false
+        break
+      }
       const isSilent = this.#silent.has(part)
       const isLeft = isSilent && (asking.hasEnough() || isBesideOthers())
       if (isLeft) isWhole = false
-      const answer = isLeft ? null : asking.ask(part)
+      const answer = isLeft ? null : asking.ask(part, round.by)
       if (answer === null) continue
       const taking = this.#take(part, answer, asking, round)
       underWay.add(taking)
@@ -79,7 +90,7 @@ export class InTurn<Part> {
       // Those that are silent are asked at once.
       if (isSilent || (await isSoon(taking, patienceMs))) continue
       this.#silent.add(part)
-      patienceMs = LATER_PATIENCE_MS
+      patienceMs = firstPatienceMs / LATER_PATIENCES
     }
     while (underWay.size > 0 && !asking.hasEnough()) {
       const next = Promise.race(underWay)
@@ -90,6 +101,10 @@ export class InTurn<Part> {
     round.isOver = true
     const failures = isBesideOthers() ? round.failures.filter((error) => !isOutage(error)) : round.failures
     return { failures, isWhole: isWhole && underWay.size + round.failures.length === 0 }
+  }
+
+  #newDeadline(): number {
+    return performance.now() + this.#deadlineMs
   }
 
   /** Never rejects. */
@@ -105,6 +120,7 @@ export class InTurn<Part> {
       round.hasAnswer = true
       this.#tookMs.set(part, performance.now() - askedAt)
       await (round.isOver ? asking.giveBack(told) : asking.take(told))
+      round.by = this.#newDeadline()
     } catch (error) {
       this.#tookMs.delete(part)
       if (!round.isOver) round.failures.push(error)

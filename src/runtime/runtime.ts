@@ -19,7 +19,7 @@ import { unitPrefix } from './keys.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import { Mailbox } from './mailbox.ts'
 import { closed, Runner } from './runner.ts'
-import { isPassing, toPeriluneError } from './script-errors.ts'
+import { toLastError } from './script-errors.ts'
 import { Server } from './server.ts'
 import { ServerClock } from './server-clock.ts'
 import { Subscriptions } from './subscriptions.ts'
@@ -29,6 +29,8 @@ import { Wakes } from './wake.ts'
 const CLOSING_MS = 1000
 /** So long what is at work may still end by itself; then there is time left to give the rest back. */
 export const LAST_WORK_MS = 500
+
+const LOAD = { script: { name: 'SCRIPT LOAD' }, lines: [] } as const
 
 /** Ends something when the instance closes. */
 type End = () => Promise<unknown> | void
@@ -86,8 +88,7 @@ export class Runtime {
     try {
       await this.runner.driver.load(script)
     } catch (error) {
-      const isRefusal = error instanceof ServerReplyError && !isPassing(error)
-      throw isRefusal ? toPeriluneError(error, { script: { name: 'SCRIPT LOAD' }, lines: [] }) : error
+      throw error instanceof ServerReplyError ? toLastError(error, LOAD) : error
     }
   }
 

@@ -42,11 +42,14 @@ export function toDeadlineError(error: ServerReplyError, operation: AnyOperation
   return new DriverError('busy', problem, { cause: error })
 }
 
+/** What is told of a reply after which nothing is tried again. */
+export function toLastError(error: ServerReplyError, operation: AnyOperation): PeriluneError {
+  return isPassing(error) ? toDeadlineError(error, operation) : toPeriluneError(error, operation)
+}
+
 /** What kept a process from listening to a channel. */
 export function toListenError(error: unknown): unknown {
-  if (error instanceof ServerReplyError) {
-    return isPassing(error) ? toDeadlineError(error, SUBSCRIBE) : toPeriluneError(error, SUBSCRIBE)
-  }
+  if (error instanceof ServerReplyError) return toLastError(error, SUBSCRIBE)
   if (!(error instanceof ConnectionLostError)) return error
   return new DriverError('unreachable', `subscribe: ${error.message}`, { cause: error })
 }

@@ -83,6 +83,16 @@ test('nobody who answers is unreachable, and a refusal is final', async () => {
   expect(shut.asked()).toBe(1)
 })
 
+test.each([
+  ['LOADING Redis is loading the dataset in memory', 'busy'],
+  ['BUSY Redis is busy running a script.', 'busy'],
+  ['READONLY You cannot write against a read only replica.', 'store-read-only'],
+])('a server that answers %s until the deadline is not unreachable, but %s', async (said, code) => {
+  const { server, runner } = setup([new ServerReplyError(said)])
+
+  await expect(askInTime(server, runner, 60)).rejects.toMatchObject({ code })
+})
+
 test('nobody is asked any more for an instance that is closed', async () => {
   const { server, runner, asked } = setup([new ConnectionLostError('gone', false)])
   const asking = askInTime(server, runner, 3_600_000)

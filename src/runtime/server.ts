@@ -4,7 +4,7 @@ import { type Driver, type ServerInfo, ServerReplyError } from '../driver.ts'
 import { UnsupportedServerError } from './errors.ts'
 import { inTime, rest } from './in-time.ts'
 import { closed, type Runner } from './runner.ts'
-import { isPassing, toPeriluneError } from './script-errors.ts'
+import { isPassing, toLastError } from './script-errors.ts'
 
 // Where INFO is forbidden we assume the least: no sharded channels, and a version that is new enough.
 const UNKNOWN: ServerInfo = { engine: 'other', version: '', cluster: false, shardedChannels: false }
@@ -56,8 +56,10 @@ export async function askInTime(server: Server, runner: Runner, deadlineMs: numb
     } catch (error) {
       if (runner.closed) throw closed()
       const cause = error instanceof Error ? error.cause : undefined
-      if (cause instanceof ServerReplyError && !isPassing(cause)) throw toPeriluneError(cause, INFO)
-      if (performance.now() + pauseMs >= endsAt) throw error
+      const reply = cause instanceof ServerReplyError ? cause : null
+      const isOver = performance.now() + pauseMs >= endsAt
+      if (reply !== null && (isOver || !isPassing(reply))) throw toLastError(reply, INFO)
+      if (isOver) throw error
       await rest(pauseMs, deadlines)
     }
   }
