@@ -22,7 +22,7 @@ export function autocompletePart(sides: Sides): Part {
     ],
     looks: [() => suggest(sides, url), () => suggest(sides, url), () => inspect(sides, url)],
     contents: async (redis, called) => {
-      const index = redis.autocomplete<unknown>(called)
+      const index = redis.autocomplete(called)
       const asked = ['', ...QUERIES].map((query) => index.suggest(query, { limit: 100, fuzzy: true }))
       return [await index.inspect(), await Promise.all(asked)]
     },
@@ -43,7 +43,7 @@ async function add(sides: Sides, url: string): Promise<void> {
   const entries = Array.from({ length: 1 + sides.dice.upTo(4) }, () => drawEntry(sides))
   await sides.same(
     `add ${JSON.stringify(entries)}`,
-    () => sides.redis.autocomplete<unknown>(sides.name).addMany(entries),
+    () => sides.redis.autocomplete(sides.name).addMany(entries),
     () => sides.http.post(`${url}/entries`, { entries }),
   )
 }
@@ -62,7 +62,7 @@ async function addWrongly(sides: Sides, url: string): Promise<void> {
   const entries = [{ text: 'Oslo' }, wrong]
   await sides.same(
     `add ${JSON.stringify(wrong).slice(0, 60)}`,
-    () => sides.redis.autocomplete<unknown>(sides.name).addMany(entries as NewEntry<unknown>[]),
+    () => sides.redis.autocomplete(sides.name).addMany(entries as NewEntry<unknown>[]),
     () => sides.http.post(`${url}/entries`, { entries }),
   )
 }

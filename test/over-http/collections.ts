@@ -57,7 +57,7 @@ function open(
   kind: CollectionKind,
   bounds: Bounds = {},
 ): CollectionList<unknown> {
-  return redis.collection(name, { kind, ...bounds } as never) as unknown as CollectionList<unknown>
+  return redis.collection(name, { kind, ...bounds } as never)
 }
 
 /** Sets and hashes have none: so that they can be compared they get one. */

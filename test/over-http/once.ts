@@ -22,7 +22,7 @@ interface World {
 }
 
 export function oncePart(sides: Sides): Part {
-  const once = sides.redis.once<unknown>(sides.name, OPTIONS)
+  const once = sides.redis.once(sides.name, OPTIONS)
   const never = { key: KEYS[0] as string, here: 1, there: 1, attempt: null }
   const world: World = { sides, once, begun: [never] }
   return {
@@ -38,8 +38,7 @@ export function oncePart(sides: Sides): Part {
       () => clear(world),
     ],
     looks: [() => inspect(world), () => find(world)],
-    contents: async (redis, called) =>
-      Promise.all(KEYS.map(async (key) => redis.once<unknown>(called).inspect(key))),
+    contents: async (redis, called) => Promise.all(KEYS.map(async (key) => redis.once(called).inspect(key))),
   }
 }
 

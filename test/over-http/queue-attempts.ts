@@ -119,7 +119,7 @@ async function release(world: QueueWorld): Promise<void> {
 export function drawNext(world: QueueWorld): Pair<NextJob> {
   const { here, there } = drawJob(world)
   const trace = 'trace of the next'
-  return { here: { ...here, trace }, there: { ...there, trace } } as Pair<NextJob>
+  return { here: { ...here, trace }, there: { ...there, trace } }
 }
 
 async function advance(world: QueueWorld): Promise<void> {

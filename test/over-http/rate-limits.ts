@@ -168,7 +168,7 @@ async function inspect(world: World): Promise<void> {
 }
 
 function queryOf(terms: object): Query {
-  return 'limits' in terms ? { limits: JSON.stringify(terms.limits) } : ({ ...terms } as Query)
+  return 'limits' in terms ? { limits: JSON.stringify(terms.limits) } : { ...terms }
 }
 
 async function takeWrongly(world: World): Promise<void> {

@@ -7,5 +7,5 @@ const ROOT = join(import.meta.dirname, '../..')
 
 test.each(MENDS)('the mend can be taken back where it stands: $fault', ({ file, now, own }) => {
   expect(readFileSync(join(ROOT, file), 'utf8').split(now)).toHaveLength(2)
-  for (const test of own) expect(readFileSync(join(ROOT, test), 'utf8')).not.toBe('')
+  for (const path of own) expect(readFileSync(join(ROOT, path), 'utf8')).not.toBe('')
 })
