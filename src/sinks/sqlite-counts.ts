@@ -67,8 +67,9 @@ export const SQLITE_COUNTS: CountDialect = {
       LEFT JOIN ${tableOf(place)} t ON t.${name(place.id)} = asked.value
       LEFT JOIN ${SQLITE_REFUSED.in(place.found.schema)} r ON r.counters = ? AND r.id = asked.value
       LEFT JOIN (SELECT CAST(e.${name(events.id)} AS TEXT) AS id, ${sumOf(events, 'pending')}
-        FROM ${tableOf(events)} e WHERE ${own(events)} AND e.rowid > ${reachedIn(place.found.schema)} GROUP BY 1) w ON w.id = asked.value`,
-    values: [JSON.stringify(ids), counters, counters, counters, counters],
+        FROM ${tableOf(events)} e WHERE ${own(events)} AND e.rowid > ${reachedIn(place.found.schema)}
+          AND e.${name(events.id)} IN (SELECT value FROM json_each(?)) GROUP BY 1) w ON w.id = asked.value`,
+    values: [JSON.stringify(ids), counters, counters, counters, counters, JSON.stringify(ids)],
   }),
   waiting: (schema, events, counters, _hint, most) => ({
     sql: `SELECT (SELECT COUNT(*) FROM (${waitingRows(schema, events)})) AS waiting,

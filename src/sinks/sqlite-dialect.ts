@@ -53,8 +53,8 @@ export const SQLITE: Dialect = {
   isCount: (type) => /INT/i.test(type),
   isWhole: (type) => /INT/i.test(type),
   isTime: () => true,
-  // Other types would make numbers of ids, and `1.0` of `1`.
-  isId: ({ type }) => /INT|CHAR|CLOB|TEXT|BLOB|UUID|^$/i.test(type),
+  // Other types would make numbers of ids, and `1.0` of `1`. Where there is none, 7 and '7' would be two.
+  isId: ({ type }) => /INT|CHAR|CLOB|TEXT|UUID/i.test(type),
   ids: 'INTEGER, TEXT or UUID',
   misfit,
   meaningOf,
@@ -150,7 +150,7 @@ function sum(left: string, right: string): string {
 
 function misfit(id: string, { type }: Column): string | undefined {
   if (/INT/i.test(type)) return integerMisfit(id, -(2n ** 63n), 2n ** 63n - 1n)
-  return /UUID/i.test(type) && !/CHAR|CLOB|TEXT|BLOB/i.test(type) ? uuidMisfit(id) : undefined
+  return /UUID/i.test(type) && !/CHAR|CLOB|TEXT/i.test(type) ? uuidMisfit(id) : undefined
 }
 
 function name(plain: string): string {

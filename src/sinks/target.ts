@@ -60,7 +60,8 @@ function checkInserts(columns: ReadonlyMap<string, Column>, { table, id, value }
 export function checkIdColumn({ dialect }: SqlAccess, table: string, column: Column): void {
   if (column.flaw !== null) throw misconfigured(`the table ${table} ${column.flaw}`)
   if (dialect.isId(column)) return
-  const type = column.charset === null ? column.type : `${column.type} in ${column.charset}`
+  const own = column.type === '' ? 'of no type' : column.type
+  const type = column.charset === null ? own : `${own} in ${column.charset}`
   throw misconfigured(`the column ${column.name} of ${table} is ${type}, and ids must be ${dialect.ids}`)
 }
 

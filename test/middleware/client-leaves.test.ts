@@ -4,7 +4,7 @@ import { once as event } from 'node:events'
 import { createServer, request, type RequestListener, type Server } from 'node:http'
 import { connect } from 'node:http2'
 import { createRequire } from 'node:module'
-import type { AddressInfo, Socket } from 'node:net'
+import { type AddressInfo, connect as connectTo, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { randomUUID } from 'node:crypto'
@@ -111,7 +111,7 @@ async function startHono({ limiter, once, cache, ran }: Given): Promise<Server> 
 async function started(start: Start) {
   const { redis, once: real } = setup()
   const [left, runs] = [new Left(), [] as boolean[]]
-  const places = redis.rateLimit(real.name, { algorithm: 'concurrency', limit: 1, lease: '1h' })
+  const places = redis.rateLimit(real.name, { algorithm: 'concurrency', limit: 3, lease: '1h' })
   const kept = redis.cache<KeptResponse>(randomUUID(), { maxLoad: '1h' })
   const cache = Object.create(kept) as typeof kept
   cache.serve = (...args) => left.after(() => kept.serve(...args))
@@ -147,6 +147,13 @@ async function ask({ port, left }: { port: number; left: Left }, method: 'GET' |
 function again(port: number, method: 'GET' | 'POST', path: string): Promise<Response> {
   const body = method === 'POST' ? { body: '{}' } : {}
   return fetch(`http://127.0.0.1:${port}${path}`, { method, headers: ORDER, ...body })
+}
+
+/** Sends requests at once, on one connection. */
+function askAtOnce(port: number, paths: readonly string[]): Socket {
+  const socket = connectTo(port, '127.0.0.1')
+  socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`).join(''))
+  return socket
 }
 
 const frameworks: [string, Start][] = [
@@ -188,6 +195,22 @@ describe.each(frameworks)('%s: a client that leaves while the store is asked', (
     expect(await (await again(port, 'GET', '/products')).text()).toBe('ab')
   })
 })
+
+describe.each(frameworks)(
+  '%s: a client that leaves while its requests wait behind another one',
+  (_, start) => {
+    test('keeps no place of a concurrency limit', async () => {
+      const { port, places, runs, left } = await started(start)
+      const socket = askAtOnce(port, ['/limited', '/limited', '/limited'])
+      await left.asked
+
+      socket.destroy()
+
+      await expect.poll(() => runs.length).toBe(3)
+      await expect.poll(async () => (await places.inspect('ada')).held).toEqual([])
+    })
+  },
+)
 
 test('Fastify over HTTP/2: a client that leaves while the store is asked keeps no place', async () => {
   const { redis, once: named } = setup()

@@ -1,5 +1,7 @@
 // What rows that are counted promise to those who show them, on each database.
 import { describe, expect, test } from 'vitest'
+import type { Column } from '../../src/sinks/dialect.ts'
+import { SQLITE_COUNTS } from '../../src/sinks/sqlite-counts.ts'
 import {
   backlog,
   makeVotes,
@@ -12,7 +14,7 @@ import {
   VOTES,
   voteFor,
 } from './counts-fixture.ts'
-import { patiently, stored } from './fixture.ts'
+import { ITEMS, patiently, stored } from './fixture.ts'
 import { openMariadb, openSqlite } from './places.ts'
 
 const openPostgres = postgresAlone()
@@ -249,4 +251,36 @@ describe.each([
     expect(() => place.events({ ...VOTES, target: undefined } as never)).toThrow('target must be an object')
     expect(() => place.events({ ...VOTES, target: { table: '?' } })).toThrow('target.table must be a plain')
   })
+})
+
+test('SQLite reads no other rows that wait than those that are asked for, where their column has an index', async () => {
+  const place = await openSqlite()
+  await makeVotes(place)
+  await place.events(VOTES).prepare()
+  await place.run('CREATE INDEX votes_item ON votes (item)')
+  const found = { schema: 'main', location: '' }
+  const idColumn = {} as Column
+  const target = { ...ITEMS, id: 'id', missing: 'create' as const, isNumbered: false, idColumn }
+  const { sql, values } = SQLITE_COUNTS.values(
+    { ...target, found: { ...found, name: 'items' } },
+    {
+      ...SQLITE_COUNTS.eventsOf(VOTES),
+      found: { ...found, name: 'votes' },
+      idColumn,
+      isMarkedFromZero: false,
+      stamped: [],
+    },
+    'test:votes',
+    ['1'],
+    '0',
+  )
+
+  const plan = place
+    .open()
+    .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+    .all(...values) as { detail: string }[]
+
+  expect(plan.map(({ detail }) => detail)).toContainEqual(
+    expect.stringMatching(/^SEARCH e USING INDEX votes_item \(item=\? AND rowid>\?\)$/),
+  )
 })

@@ -59,8 +59,14 @@ test.each([
   await expectRefusal(await openMariadb(), type, `${told}, and ids must be ${TEXTS}`)
 })
 
-test.each(['REAL', 'NUMERIC', 'DATE'])('SQLite refuses ids of %s', async (type) => {
-  await expectRefusal(await openSqlite(), type, `${type}, and ids must be INTEGER, TEXT or UUID`)
+test.each([
+  ['REAL', 'REAL'],
+  ['NUMERIC', 'NUMERIC'],
+  ['DATE', 'DATE'],
+  ['BLOB', 'BLOB'],
+  ['', 'of no type'],
+])("SQLite refuses ids of '%s'", async (type, told) => {
+  await expectRefusal(await openSqlite(), type, `${told}, and ids must be INTEGER, TEXT or UUID`)
 })
 
 const [ONE, TWO] = ['0190163d-8694-739b-aea5-966c26f8ad91', 'f190163d-8694-739b-aea5-966c26f8ad92']
