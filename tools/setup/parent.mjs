@@ -1,7 +1,7 @@
 // Started by npm, a process has no reason to outlive it. npm passes on the signals that it gets, but can say nothing when it
 // is killed, or when a shell stands between that passes nothing on.
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 
 const LOOK_MS = 200
@@ -10,7 +10,7 @@ const LOOK_MS = 200
 export function endWithNpm() {
   if (process.env.npm_lifecycle_event === undefined) return
   const parent = process.ppid
-  if (!mayBeNpm(parent)) end()
+  if (isLeft(parent)) end()
   const timer = setInterval(() => {
     if (process.ppid === parent) return
     clearInterval(timer)
@@ -20,16 +20,23 @@ export function endWithNpm() {
 }
 
 function end() {
+  process.stderr.write('npm, which started this process, has ended: ending as well\n')
   process.kill(process.pid, 'SIGTERM')
 }
 
-/** False where npm was gone before this process could look, and another one became the parent. Only Linux can tell. */
-function mayBeNpm(parent) {
+/**
+ * Whether npm was gone before this process could look, and another one became the parent. Only Linux can tell: the parent is no npm, and
+ * whoever led the group of processes has ended, as npm does in a terminal.
+ */
+function isLeft(parent) {
   try {
     const command = readFileSync(`/proc/${parent}/cmdline`, 'utf8')
-    // Its shell has our command on its line.
-    return /npm|yarn|bun/.test(command) || command.includes(basename(process.argv[1] ?? ''))
+    // The shell of npm has our command on its line.
+    if (/npm|yarn|bun/.test(command) || command.includes(basename(process.argv[1] ?? ''))) return false
+    const status = readFileSync('/proc/self/stat', 'utf8')
+    const [, , group] = status.slice(status.lastIndexOf(')') + 2).split(' ')
+    return !existsSync(`/proc/${group}`)
   } catch {
-    return true
+    return false
   }
 }
