@@ -182,3 +182,29 @@ test('the deadline begins anew with each part that answers', async () => {
   expect(new Set(deadlines.slice(0, 4)).size).toBe(4)
   expect(new Set(deadlines).size).toBe(4)
 })
+
+test('a process that stood still for the whole deadline asks the others all the same', async () => {
+  const parts = ['quick', 'slow', 'last']
+  const asked: string[] = []
+  const standStill = (): void => {
+    const until = performance.now() + 500
+    while (performance.now() < until);
+  }
+  const ask = (part: string): Promise<string> => {
+    asked.push(part)
+    if (part !== 'slow') return Promise.resolve(part)
+    // While it is waited for, before the next one is asked.
+    setTimeout(standStill, 20)
+    return new Promise((resolve) => setTimeout(() => resolve(part), 150))
+  }
+
+  const { failures, isWhole } = await new InTurn(parts, 300).askAll(parts, {
+    ask,
+    take: () => undefined,
+    giveBack: async () => undefined,
+    hasEnough: () => false,
+  })
+
+  expect(asked).toEqual(parts)
+  expect([failures, isWhole]).toEqual([[], true])
+})

@@ -75,7 +75,7 @@ export class InTurn<Part> {
     const firstPatienceMs = Math.min(PATIENCE_MS, this.#deadlineMs / PATIENCES_A_DEADLINE)
     let patienceMs = firstPatienceMs
     for (const part of parts) {
-      if (performance.now() >= round.by) {
+      if (!(await this.#hasTime(asking, round, underWay))) {
         isWhole = false
         break
       }
@@ -101,6 +101,19 @@ export class InTurn<Part> {
     round.isOver = true
     const failures = isBesideOthers() ? round.failures.filter((error) => !isOutage(error)) : round.failures
     return { failures, isWhole: isWhole && underWay.size + round.failures.length === 0 }
+  }
+
+  /** Whether there is time to ask another one. Silence alone uses it up: a process that stood still has answers to read first. */
+  async #hasTime<Told>(
+    asking: Asking<Part, Told>,
+    round: Round,
+    underWay: ReadonlySet<Promise<void>>,
+  ): Promise<boolean> {
+    if (performance.now() < round.by) return true
+    if (asking.hasEnough()) return false
+    await Promise.all(underWay)
+    if (round.failures.length === 0) round.by = this.#newDeadline()
+    return performance.now() < round.by
   }
 
   #newDeadline(): number {
