@@ -54,8 +54,7 @@ if queue.partitions ~= partitions then
 end
 local settings = parse_settings(queue.settings)
 settings.rate_burst = read_burst(meta, 'burst', settings)
-local before = rate_of(settings)
-local resumes = paused == 0 and settings.paused
+local before, resumes = rate_of(settings), paused == 0 and settings.paused
 if paused >= 0 then
   settings.paused = paused == 1
 end
@@ -77,6 +76,7 @@ if queue.began_us > 0 or text ~= format_settings(parse_settings()) then
     -- A queue that is paused spawns no recurring jobs.
     note_due(queue, now_ms)
   end
+  redis.call('HSET', meta, 'codec', codec) -- as it is; see shared/queue/keep-burst
   keep_burst(meta, 'burst', settings)
   redis.call('HSET', meta, 'settings', text)
   queue.arrival_us = arrival_by(settings, queue.arrival_us, before, now_us)

@@ -16358,7 +16358,7 @@ export type ConfigureGroupAnswer =
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
   script: {
     name: 'queue/configure-group',
-    sha1: 'e3584817468ad7552768d40176c8173ee14272ec',
+    sha1: '4c6a1605c4f5e4c9e77e9717c65e0dc2d60f598f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -16436,7 +16436,7 @@ local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 -- Its burst stands beside it; see shared/queue/burst.
 
 -- Changes to bursts; see shared/queue/burst. They come before the settings: to remove one may be refused, and a queue that goes on by its
--- settings is to know what is due.
+-- settings is to know what is due. Before them something is written that a server out of memory refuses: behind a removal it takes all.
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -17192,7 +17192,7 @@ export type ConfigureAnswer =
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
   script: {
     name: 'queue/configure',
-    sha1: 'cbe2cd22466aecabdfbf443fe3de49a906dc5827',
+    sha1: '7bd82015745ee5237863af3b0f821196bcd4de33',
     reads: false,
     bytes: false,
     source: `--[[
@@ -17267,7 +17267,7 @@ local QUEUE_LAYOUT, APART_LAYOUT = '1', '2'
 -- saved up is used up, and no more.
 
 -- Changes to bursts; see shared/queue/burst. They come before the settings: to remove one may be refused, and a queue that goes on by its
--- settings is to know what is due.
+-- settings is to know what is due. Before them something is written that a server out of memory refuses: behind a removal it takes all.
 
 -- A queue that does not exist yet has began_us 0 and takes the caller's codec.
 local function open_queue(meta, codec, caller)
@@ -17388,8 +17388,7 @@ local function rate_of(settings)
     rate_burst = settings.rate_burst,
   }
 end
-local before = rate_of(settings)
-local resumes = paused == 0 and settings.paused
+local before, resumes = rate_of(settings), paused == 0 and settings.paused
 if paused >= 0 then
   settings.paused = paused == 1
 end
@@ -17448,6 +17447,7 @@ local function note_due(queue, due_ms)
 end
     note_due(queue, now_ms)
   end
+  redis.call('HSET', meta, 'codec', codec) -- as it is; see shared/queue/keep-burst
 -- Answers by how many fields there are more.
 local function keep_burst(hash, field, rate)
   if rate.rate_limit == 0 or rate.rate_burst == 0 then
@@ -17782,16 +17782,16 @@ return {
     [185, 'lua/queue/configure.lua', 56],
     [186, 'lua/shared/queue/rate.lua', 22],
     [194, 'lua/queue/configure.lua', 57],
-    [199, 'lua/shared/queue/pick.lua', 1],
-    [203, 'lua/queue/configure.lua', 62],
-    [211, 'lua/shared/clock.lua', 1],
-    [217, 'lua/queue/configure.lua', 70],
-    [219, 'lua/shared/queue/settings.lua', 19],
-    [230, 'lua/queue/configure.lua', 72],
-    [233, 'lua/shared/queue/save.lua', 3],
-    [244, 'lua/queue/configure.lua', 75],
-    [247, 'lua/shared/queue/note-due.lua', 4],
-    [252, 'lua/queue/configure.lua', 78],
+    [198, 'lua/shared/queue/pick.lua', 1],
+    [202, 'lua/queue/configure.lua', 61],
+    [210, 'lua/shared/clock.lua', 1],
+    [216, 'lua/queue/configure.lua', 69],
+    [218, 'lua/shared/queue/settings.lua', 19],
+    [229, 'lua/queue/configure.lua', 71],
+    [232, 'lua/shared/queue/save.lua', 3],
+    [243, 'lua/queue/configure.lua', 74],
+    [246, 'lua/shared/queue/note-due.lua', 4],
+    [251, 'lua/queue/configure.lua', 77],
     [254, 'lua/shared/queue/keep-burst.lua', 4],
     [262, 'lua/queue/configure.lua', 80],
     [264, 'lua/shared/queue/rate.lua', 31],

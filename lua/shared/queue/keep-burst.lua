@@ -1,5 +1,5 @@
 -- Changes to bursts; see shared/queue/burst. They come before the settings: to remove one may be refused, and a queue that goes on by its
--- settings is to know what is due.
+-- settings is to know what is due. Before them something is written that a server out of memory refuses: behind a removal it takes all.
 
 -- Answers by how many fields there are more.
 local function keep_burst(hash, field, rate)
