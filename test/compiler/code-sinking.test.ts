@@ -86,6 +86,19 @@ describe('stays', () => {
     expect(sunk(above, ...inner, ...text)).toEqual([above, text[0], ...inner, ...text.slice(1)])
   })
 
+  test('what would read the function that it would go into, for it has the name of one before', () => {
+    const text = [
+      'local name = tostring(ARGV[1])',
+      'local function read()',
+      '  return name',
+      'end',
+      'local function name()',
+      '  return read()',
+      'end return name()',
+    ]
+    expect(sunk(...text)).toEqual(text)
+  })
+
   test('what would read another local of the same name', () => {
     const text = [
       'local name = 1',

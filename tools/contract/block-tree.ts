@@ -1,6 +1,6 @@
 // Which block of a script each of its statements and names stands in.
 
-import type { Chunk, FunctionDeclaration, Node, Statement } from 'luaparse'
+import type { Chunk, FunctionDeclaration, Identifier, Node, Statement } from 'luaparse'
 import { partsOf } from './parts.ts'
 
 export interface Block {
@@ -69,7 +69,8 @@ export class BlockTree {
 function headOf(node: Node): Pick<Block, 'kind' | 'fn' | 'locals'> {
   switch (node.type) {
     case 'FunctionDeclaration':
-      return { kind: 'function', fn: node, locals: beforeAll(node.parameters) }
+      // A local function knows its own name; that of a function that is assigned means another one inside.
+      return { kind: 'function', fn: node, locals: beforeAll([...namesOf(node), ...node.parameters]) }
     case 'ForNumericStatement':
       return { kind: 'loop', fn: null, locals: beforeAll([node.variable]) }
     case 'ForGenericStatement':
@@ -88,6 +89,9 @@ function beforeAll(variables: readonly Node[]): Block['locals'] {
 
 function localsOf(statement: Node): string[] {
   if (statement.type === 'LocalStatement') return statement.variables.map(({ name }) => name)
-  if (statement.type !== 'FunctionDeclaration' || !statement.isLocal) return []
-  return statement.identifier?.type === 'Identifier' ? [statement.identifier.name] : []
+  return statement.type === 'FunctionDeclaration' ? namesOf(statement).map(({ name }) => name) : []
+}
+
+function namesOf({ identifier, isLocal }: FunctionDeclaration): Identifier[] {
+  return isLocal && identifier?.type === 'Identifier' ? [identifier] : []
 }
