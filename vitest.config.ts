@@ -14,6 +14,7 @@ const config: ViteUserConfig = defineConfig({
     include: ['{src,server,tools,test}/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/dist/**'],
     globalSetup: ['test/servers/global.ts'],
+    setupFiles: process.env['PERILUNE_DRAWN'] === undefined ? [] : ['test/drawn.ts'],
     pool: 'forks',
     // Files keep to themselves: to load the library anew for each of them takes a quarter of the time of all.
     isolate: false,

@@ -137,7 +137,8 @@ writeFileSync('dist/' + file + '.mjs', 'console.log("service in process", proces
       'vitest.mjs',
       `import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 const args = process.argv.slice(2)
-${log("'vitest ' + args.filter((arg) => !arg.startsWith('--')).join(' ')")}
+const drawn = process.env.PERILUNE_DRAWN === undefined ? [] : ['drawn=' + process.env.PERILUNE_DRAWN]
+${log("['vitest', ...args.filter((arg) => !arg.startsWith('--')), ...drawn].join(' ')")}
 const report = args.find((arg) => arg.startsWith('--outputFile.json=')).split('=')[1]
 const file = ${JSON.stringify(join(this.#home, 'run.json'))}
 const [{ text, code }, ...later] = JSON.parse(readFileSync(file, 'utf8'))

@@ -70,6 +70,21 @@ test('a few tests that fail run again, alone, and are told by name when they pas
   expect(machine.calls().at(-1)).toMatch(/^vitest run \S*a\.test\.ts \S*b\.test\.ts$/)
 })
 
+test('what was drawn at random is drawn again when its test runs again', async () => {
+  const drawn = {
+    status: 'failed',
+    fullName: 'draws',
+    failureMessages: ['Error: Property failed after 341 tests\n{ seed: -1446294676, path: "340:1" }'],
+  }
+  const testResults = [{ name: 'project/test/a.test.ts', status: 'failed', assertionResults: [drawn] }]
+  const first = { text: { ...REPORT, numFailedTests: 1, testResults }, code: 1 }
+  const machine = setupRuns(first, { text: REPORT, code: 0 })
+
+  await machine.node('tools/test.mjs')
+
+  expect(machine.calls().at(-1)).toMatch(/^vitest run \S*a\.test\.ts drawn=-1446294676$/)
+})
+
 test.each([
   ['fails again', [failing(2), failing(2)], 2],
   ['fails with too many others', [failing(4), { text: REPORT, code: 0 }], 1],

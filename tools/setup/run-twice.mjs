@@ -18,7 +18,12 @@ export async function runTwice(words) {
   if (!isFew || failures.length !== first.failed) return first
   const files = [...new Set(failures.map(({ file }) => relative(root, file)))]
   console.log(`\n${failures.length} failed beside all others: once more, alone: ${files.join(' ')}\n`)
-  const second = await runVitest([...files, '--no-file-parallelism'])
+  // What was drawn at random is drawn again: other random values would pass.
+  const seed = failures.find((failure) => failure.seed !== null)?.seed
+  const second = await runVitest(
+    [...files, '--no-file-parallelism'],
+    seed === undefined ? {} : { PERILUNE_DRAWN: seed },
+  )
   if (second.failed > 0) return first
   for (const { file, test } of failures)
     console.log(`UNSTEADY: failed beside all others, passed alone: ${relative(root, file)} > ${test}`)

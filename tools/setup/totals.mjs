@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * What a run came to, from the runner's JSON report and its exit code. `failures` are the tests that failed, with their files; what
+ * What a run came to, from the runner's JSON report and its exit code. `failures` are the tests that failed, with their files and seeds; what
  * failed besides them (a file that could not be loaded, a crash) counts in `failed` only.
  */
 export function totals(reportFile, exitCode) {
@@ -17,7 +17,12 @@ export function totals(reportFile, exitCode) {
 function failuresOf({ name, assertionResults }) {
   return assertionResults
     .filter((test) => test.status === 'failed')
-    .map((test) => ({ file: name, test: test.fullName }))
+    .map((test) => ({ file: name, test: test.fullName, seed: seedOf(test.failureMessages ?? []) }))
+}
+
+/** With which fast-check drew what failed; null for what it did not draw. */
+function seedOf(messages) {
+  return /Property failed after \d+ tests\s+\{ seed: (-?\d+)/.exec(messages.join('\n'))?.[1] ?? null
 }
 
 /** A test file that could not be loaded, or whose hooks failed. */
