@@ -235,7 +235,7 @@ return { 'found', names }
   lines: [
     [1, 'redis/guild/complete.lua', 1],
     [12, 'redis/shared/names.lua', 1],
-    [16, 'redis/guild/complete.lua', 14],
+    [16, 'redis/guild/complete.lua', 12],
   ],
   encode(args) {
     return [
@@ -301,7 +301,7 @@ return { 'joined', redis.call('ZCARD', members) }
   lines: [
     [1, 'redis/guild/join.lua', 1],
     [10, 'redis/shared/names.lua', 1],
-    [14, 'redis/guild/join.lua', 12],
+    [14, 'redis/guild/join.lua', 10],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.names.length)

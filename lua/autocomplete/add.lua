@@ -24,27 +24,6 @@ local caller = ARGV[2] -- text: process and slot; empty: the call is not remembe
 local call = ARGV[3] -- text: number of the call in that slot
 local added, added_at = ARGV, 4 -- repeated (id:text text:text marked:text score:integer expire_ms:integer payload:bytes): marked: the folded text, with \1 before each word start but the first; expire_ms 0: never
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/calls
--- @include shared/autocomplete/index
--- @include shared/autocomplete/rights
--- @include shared/autocomplete/place
--- @include shared/autocomplete/record
--- @include shared/autocomplete/suffixes
--- @include shared/autocomplete/work
--- @include shared/autocomplete/best
--- @include shared/autocomplete/ranges
--- @include shared/autocomplete/forks
--- @include shared/autocomplete/top
--- @include shared/autocomplete/tops
--- @include shared/autocomplete/hot
--- @include shared/autocomplete/fronts
--- @include shared/autocomplete/refill
--- @include shared/autocomplete/cool
--- @include shared/autocomplete/leave
--- @include shared/autocomplete/enter
-
 local index = open_index(meta, codec, caller)
 if index.layout ~= INDEX_LAYOUT then
   return redis.error_reply('LAYOUT ' .. index.layout)

@@ -11,10 +11,6 @@ local words = KEYS[3] -- sorted set: folded text from a word start on, a zero by
 local forks = KEYS[4] -- sorted set: prefix of many words up to where they part, zero byte, number of its top
 local expiry = KEYS[5] -- sorted set: number of an entry -> when it expires, in ms
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/autocomplete/index
-
 local index = open_index(meta, '', '')
 if index.layout ~= INDEX_LAYOUT then
   return redis.error_reply('LAYOUT ' .. index.layout)

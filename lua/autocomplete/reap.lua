@@ -17,27 +17,6 @@ local forks = KEYS[8] -- sorted set: prefix of many words up to where they part,
 local query = ARGV[1] -- text: the folded query that asks for others; empty: those that expired first go first
 local fuzzy = ARGV[2] == '1' -- flag: whether it asks for those with one edit, too
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/autocomplete/index
--- @include shared/autocomplete/rights
--- @include shared/autocomplete/place
--- @include shared/autocomplete/record
--- @include shared/autocomplete/suffixes
--- @include shared/autocomplete/work
--- @include shared/autocomplete/best
--- @include shared/autocomplete/ranges
--- @include shared/autocomplete/forks
--- @include shared/autocomplete/top
--- @include shared/autocomplete/tops
--- @include shared/autocomplete/hot
--- @include shared/autocomplete/fronts
--- @include shared/autocomplete/refill
--- @include shared/autocomplete/cool
--- @include shared/autocomplete/leave
--- @include shared/autocomplete/match
--- @include shared/autocomplete/unhide
-
 local index = open_index(meta, '', '')
 if index.layout ~= INDEX_LAYOUT then
   return redis.error_reply('LAYOUT ' .. index.layout)
@@ -57,8 +36,6 @@ local now_ms = math.floor(clock_us() / 1000)
 local prefix = string.sub(query, 1, MOST_BYTES)
 local more = query ~= '' and unhide(keys, known, (match_exactly(keys, prefix, 200)), now_ms)
 if fuzzy and not more then
-  -- @include shared/autocomplete/offer-matches
-  -- @include shared/autocomplete/nearby
   more = unhide(keys, known, (match_nearby(keys, prefix)), now_ms)
 end
 if not more then

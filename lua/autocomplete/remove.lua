@@ -22,26 +22,6 @@ local caller = ARGV[1] -- text: process and slot; empty: the call is not remembe
 local call = ARGV[2] -- text: number of the call in that slot
 local gone, gone_at = ARGV, 3 -- repeated (id:text): the entries
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/calls
--- @include shared/autocomplete/index
--- @include shared/autocomplete/rights
--- @include shared/autocomplete/place
--- @include shared/autocomplete/record
--- @include shared/autocomplete/suffixes
--- @include shared/autocomplete/work
--- @include shared/autocomplete/best
--- @include shared/autocomplete/ranges
--- @include shared/autocomplete/forks
--- @include shared/autocomplete/top
--- @include shared/autocomplete/tops
--- @include shared/autocomplete/hot
--- @include shared/autocomplete/fronts
--- @include shared/autocomplete/refill
--- @include shared/autocomplete/cool
--- @include shared/autocomplete/leave
-
 local index = open_index(meta, '', caller)
 if index.layout ~= INDEX_LAYOUT then
   return redis.error_reply('LAYOUT ' .. index.layout)

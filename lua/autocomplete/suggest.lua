@@ -20,14 +20,6 @@ local query = ARGV[2] -- text: the folded query; empty: all match
 local limit = tonumber(ARGV[3] or 10) -- integer: how many are wanted, up to 100
 local fuzzy = ARGV[4] == '1' -- flag: whether the query may hold one edit
 
--- @include shared/clock
--- @include shared/autocomplete/place
--- @include shared/autocomplete/suffixes
--- @include shared/autocomplete/index
--- @include shared/autocomplete/match
--- @include shared/autocomplete/search
--- @include shared/autocomplete/show
-
 local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
 if layout and layout ~= INDEX_LAYOUT then
   return redis.error_reply('LAYOUT ' .. layout)
@@ -40,11 +32,6 @@ local prefix = string.sub(query, 1, MOST_BYTES)
 local found, fields, is_short, front = search(keys, prefix, limit)
 local exact = #found
 if fuzzy and not is_short and exact < limit then
-  -- @include shared/autocomplete/best
-  -- @include shared/autocomplete/ranges
-  -- @include shared/autocomplete/forks
-  -- @include shared/autocomplete/offer-matches
-  -- @include shared/autocomplete/nearby
   local others = {}
   for _, field in ipairs(fields) do
     others[field] = true

@@ -20,14 +20,6 @@ local waited = tonumber(ARGV[5]) -- integer: token of the load that the caller w
 local waits = ARGV[6] == '1' -- flag: whether the caller waits, and is told under its id
 local tags = ARGV[7] -- bytes: its tags and their generations, as the head has them
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/next-token
--- @include shared/cache/envelope
--- @include shared/cache/load
--- @include shared/cache/keep-load
--- @include shared/cache/layouts
-
 -- A list of those who wait that is longer takes nobody in any more: they look again by themselves.
 local LONGEST_WAITERS = 16000
 local UNTOLD_MS = 250

@@ -10,12 +10,6 @@ of keys that cannot be read, and why.
 local load, load_at = KEYS, 1 -- repeated hash: the load lease of each key
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): one for each key
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/try-open
--- @include shared/cache/load
--- @include shared/cache/keep-load
-
 local now_ms = math.floor(clock_us() / 1000)
 local found, refused = {}, {}
 for at = load_at, #load, 1 do

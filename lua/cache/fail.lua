@@ -17,13 +17,6 @@ local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] == '1' -- flag: whether the number of those who heard tells who lives
 local reason = ARGV[6] -- text: for those who waited; empty: they try themselves
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/tell
--- @include shared/cache/load
--- @include shared/cache/keep-load
--- @include shared/cache/tell-waiters
-
 local known = open_load(load)
 if known.layout ~= LOAD_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)

@@ -9,8 +9,6 @@ not the one with this token any more. Repeating the call changes nothing.
 local value = KEYS[1] -- string: the value and its head
 local token = tonumber(ARGV[1]) -- integer: token of the value
 
--- @include shared/cache/envelope
-
 local head = open_head(value)
 if head.layout ~= VALUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. head.layout)

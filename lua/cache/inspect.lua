@@ -9,11 +9,6 @@ A picture of a key. Its state is fresh, stale or absent by the server's clock, w
 local value = KEYS[1] -- string: the value and its head
 local load = KEYS[2] -- hash: the load lease
 
--- @include shared/clock
--- @include shared/cache/envelope
--- @include shared/cache/load
--- @include shared/cache/layouts
-
 local head = open_head(value)
 local known = open_load(load)
 local unknown = unknown_layout(head, known)

@@ -9,11 +9,6 @@ local generation = KEYS[1] -- string: the newest generation of the tag
 local channel = ARGV[1] -- text: begins the channel of the levels
 local sharded = ARGV[2] == '1' -- flag: whether it is a sharded channel
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/next-token
--- @include shared/cache/tell-levels
-
 -- Longer than any value with tags lives; without its key a tag has generation 0 again.
 local TAG_KEPT_MS = '5184000000'
 

@@ -10,15 +10,6 @@ local load = KEYS[2] -- hash: the load lease
 local channel = ARGV[1] -- text: begins the channel of the levels
 local sharded = ARGV[2] == '1' -- flag: whether it is a sharded channel
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/cache/envelope
--- @include shared/cache/load
--- @include shared/cache/keep-load
--- @include shared/cache/layouts
--- @include shared/cache/revoke
--- @include shared/cache/tell-levels
-
 local head = open_head(value)
 local known = open_load(load)
 local unknown = unknown_layout(head, known)

@@ -21,20 +21,6 @@ local counted = ARGV[10] == '1' -- flag: whether the number of those who heard t
 local tags = ARGV[11] -- bytes: its tags and their generations, as the head has them
 local payload = ARGV[12] -- bytes: the payload
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/calls
--- @include shared/next-token
--- @include shared/tell
--- @include shared/cache/envelope
--- @include shared/cache/keep-value
--- @include shared/cache/load
--- @include shared/cache/keep-load
--- @include shared/cache/layouts
--- @include shared/cache/tell-waiters
--- @include shared/cache/tell-levels
--- @include shared/cache/revoke
-
 local head = open_head(value)
 local known = open_load(load)
 local unknown = unknown_layout(head, known)

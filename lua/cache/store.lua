@@ -24,18 +24,6 @@ local counted = ARGV[10] == '1' -- flag: whether the number of those who heard t
 local tags = ARGV[11] -- bytes: its tags and their generations before the load, as the head has them
 local payload = ARGV[12] -- bytes: the payload
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/behind
--- @include shared/tell
--- @include shared/cache/envelope
--- @include shared/cache/keep-value
--- @include shared/cache/load
--- @include shared/cache/layouts
--- @include shared/cache/tell-waiters
--- @include shared/cache/tell-levels
--- @include shared/cache/close-load
-
 local how = { channel = channel, sharded = sharded, counted = counted }
 local head = open_head(value)
 local known = open_load(load)

@@ -10,8 +10,6 @@ local meta = KEYS[1] -- hash: layout of the catalog
 local documents = KEYS[2] -- hash: name -> '<version> <document>'
 local name = ARGV[1] -- text: the name
 
--- @include shared/catalog
-
 if not knows_layout(meta) then
   return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
 end

@@ -12,8 +12,6 @@ local documents = KEYS[3] -- hash: name -> '<version> <document>'
 local after = ARGV[1] -- text: names behind this one; empty: from the first
 local limit = tonumber(ARGV[2]) -- integer: names to list at most
 
--- @include shared/catalog
-
 -- Documents may be large, so nobody reads many more bytes than these at once.
 local ENOUGH_BYTES = 1048576
 local CHUNK = 20

@@ -11,10 +11,6 @@ local documents = KEYS[3] -- hash: name -> '<version> <document>'
 local name = ARGV[1] -- text: the name
 local document = ARGV[2] -- bytes: its document
 
--- @include shared/clock
--- @include shared/catalog
--- @include shared/catalog-write
-
 if not knows_layout(meta) then
   return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
 end

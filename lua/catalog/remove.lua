@@ -10,8 +10,6 @@ local names = KEYS[2] -- sorted set: the names, in the order of their bytes
 local documents = KEYS[3] -- hash: name -> '<version> <document>'
 local name = ARGV[1] -- text: the name
 
--- @include shared/catalog
-
 if not knows_layout(meta) then
   return redis.error_reply('LAYOUT ' .. redis.call('HGET', meta, 'layout'))
 end

@@ -15,10 +15,6 @@ local name = ARGV[1] -- text: the name
 local seen = tonumber(ARGV[2]) -- integer: version that the caller saw
 local document = ARGV[3] -- bytes: the new document
 
--- @include shared/clock
--- @include shared/catalog
--- @include shared/catalog-write
-
 local SMALL_BYTES = 8192
 
 if not knows_layout(meta) then

@@ -18,15 +18,6 @@ local limit = tonumber(ARGV[5]) -- integer: how many items there may be, of a li
 local largest = tonumber(ARGV[6]) -- integer: bytes of the largest of these items
 local parts, parts_at = ARGV, 7 -- repeated (part:bytes): as those of `replace`
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/calls
--- @include shared/collection/state
--- @include shared/collection/items
--- @include shared/collection/fill
--- @include shared/collection/limit
--- @include shared/collection/keep
-
 local known = open_collection(meta, caller)
 if known.layout ~= COLLECTION_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)

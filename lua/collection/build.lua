@@ -20,13 +20,6 @@ local before = tonumber(ARGV[4]) -- integer: how many have been built
 local count = tonumber(ARGV[5]) -- integer: how many these are, none of them twice
 local parts, parts_at = ARGV, 6 -- repeated (part:bytes): as those of `replace`
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/collection/state
--- @include shared/collection/items
--- @include shared/collection/fill
--- @include shared/collection/replace
-
 local BUILD_MS = '60000'
 
 local known = open_collection(meta, '')

@@ -9,10 +9,6 @@ A picture of a collection.
 local meta = KEYS[1] -- hash: all that is known of the collection but its items
 local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
 
--- @include shared/clock
--- @include shared/collection/state
--- @include shared/collection/items
-
 local known = open_collection(meta, '')
 if known.layout ~= COLLECTION_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)

@@ -18,12 +18,6 @@ local copy = tonumber(ARGV[3]) -- integer: of the page before; 0: from the begin
 local place = ARGV[4] -- text: behind the page before; 0: from the beginning
 local limit = tonumber(ARGV[5]) -- integer: how many items at most, up to 1,000
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/collection/state
--- @include shared/collection/items
--- @include shared/collection/page
-
 local known = open_collection(meta, '')
 if known.layout ~= COLLECTION_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)

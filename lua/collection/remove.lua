@@ -14,14 +14,6 @@ local kind = ARGV[3] -- text: set, hash or sortedSet
 local codec = ARGV[4] -- text: name of the codec that made the values
 local parts, parts_at = ARGV, 5 -- repeated (part:bytes): value, or field of a hash
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/calls
--- @include shared/collection/state
--- @include shared/collection/items
--- @include shared/collection/take-out
--- @include shared/collection/keep
-
 local known = open_collection(meta, caller)
 if known.layout ~= COLLECTION_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)

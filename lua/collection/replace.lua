@@ -19,16 +19,6 @@ local expire_ms = tonumber(ARGV[6]) -- integer: how long the collection counts
 local largest = tonumber(ARGV[7]) -- integer: bytes of the largest item
 local parts, parts_at = ARGV, 8 -- repeated (part:bytes): value; field and value of a hash; score and value of a sorted set
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/next-token
--- @include shared/calls
--- @include shared/collection/state
--- @include shared/collection/items
--- @include shared/collection/fill
--- @include shared/collection/keep
--- @include shared/collection/replace
-
 local known = open_collection(meta, caller)
 if known.layout ~= COLLECTION_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)

@@ -21,15 +21,6 @@ local expire_ms = tonumber(ARGV[6]) -- integer: how long the collection counts
 local largest = tonumber(ARGV[7]) -- integer: bytes of the largest item
 local size = tonumber(ARGV[8]) -- integer: how many have been built
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/next-token
--- @include shared/calls
--- @include shared/collection/state
--- @include shared/collection/items
--- @include shared/collection/keep
--- @include shared/collection/replace
-
 local known = open_collection(meta, caller)
 if known.layout ~= COLLECTION_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)

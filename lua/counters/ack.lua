@@ -16,11 +16,6 @@ local seq = tonumber(ARGV[2]) -- integer: number of the batch in it
 local batch = ARGV[3] -- text: id of the batch
 local retain_ms = tonumber(ARGV[4]) -- integer: how long a clean value stays; 0: for ever
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/counters/partition
--- @include shared/counters/retention
-
 local partition = open_partition(meta, '')
 if partition.layout ~= COUNTERS_LAYOUT then
   return redis.error_reply('LAYOUT ' .. partition.layout)

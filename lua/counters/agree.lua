@@ -12,10 +12,6 @@ local meta = KEYS[1] -- hash: what is known of the partition
 local partitions = tonumber(ARGV[1]) -- integer: over how many the counters are spread
 local begin = ARGV[2] == '1' -- flag: whether a partition is about to be used: the number is known from now on
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/agreement
-
 local known, agreed_us = known_number(meta)
 if known and known ~= partitions then
   return { 'other', known }

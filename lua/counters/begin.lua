@@ -23,11 +23,6 @@ local batch = ARGV[3] -- text: the sealed batch that it is about; empty: none
 local keep = ARGV[4] -- text: all, pending or nothing
 local ledger = ARGV[5] -- text: where the ledger is, as all processes call it; empty: nobody can tell
 
--- @include shared/exact
--- @include shared/counters/partition
--- @include shared/counters/save
--- @include shared/counters/again
-
 local partition = open_partition(meta, '')
 if partition.layout ~= COUNTERS_LAYOUT then
   return redis.error_reply('LAYOUT ' .. partition.layout)

@@ -9,8 +9,6 @@ local meta = KEYS[1] -- hash: what is known of the partition
 local values = KEYS[2] -- hash: id -> value
 local ids, ids_at = ARGV, 1 -- repeated (id:text): at most 1,000
 
--- @include shared/counters/partition
-
 local partition = open_partition(meta, '')
 if partition.layout ~= COUNTERS_LAYOUT then
   return redis.error_reply('LAYOUT ' .. partition.layout)

@@ -19,17 +19,6 @@ local remember_ms = tonumber(ARGV[3]) -- integer: how long idempotency keys are 
 local most_dirty = tonumber(ARGV[4]) -- integer: counters with increments that are not sealed; 0: any number
 local counters, counters_at = ARGV, 5 -- repeated (id:text delta:text key:text): without an idempotency key ''
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/calls
--- @include shared/idempotency
--- @include shared/counters/partition
--- @include shared/counters/save
--- @include shared/counters/retention
--- @include shared/counters/add
--- @include shared/counters/add-plain
--- @include shared/counters/outcomes
-
 local partition = open_partition(meta, caller)
 if partition.layout ~= COUNTERS_LAYOUT then
   return redis.error_reply('LAYOUT ' .. partition.layout)

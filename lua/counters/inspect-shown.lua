@@ -10,8 +10,6 @@ local board = KEYS[1] -- hash: what is known of a partition whose counts are in 
 local shown = KEYS[2] -- hash: id -> what is shown
 local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 
--- @include shared/counters/board
-
 local state = open_board(board)
 if state.layout ~= BOARD_LAYOUT then
   return redis.error_reply('LAYOUT ' .. state.layout)

@@ -12,10 +12,6 @@ local pending = KEYS[3] -- hash: id -> what is counted, and neither set aside no
 local rest = KEYS[4] -- hash: id -> what was set aside when a seal began, and what has come to it since
 local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
 
--- @include shared/clock
--- @include shared/counters/partition
--- @include shared/counters/again
-
 local partition = open_partition(meta, '')
 if partition.layout ~= COUNTERS_LAYOUT then
   return redis.error_reply('LAYOUT ' .. partition.layout)

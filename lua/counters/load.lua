@@ -23,12 +23,6 @@ local retain_ms = tonumber(ARGV[3]) -- integer: how long a clean value stays; 0:
 local anew = ARGV[4] == '1' -- flag: whether values that are here are put right
 local counters, counters_at = ARGV, 5 -- repeated (id:text value:text): as SQL had them
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/counters/partition
--- @include shared/counters/retention
--- @include shared/counters/take-in
-
 local partition = open_partition(meta, '')
 if partition.layout ~= COUNTERS_LAYOUT then
   return redis.error_reply('LAYOUT ' .. partition.layout)

@@ -13,11 +13,6 @@ local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when 
 local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the partition's
 local counters, counters_at = ARGV, 1 -- repeated (id:text by:text): at most 1,000
 
--- @include shared/clock
--- @include shared/counters/board
--- @include shared/counters/save-board
--- @include shared/counters/note
-
 local state = open_board(board)
 if state.layout ~= BOARD_LAYOUT then
   return redis.error_reply('LAYOUT ' .. state.layout)

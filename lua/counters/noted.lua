@@ -19,13 +19,6 @@ local limit = tonumber(ARGV[1]) -- integer: counters, about, 1 to 1,000
 local cursor = ARGV[2] -- text: of the page before; 0: the first
 local place = ARGV[3] -- text: where the counts are in SQL, as all processes call it; empty: nobody can tell
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/scan-place
--- @include shared/counters/board
--- @include shared/counters/place
--- @include shared/counters/retention
-
 local state = open_board(board)
 if state.layout ~= BOARD_LAYOUT then
   return redis.error_reply('LAYOUT ' .. state.layout)

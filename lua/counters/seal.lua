@@ -17,13 +17,6 @@ local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed i
 local batch = ARGV[1] -- text: an id for the batch, if a new one is sealed
 local limit = tonumber(ARGV[2]) -- integer: counters of a batch, 1 to 1,000
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/counters/partition
--- @include shared/counters/save
--- @include shared/counters/retention
--- @include shared/counters/fill-batch
-
 local partition = open_partition(meta, '')
 if partition.layout ~= COUNTERS_LAYOUT then
   return redis.error_reply('LAYOUT ' .. partition.layout)

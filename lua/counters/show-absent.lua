@@ -19,12 +19,6 @@ local retain_ms = tonumber(ARGV[3]) -- integer: how long a value without notes s
 local place = ARGV[4] -- text: where the counts are in SQL, as all processes call it; empty: nobody can tell
 local counters, counters_at = ARGV, 5 -- repeated (id:text value:text taken:text): at most 1,000
 
--- @include shared/clock
--- @include shared/counters/board
--- @include shared/counters/place
--- @include shared/counters/save-board
--- @include shared/counters/put
-
 local state = open_board(board)
 if state.layout ~= BOARD_LAYOUT then
   return redis.error_reply('LAYOUT ' .. state.layout)

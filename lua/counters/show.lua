@@ -26,11 +26,6 @@ local last = ARGV[5] == '1' -- flag: whether this is the last page
 local retain_ms = tonumber(ARGV[6]) -- integer: how long a value without notes stays; 0: for ever
 local counters, counters_at = ARGV, 7 -- repeated (id:text value:text taken:text): at most 1,000
 
--- @include shared/clock
--- @include shared/counters/board
--- @include shared/counters/save-board
--- @include shared/counters/put
-
 local state = open_board(board)
 if state.layout ~= BOARD_LAYOUT then
   return redis.error_reply('LAYOUT ' .. state.layout)

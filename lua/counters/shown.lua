@@ -10,8 +10,6 @@ local shown = KEYS[2] -- hash: id -> what is shown
 local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 local ids, ids_at = ARGV, 1 -- repeated (id:text): at most 1,000
 
--- @include shared/counters/board
-
 local state = open_board(board)
 if state.layout ~= BOARD_LAYOUT then
   return redis.error_reply('LAYOUT ' .. state.layout)

@@ -23,17 +23,6 @@ local call = ARGV[2] -- text: number of the call in that slot
 local token = ARGV[3] -- text: token of the claim
 local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages that are done; none: all of the claim
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/calls
--- @include shared/feed/meta
--- @include shared/feed/save
--- @include shared/feed/work
--- @include shared/feed/remove
--- @include shared/feed/leases
--- @include shared/feed/places
--- @include shared/feed/may-rest
-
 local keys = {
   meta = meta,
   log = log,
@@ -85,7 +74,6 @@ for _, found in ipairs(look_up(parked, ids, ids_at)) do
   end
 end
 if #others > 0 then
-  -- @include shared/feed/refuse
   refused, told = refuse(feed, keys, others, now_ms)
 end
 
@@ -97,11 +85,9 @@ if #done > 0 then
     redis.call('ZREM', leases, token)
   end
   if feed.look or feed.moved ~= 0 then
-    -- @include shared/feed/compact
     compact(feed, keys, now_ms, #done)
   end
   if may_rest(feed) then
-    -- @include shared/feed/rest
     rest_when_empty(feed, keys, now_ms)
   end
   remember_answer(meta, caller, call, now_ms, #done .. ' ' .. told)

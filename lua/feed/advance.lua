@@ -13,10 +13,6 @@ local name = ARGV[1] -- text: the subscriber
 local to = ARGV[2] -- text: the marker
 local rewind = ARGV[3] == '1' -- flag: whether it may move back
 
--- @include shared/exact
--- @include shared/feed/meta
--- @include shared/feed/marker
-
 local feed = open_feed(meta, '')
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)

@@ -19,19 +19,6 @@ local expire_ms = tonumber(ARGV[7]) -- integer: how long the messages live; 0: t
 local origin = ARGV[8] -- text: who appends, without spaces or '#'; may be empty
 local bodies, bodies_at = ARGV, 9 -- repeated (body:bytes): the messages
 
--- @include shared/exact
--- @include shared/exact-range
--- @include shared/clock
--- @include shared/calls
--- @include shared/wake
--- @include shared/feed/meta
--- @include shared/feed/save
--- @include shared/feed/save-call
--- @include shared/bytes
--- @include shared/feed/add-entry
--- @include shared/feed/keep-alive
--- @include shared/feed/quick
-
 local feed = open_feed(meta, codec, caller)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)

@@ -38,21 +38,6 @@ local keep_bytes = tonumber(ARGV[10]) -- integer: bytes of bodies to keep; 0: al
 local remember_ms = tonumber(ARGV[11]) -- integer: how long idempotency keys are known
 local messages, messages_at = ARGV, 12 -- repeated (body:bytes expire_ms:integer delay_ms:integer key:text origin:text): 0: it stays, is visible at once; '': no key, no origin (without spaces or '#')
 
--- @include shared/exact
--- @include shared/exact-range
--- @include shared/clock
--- @include shared/calls
--- @include shared/wake
--- @include shared/feed/meta
--- @include shared/feed/save
--- @include shared/feed/save-call
--- @include shared/feed/add-message
--- @include shared/feed/expiry
--- @include shared/feed/park
--- @include shared/idempotency
--- @include shared/feed/keep-alive
--- @include shared/feed/has-come
-
 local keys = {
   meta = meta,
   log = log,
@@ -81,7 +66,6 @@ if feed.partitions ~= partitions then
     return redis.error_reply('PARTITIONS ' .. feed.partitions)
   end
   -- Only here: a script makes its functions anew in every call.
-  -- @include shared/take-up
   if not take_up(meta, partitions, proof) then
     return { 'unagreed' }
   end
@@ -114,16 +98,13 @@ local created = begin_feed(meta, feed, now_us) and 1 or 0
 local is_kept, late = keep_count + keep_ms + keep_bytes > 0, 0
 local shows, reaps = has_come(feed.visible_at_us, now_us), has_come(feed.due_at, now_ms)
 if is_kept or shows or reaps then
-  -- @include shared/feed/try-retention
   refuse_when_full(meta, feed)
   try_retention(keys)
 end
 if shows then
-  -- @include shared/feed/show-due
   late = show_due(feed, keys, now_us, 100 + count)
 end
 if reaps then
-  -- @include shared/feed/reap
   reap_expired(feed, keys, now_ms, 50 + count)
 end
 local log_may_begin, large_before = feed.bytes == 0, feed.large
@@ -161,12 +142,10 @@ end
 feed.last, feed.bytes = id, feed.bytes + bytes
 index_expiry(expiry, indexed)
 if is_kept then
-  -- @include shared/feed/retention
   local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
   apply_retention(feed, keys, keep, now_us, 100 + count, bytes)
 end
 if feed.look or feed.moved ~= 0 then
-  -- @include shared/feed/compact
   compact(feed, keys, now_ms, count)
 end
 if keyed > 0 then
@@ -177,7 +156,6 @@ if keyed > 0 then
   end
 end
 if must_move(feed, now_ms) then
-  -- @include shared/feed/move-all
   move_all(feed, keys, now_ms)
 end
 if log_may_begin or aside or #indexed > 0 or feed.large > large_before then

@@ -37,20 +37,6 @@ local dead_channel = ARGV[6] -- text: where those wait who read dead letters
 local sharded = ARGV[7] == '1' -- flag: whether that is a sharded channel
 local ids, ids_at = ARGV, 8 -- repeated (id:integer): messages of the claim
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/calls
--- @include shared/wake
--- @include shared/feed/meta
--- @include shared/feed/save
--- @include shared/feed/entry
--- @include shared/feed/work
--- @include shared/feed/remove
--- @include shared/feed/leases
--- @include shared/feed/places
--- @include shared/feed/may-rest
--- @include shared/feed/bury
-
 local keys = {
   meta = meta,
   log = log,
@@ -126,7 +112,6 @@ if #entries > 0 then
     compact(feed, keys, now_ms, #entries)
   end
   if may_rest(feed) then
-    -- @include shared/feed/rest
     rest_when_empty(feed, keys, now_ms)
   end
   remember_answer(meta, caller, call, now_ms, exact(#entries))

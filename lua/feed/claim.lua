@@ -45,23 +45,6 @@ local dead_ms = tonumber(ARGV[9]) -- integer: how long a dead letter lives; 0: a
 local dead_channel = ARGV[10] -- text: where those wait who read dead letters
 local sharded = ARGV[11] == '1' -- flag: whether that is a sharded channel
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/calls
--- @include shared/feed/meta
--- @include shared/feed/save
--- @include shared/feed/entry
--- @include shared/feed/tell-messages
--- @include shared/feed/work
--- @include shared/feed/leases
--- @include shared/feed/lapse
--- @include shared/feed/free
--- @include shared/feed/open-claim
--- @include shared/feed/prolong
--- @include shared/feed/recheck
--- @include shared/feed/keep-alive
--- @include shared/feed/may-rest
-
 local keys = {
   meta = meta,
   log = log,
@@ -100,7 +83,6 @@ if superseded then
 end
 local known_token = remembered
 if known_token and is_live(leases, known_token, now_ms) then
-  -- @include shared/feed/claimed-entries
   local ends_at_ms = tonumber(redis.call('ZSCORE', leases, known_token))
   local messages = tell_messages(claimed_entries(feed, keys, known_token), bodies)
   return { 'claimed', feed.epoch, tonumber(known_token), ends_at_ms, now_ms, 0, messages }
@@ -112,7 +94,6 @@ end
 local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
 local shown = 0
 if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
-  -- @include shared/feed/show-due
   shown = show_due(feed, keys, now_us, 100 + limit)
   keep_with_feed(feed, bodies, now_ms)
 end
@@ -126,9 +107,6 @@ if #found.dead > 0 or #found.free > 0 and #found.expired > 0 then
   redis.call('ZADD', claimed, 'XX', '0', '')
 end
 if #found.dead > 0 then
-  -- @include shared/wake
-  -- @include shared/feed/bury
-  -- @include shared/feed/remove
   local dead_keys = {
     meta = dead_meta,
     log = dead_log,
@@ -148,15 +126,12 @@ if #found.dead > 0 then
   wake(dead_channel, sharded, 'appended')
 end
 if #found.dead + #found.expired > 0 then
-  -- @include shared/feed/remove
   remove_entries(feed, keys, found.dead)
   remove_entries(feed, keys, found.expired)
   if feed.look or feed.moved ~= 0 then
-    -- @include shared/feed/compact
     compact(feed, keys, now_ms, #found.dead + #found.expired)
   end
   if may_rest(feed) then
-    -- @include shared/feed/rest
     rest_when_empty(feed, keys, now_ms)
   end
 end
@@ -177,7 +152,6 @@ if #found.free + freed + shown > 0 then
   end
 end
 if must_move(feed, now_ms) then
-  -- @include shared/feed/move-all
   move_all(feed, keys, now_ms)
 end
 save_feed(meta, feed)

@@ -16,14 +16,6 @@ local work = KEYS[7] -- hash: position -> claims so far, bytes, expiry, id
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local token = ARGV[2] -- text: token of the claim
 
--- @include shared/clock
--- @include shared/feed/meta
--- @include shared/feed/entry
--- @include shared/feed/tell-messages
--- @include shared/feed/work
--- @include shared/feed/leases
--- @include shared/feed/claimed-entries
-
 local keys = {
   log = log,
   early = early,

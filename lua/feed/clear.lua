@@ -35,8 +35,6 @@ local dead_guards = KEYS[28] -- sorted set: the same of the dead letters
 local channel = ARGV[1] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
--- @include shared/wake
-
 -- Under its name alone a feed that is spread has only the number of its partitions: see shared/agreement.
 local layout = redis.call('HGET', meta, 'layout')
 if layout and string.find(layout, '^in %d+ partitions$') then

@@ -22,14 +22,6 @@ local token = ARGV[1] -- text: token of the claim
 local lease_ms = tonumber(ARGV[2]) -- integer: how long the claim lasts from now
 local grace_ms = tonumber(ARGV[3]) -- integer: how long messages live beyond it at least
 
--- @include shared/clock
--- @include shared/feed/meta
--- @include shared/feed/save
--- @include shared/feed/work
--- @include shared/feed/leases
--- @include shared/feed/prolong
--- @include shared/feed/keep-alive
-
 local feed = open_feed(meta, '')
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)

@@ -14,11 +14,6 @@ local subscribers = KEYS[6] -- sorted set: subscriber -> position
 local guards = KEYS[7] -- sorted set: protected subscriber -> position
 local name = ARGV[1] -- text: the subscriber
 
--- @include shared/clock
--- @include shared/feed/meta
--- @include shared/feed/save
--- @include shared/feed/may-rest
-
 local feed = open_feed(meta, '')
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
@@ -28,7 +23,6 @@ if redis.call('ZREM', subscribers, name) == 0 then
   return { 'absent' }
 end
 if may_rest(feed) then
-  -- @include shared/feed/rest
   local keys = {
     meta = meta,
     log = log,

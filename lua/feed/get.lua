@@ -18,18 +18,6 @@ local parked = KEYS[8] -- hash: id -> delayed message, later its position
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local ids, ids_at = ARGV, 2 -- repeated (id:integer): messages to look up
 
--- @include shared/clock
--- @include shared/budget
--- @include shared/feed/meta
--- @include shared/feed/entry
--- @include shared/feed/tell-messages
--- @include shared/feed/expired
--- @include shared/feed/work
--- @include shared/feed/parked
--- @include shared/feed/leases
--- @include shared/feed/held
--- @include shared/feed/places
-
 local keys = {
   log = log,
   early = early,

@@ -24,15 +24,6 @@ local dead_early = KEYS[13] -- stream: the same of the dead letters
 local dead_leases = KEYS[14] -- sorted set: the same of the dead letters
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 
--- @include shared/clock
--- @include shared/feed/meta
--- @include shared/feed/entry
--- @include shared/feed/body
--- @include shared/feed/log-length
--- @include shared/feed/work
--- @include shared/feed/leases
--- @include shared/feed/due
-
 local keys = {
   log = log,
   early = early,

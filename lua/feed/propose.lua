@@ -10,11 +10,6 @@ partition that is in use already is `agreed` upon. A proposal that nobody takes 
 local meta = KEYS[1] -- hash: the feed's state
 local partitions = tonumber(ARGV[1]) -- integer: over how many the feed is spread
 
--- @include shared/clock
--- @include shared/exact
--- @include shared/feed/meta
--- @include shared/propose
-
 local feed = open_feed(meta, '')
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)

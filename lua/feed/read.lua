@@ -29,17 +29,6 @@ local include_claimed = ARGV[6] == '1' -- flag: whether messages under a live cl
 local include_delayed = ARGV[7] == '1' -- flag: whether delayed ones are shown after the last visible one
 local most_bytes = tonumber(ARGV[8] or 4194304) -- integer: bytes of bodies behind which a page ends; 4 MiB at most
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/feed/meta
--- @include shared/feed/entry
--- @include shared/feed/work
--- @include shared/feed/leases
--- @include shared/feed/marker
--- @include shared/feed/start
--- @include shared/feed/held
--- @include shared/feed/reading
-
 local feed = open_feed(meta, codec)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
@@ -64,7 +53,6 @@ local position, shown, more, left =
   read_log(feed, log, early, bodies, claimed, leases, work, start.position, limit, most, hide, now_ms, page)
 local next_marker = format_marker(feed.epoch, position)
 if include_delayed and not more then
-  -- @include shared/feed/read-delayed
   local suffix
   suffix, more =
     read_delayed(delayed, parked, bodies, start, limit - shown, left, hide, now_ms, page.messages)

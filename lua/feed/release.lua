@@ -20,17 +20,6 @@ local token = ARGV[5] -- text: token of the claim
 local unseen = ARGV[6] == '1' -- flag: whether nobody got them: the claim does not count
 local ids, ids_at = ARGV, 7 -- repeated (id:integer): messages to give back; none: all of the claim
 
--- @include shared/clock
--- @include shared/calls
--- @include shared/wake
--- @include shared/feed/meta
--- @include shared/feed/leases
--- @include shared/feed/lapse
--- @include shared/feed/places
--- @include shared/feed/keep-alive
--- @include shared/feed/work
--- @include shared/feed/uncount
-
 local feed = open_feed(meta, '', caller)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)

@@ -22,20 +22,6 @@ local call = ARGV[2] -- text: number of the call in that slot
 local even_claimed = ARGV[3] == '1' -- flag: whether messages under a live claim go too
 local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages to remove
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/calls
--- @include shared/feed/meta
--- @include shared/feed/save
--- @include shared/feed/entry
--- @include shared/feed/body
--- @include shared/feed/remove
--- @include shared/feed/leases
--- @include shared/feed/places
--- @include shared/feed/parked
--- @include shared/feed/unpark
--- @include shared/feed/may-rest
-
 local keys = {
   meta = meta,
   log = log,
@@ -92,11 +78,9 @@ if count > 0 then
   end
   remove_entries(feed, keys, going)
   if feed.look or feed.moved ~= 0 then
-    -- @include shared/feed/compact
     compact(feed, keys, now_ms, #going)
   end
   if may_rest(feed) then
-    -- @include shared/feed/rest
     rest_when_empty(feed, keys, now_ms)
   end
   remember_answer(meta, caller, call, now_ms, count .. table.concat(told, ' '))

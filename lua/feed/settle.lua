@@ -22,23 +22,6 @@ local subscribers = KEYS[12] -- sorted set: subscriber -> position
 local channel = ARGV[1] -- text: where those who wait listen; empty: nobody waits
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/wake
--- @include shared/feed/meta
--- @include shared/feed/save
--- @include shared/feed/entry
--- @include shared/feed/expiry
--- @include shared/feed/show-due
--- @include shared/feed/reap
--- @include shared/feed/leases
--- @include shared/feed/lapse
--- @include shared/feed/keep-alive
--- @include shared/feed/compact
--- @include shared/feed/rest
--- @include shared/feed/may-rest
--- @include shared/feed/due
-
 local keys = {
   meta = meta,
   log = log,

@@ -27,14 +27,6 @@ local name = ARGV[4] -- text: the subscriber
 local from = ARGV[5] -- text: marker where a new one begins; empty: the oldest message; 'end': only what comes
 local protected = ARGV[6] == '1' -- flag: whether retention waits for it
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/feed/meta
--- @include shared/feed/save
--- @include shared/feed/marker
--- @include shared/feed/start
--- @include shared/feed/keep-alive
-
 local feed = open_feed(meta, codec)
 if feed.layout ~= FEED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. feed.layout)
@@ -47,7 +39,6 @@ if feed.partitions ~= partitions then
     return redis.error_reply('PARTITIONS ' .. feed.partitions)
   end
   -- Only here: a script makes its functions anew in every call.
-  -- @include shared/take-up
   if not take_up(meta, partitions, proof) then
     return { 'unagreed' }
   end

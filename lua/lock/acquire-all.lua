@@ -13,13 +13,6 @@ local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local lease_ms = tonumber(ARGV[3]) -- integer: how long they are granted
 
--- @include shared/clock
--- @include shared/next-token
--- @include shared/lock/state
--- @include shared/lock/kept
--- @include shared/lock/save
--- @include shared/lock/grant
-
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local locks, mine = {}, 0

@@ -23,21 +23,6 @@ local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
 local confirms = ARGV[10] == '1' -- flag: whether it takes for the whole lease what it was offered
 
--- @include shared/clock
--- @include shared/next-token
--- @include shared/tickets
--- @include shared/tell
--- @include shared/line
--- @include shared/stand
--- @include shared/lock/state
--- @include shared/lock/kept
--- @include shared/lock/save
--- @include shared/lock/grant
--- @include shared/lock/readers
--- @include shared/lock/called
--- @include shared/lock/hand-over
--- @include shared/lock/serve-shared
-
 local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)

@@ -24,12 +24,6 @@ local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[10] ~= '0' -- flag: whether the number of those who hear tells who is gone
 local confirms = ARGV[11] == '1' -- flag: whether it takes for the whole lease what it was offered
 
--- @include shared/clock
--- @include shared/next-token
--- @include shared/lock/called
--- @include shared/lock/kept
--- @include shared/lock/quick
-
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local stored = redis.call('GET', state)
@@ -52,12 +46,6 @@ end
 
 -- Somebody has the lock, or waits for it, or this attempt has been here before.
 local TRY_AGAIN_MS = 2
--- @include shared/tickets
--- @include shared/stand
--- @include shared/lock/state
--- @include shared/lock/save
--- @include shared/lock/grant
--- @include shared/lock/stand-again
 
 local lock = read_lock(stored)
 if lock.layout ~= LOCK_LAYOUT then
@@ -94,10 +82,6 @@ local ticket = {
 local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
 local served
 if is_free(lock) then
-  -- @include shared/tell
-  -- @include shared/line
-  -- @include shared/lock/hand-over
-  -- @include shared/lock/serve
   local how = { channel = channel, sharded = sharded, counted = counted }
   if not barging then
     served = serve(lock, queue, own, claim_ms, now_us, how)

@@ -12,11 +12,6 @@ local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 
--- @include shared/clock
--- @include shared/outlive
--- @include shared/tickets
--- @include shared/tell
-
 local how = { channel = channel, sharded = sharded, counted = false }
 local waiting = redis.call('ZRANGE', queue, '0', '999')
 local stored = redis.pcall('GET', state)

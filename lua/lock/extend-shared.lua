@@ -10,11 +10,6 @@ local readers = KEYS[2] -- sorted set: token -> when its lease ends
 local reader_ids = KEYS[3] -- hash: id -> token, and token -> id and holder
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): the leases
 
--- @include shared/clock
--- @include shared/lock/state
--- @include shared/lock/kept
--- @include shared/lock/save
-
 local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)

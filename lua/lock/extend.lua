@@ -9,12 +9,6 @@ read, and why.
 local state, state_at = KEYS, 1 -- repeated string: the state of each lock
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): one for each lock
 
--- @include shared/clock
--- @include shared/try-open
--- @include shared/lock/state
--- @include shared/lock/kept
--- @include shared/lock/save
-
 local now_ms = math.floor(clock_us() / 1000)
 local locks, refused = {}, {}
 for at = state_at, #state, 1 do

@@ -9,8 +9,6 @@ Reads a value that was stored under a token.
 local fenced = KEYS[1] -- hash: layout, codec, token and value, and the call that wrote it
 local codec = ARGV[1] -- text: name of the codec that reads the value
 
--- @include shared/lock/fenced
-
 local stored = open_fenced(fenced)
 if stored.layout ~= FENCED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. stored.layout)

@@ -14,9 +14,6 @@ local value = ARGV[3] -- bytes: the value
 local caller = ARGV[4] -- text: process and slot; empty: later copies are not told from calls
 local call = tonumber(ARGV[5]) -- integer: number of the call, which rises in that process
 
--- @include shared/exact
--- @include shared/lock/fenced
-
 local stored = open_fenced(fenced)
 if stored.layout ~= FENCED_LAYOUT then
   return redis.error_reply('LAYOUT ' .. stored.layout)

@@ -10,10 +10,6 @@ local queue = KEYS[2] -- sorted set: ticket -> its number
 local readers = KEYS[3] -- sorted set: token -> when its lease ends
 local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 
--- @include shared/clock
--- @include shared/tickets
--- @include shared/lock/state
-
 local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)

@@ -15,11 +15,6 @@ local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder 
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
--- @include shared/clock
--- @include shared/lock/called
--- @include shared/lock/kept
--- @include shared/lock/quick
-
 -- Where the mode stands in the state.
 local MODE_AT = '2'
 
@@ -35,15 +30,6 @@ if is_quickly_given_back(stored, token, now_ms) then
 end
 
 -- Somebody waits, or the lease is not what it was.
--- @include shared/next-token
--- @include shared/tickets
--- @include shared/tell
--- @include shared/line
--- @include shared/lock/state
--- @include shared/lock/save
--- @include shared/lock/grant
--- @include shared/lock/hand-over
--- @include shared/lock/serve
 
 local lock = read_lock(stored)
 if lock.layout ~= LOCK_LAYOUT then

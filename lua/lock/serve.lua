@@ -13,20 +13,6 @@ local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long the next holder 
 local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[4] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
--- @include shared/clock
--- @include shared/next-token
--- @include shared/tickets
--- @include shared/tell
--- @include shared/line
--- @include shared/lock/state
--- @include shared/lock/kept
--- @include shared/lock/save
--- @include shared/lock/grant
--- @include shared/lock/readers
--- @include shared/lock/called
--- @include shared/lock/hand-over
--- @include shared/lock/serve-shared
-
 local lock = read_lock(redis.call('GET', state))
 if lock.layout ~= LOCK_LAYOUT then
   return redis.error_reply('LAYOUT ' .. lock.layout)

@@ -11,12 +11,6 @@ local token = tonumber(ARGV[2]) -- integer: of the attempt that its owner has; 0
 local channel = ARGV[3] -- text: where those wait who want the key; empty: nobody waits
 local sharded = ARGV[4] == '1' -- flag: whether that is a sharded channel
 
--- @include shared/clock
--- @include shared/wake
--- @include shared/once/state
--- @include shared/once/keep
--- @include shared/once/free
-
 local known = open_state(state)
 if known.layout ~= ONCE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)

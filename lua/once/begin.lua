@@ -19,12 +19,6 @@ local fingerprint = ARGV[3] -- text: of the request; empty: it has none
 local lease_ms = tonumber(ARGV[4]) -- integer: how long the attempt may take
 local keep_result_ms = tonumber(ARGV[5]) -- integer: how long the request is remembered beyond the lease
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/next-token
--- @include shared/once/state
--- @include shared/once/keep
-
 local known = open_state(state)
 if known.layout ~= ONCE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)

@@ -9,10 +9,6 @@ local state = KEYS[1] -- hash: all that is known of the key
 local channel = ARGV[1] -- text: where those wait who want the key; empty: nobody waits
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
--- @include shared/clock
--- @include shared/outlive
--- @include shared/wake
-
 local known = redis.pcall('HMGET', state, 'layout', 'token')
 local existed, token, kept_ms = 1, nil, 0
 if known[1] == '1' then

@@ -17,12 +17,6 @@ local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
 local result = ARGV[6] -- bytes: the result
 local kept = ARGV[7] ~= '0' -- flag: whether the result could be kept
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/wake
--- @include shared/once/state
--- @include shared/once/keep
-
 local known = open_state(state)
 if known.layout ~= ONCE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)

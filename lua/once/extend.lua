@@ -9,12 +9,6 @@ lease has lapsed, or that has ended otherwise, is never brought back: its `expir
 local state, state_at = KEYS, 1 -- repeated hash: all that is known of each key
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): one for each key
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/try-open
--- @include shared/once/state
--- @include shared/once/keep
-
 local now_ms = math.floor(clock_us() / 1000)
 local found, refused = {}, {}
 for at = state_at, #state, 1 do

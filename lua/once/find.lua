@@ -9,9 +9,6 @@ Finds the result of a key; of one that could not be kept there is none.
 local state = KEYS[1] -- hash: all that is known of the key
 local codec = ARGV[1] -- text: name of the codec that makes the results
 
--- @include shared/clock
--- @include shared/once/state
-
 local known = open_state(state)
 if known.layout ~= ONCE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)

@@ -8,9 +8,6 @@ taken over yet) or finished. Of a free key only the token counts, that of its la
 ]]
 local state = KEYS[1] -- hash: all that is known of the key
 
--- @include shared/clock
--- @include shared/once/state
-
 local known = open_state(state)
 if known.layout ~= ONCE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)

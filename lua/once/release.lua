@@ -12,12 +12,6 @@ local token = tonumber(ARGV[1]) -- integer: token of the attempt
 local channel = ARGV[2] -- text: where those wait who want the key; empty: nobody waits
 local sharded = ARGV[3] == '1' -- flag: whether that is a sharded channel
 
--- @include shared/clock
--- @include shared/wake
--- @include shared/once/state
--- @include shared/once/keep
--- @include shared/once/free
-
 local known = open_state(state)
 if known.layout ~= ONCE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. known.layout)

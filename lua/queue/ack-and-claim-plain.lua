@@ -32,20 +32,6 @@ local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[10] == '1' -- flag: whether the number of those who hear tells who is gone
 local acks, acks_at = ARGV, 11 -- repeated (number:text token:integer): jobs that are done
 
--- @include shared/clock
--- @include shared/calls
--- @include shared/next-token
--- @include shared/queue/state
--- @include shared/queue/never
--- @include shared/queue/save
--- @include shared/queue/save-call
--- @include shared/queue/wide
--- @include shared/queue/note-due
--- @include shared/queue/flags
--- @include shared/queue/note-alike
--- @include shared/queue/leave-notes
--- @include shared/queue/plain
-
 local queue = open_queue(meta, codec, caller)
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
@@ -88,10 +74,6 @@ end
 local waits, recheck_ms = worker ~= '' and count < limit, 0
 if queue.idle > 0 or waits then
   -- Only here: a script makes its functions anew in every call.
-  -- @include shared/tell
-  -- @include shared/queue/idle
-  -- @include shared/queue/watch
-  -- @include shared/queue/wait-idle
   local how = { channel = channel, sharded = sharded, counted = counted }
   local score = leave_idle(idle, queue, worker)
   if count > 0 and count == limit and redis.pcall('EXISTS', ready) == 1 then
@@ -102,7 +84,6 @@ if queue.idle > 0 or waits then
     see_to_watch(idle, queue, score, now_ms, how)
   end
   if waits then
-    -- @include shared/queue/note-time
     note_time(queue, now_us)
     local due_ms = queue.due_ms < NEVER_MS and queue.due_ms or nil
     recheck_ms = wait_idle(idle, queue, worker, due_ms, score, now_ms, how)
@@ -127,7 +108,6 @@ if #numbers > 0 then
   redis.call('HDEL', jobs, unpack(ended))
 end
 if queue.listened_ms > now_ms then
-  -- @include shared/queue/publish-plain
   local pieces = { '' }
   if #numbers > 0 then
     local tokens = { acks[acks_at + 1] }

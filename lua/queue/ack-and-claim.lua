@@ -52,42 +52,6 @@ local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[10] == '1' -- flag: whether the number of those who hear tells who is gone
 local acks, acks_at = ARGV, 11 -- repeated (number:text token:integer result:bytes): jobs that are done
 
--- @include shared/clock
--- @include shared/calls
--- @include shared/tell
--- @include shared/next-token
--- @include shared/queue/state
--- @include shared/queue/count-job
--- @include shared/queue/note-spans
--- @include shared/queue/never
--- @include shared/queue/save
--- @include shared/queue/save-call
--- @include shared/queue/wide
--- @include shared/queue/settings
--- @include shared/queue/marks
--- @include shared/queue/recurs
--- @include shared/queue/note-due
--- @include shared/queue/rate
--- @include shared/queue/job
--- @include shared/queue/flags
--- @include shared/queue/run
--- @include shared/queue/parents
--- @include shared/queue/happened
--- @include shared/queue/names
--- @include shared/queue/groups
--- @include shared/queue/ready
--- @include shared/queue/fields
--- @include shared/queue/end
--- @include shared/queue/note-end
--- @include shared/queue/tell-others
--- @include shared/queue/cancel
--- @include shared/queue/stop
--- @include shared/queue/finish
--- @include shared/queue/told
--- @include shared/queue/idle
--- @include shared/queue/judge
--- @include shared/queue/next-due
-
 local keys = {
   idle = idle,
   jobs = jobs,
@@ -136,13 +100,10 @@ local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local settings = parse_settings(queue.settings)
 if settings.rate_limit > 0 then
-  -- @include shared/queue/burst
   settings.rate_burst = read_burst(meta, 'burst', settings)
 end
 local paused = settings.paused and 1 or 0
 if remembered then
-  -- @include shared/queue/body
-  -- @include shared/queue/claimed-before
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
   local found = claimed_before(jobs, leases, tonumber(token), tonumber(count), ends_ms)
   local told, options = tell_again(jobs, found, tonumber(count), queue.usual)
@@ -155,12 +116,10 @@ end
 local has_tried = false
 if limit > 0 and queue.marks % 4 > 0 then
   -- Priorities, or groups.
-  -- @include shared/queue/try-taking
   has_tried = try_taking(keys, queue, #acks >= acks_at)
 end
 local refused
 do
-  -- @include shared/queue/carry-out-acks
   refused, queue.over = carry_out_acks(keys, meta, queue, settings, acks, acks_at, now_us, has_tried)
 end
 if limit > 0 and queue.watch_ms <= now_ms then
@@ -168,16 +127,13 @@ if limit > 0 and queue.watch_ms <= now_ms then
 end
 if queue.marks > 1 then
   -- Groups with a rate, and recurrences, have to go on meanwhile. What is due is looked at every second then.
-  -- @include shared/queue/is-behind
   queue.is_behind = is_behind(queue, now_ms)
 end
 if limit > 0 and (queue.due_ms <= now_ms or (queue.is_behind and queue.due_ms > now_ms + 1000)) then
-  -- @include shared/queue/bring-due
   bring_due(keys, meta, queue, settings, now_us, limit)
 end
 local settled = 0
 if queue.settling then
-  -- @include shared/queue/settle
   settled = settle_children(keys, queue, now_us, 100)
   queue.due_ms = math.min(queue.due_ms, next_due_ms(keys, queue, settings, now_ms) or NEVER_MS)
 end
@@ -189,7 +145,6 @@ if limit == 0 then
   if (frees or (worker ~= '' and not settings.paused)) and has_more(keys, queue) then
     call_idle(idle, queue, 1, now_ms, how)
   end
-  -- @include shared/queue/watch
   see_to_watch(idle, queue, score, now_ms, how)
   tell_others(keys, queue, now_ms, how)
   save_queue_and_call(meta, queue, caller, call, now_ms, format_claimed(0, 0, 0, refused))
@@ -202,7 +157,6 @@ end
 local room = room_of(leases, queue, settings, limit, now_us)
 local told, options, count, token, ends_ms = {}, {}, 0, 0, 0
 if room > 0 then
-  -- @include shared/queue/claim-jobs
   local is_cut
   told, options, count, token, ends_ms, is_cut = claim_jobs(keys, queue, settings, room, now_us, lease_ms)
   if not told then
@@ -222,8 +176,6 @@ if queue.idle > 0 then
   end
 end
 if waits then
-  -- @include shared/queue/wait-idle
-  -- @include shared/queue/wait
   recheck_ms = wait_for_work(keys, queue, settings, worker, score, room > count, now_us, how)
 elseif count == 0 and room > 0 and queue.ready > 0 and not queue.is_refused and has_more(keys, queue) then
   -- What it looked at were places of jobs that are gone.

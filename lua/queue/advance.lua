@@ -41,52 +41,6 @@ local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
 local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:bytes target:text name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text keep_result_ms:integer): jobs that are done, and what follows; target: name of the other queue, empty: this one
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/calls
--- @include shared/tell
--- @include shared/queue/state
--- @include shared/queue/rights
--- @include shared/queue/count-job
--- @include shared/queue/note-spans
--- @include shared/queue/save
--- @include shared/queue/wide
--- @include shared/queue/save-call
--- @include shared/queue/settings
--- @include shared/queue/marks
--- @include shared/queue/note-due
--- @include shared/queue/rate
--- @include shared/queue/job
--- @include shared/queue/body
--- @include shared/queue/flags
--- @include shared/queue/happened
--- @include shared/queue/enter-tags
--- @include shared/queue/note-end
--- @include shared/queue/tell-others
--- @include shared/queue/run
--- @include shared/queue/fields
--- @include shared/queue/names
--- @include shared/queue/groups
--- @include shared/queue/ready
--- @include shared/queue/number
--- @include shared/queue/enqueue
--- @include shared/queue/replace
--- @include shared/queue/idempotency
--- @include shared/queue/idle
--- @include shared/queue/find
--- @include shared/queue/failure
--- @include shared/queue/parents
--- @include shared/queue/link
--- @include shared/queue/end
--- @include shared/queue/cancel
--- @include shared/queue/stop
--- @include shared/queue/judge-one
--- @include shared/queue/finish
--- @include shared/queue/freed
--- @include shared/queue/told
--- @include shared/queue/outbox
--- @include shared/queue/spec
-
 local keys = {
   jobs = jobs,
   ready = ready,
@@ -140,7 +94,7 @@ if queue.listened_ms > now_ms then
 end
 try_rights(meta, queue, keys)
 local first = number_jobs(queue, (#steps - steps_at + 1) / 26, now_us)
-local tally, refused = new_tally(), {}
+local tally, refused = new_spec_tally(), {}
 for at = steps_at, #steps, 26 do
   local place, seq, target = (at - steps_at) / 26, steps[at], steps[at + 3]
   local _, run, why = judge_job(jobs, seq, tonumber(steps[at + 1]))
@@ -163,7 +117,6 @@ for at = steps_at, #steps, 26 do
   end
 end
 if queue.settling then
-  -- @include shared/queue/settle
   tally.ready = tally.ready + settle_children(keys, queue, now_us, 100)
 end
 if frees_others(queue) then

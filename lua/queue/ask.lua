@@ -13,14 +13,6 @@ local call = ARGV[2] -- text: number of the call in that slot
 local limit = tonumber(ARGV[3]) -- integer: how many at most
 local again_ms = tonumber(ARGV[4]) -- integer: how long until they are asked after again
 
--- @include shared/clock
--- @include shared/calls
--- @include shared/queue/state
--- @include shared/queue/save
--- @include shared/queue/save-call
--- @include shared/queue/flags
--- @include shared/queue/note-due
-
 local queue = open_queue(meta, '', caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)

@@ -22,17 +22,6 @@ local number = tonumber(ARGV[5]) -- integer: of the job that it waits for; 0: it
 local since_ms = tonumber(ARGV[6]) -- integer: when it began to wait
 local comes = ARGV[7] == '1' -- flag: whether somebody comes again to wait: the end is kept until then
 
--- @include shared/clock
--- @include shared/queue/state
--- @include shared/queue/job
--- @include shared/queue/run
--- @include shared/queue/failure
--- @include shared/queue/flags
--- @include shared/queue/flag-job
--- @include shared/queue/find
--- @include shared/queue/result
--- @include shared/queue/waiters
-
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)

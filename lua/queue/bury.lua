@@ -39,40 +39,6 @@ local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
 local failures, failures_at = ARGV, 7 -- repeated (number:text token:integer kind:text message:text): jobs, and why they failed
 
--- @include shared/clock
--- @include shared/calls
--- @include shared/tell
--- @include shared/queue/state
--- @include shared/queue/rights
--- @include shared/queue/count-job
--- @include shared/queue/note-spans
--- @include shared/queue/save
--- @include shared/queue/save-call
--- @include shared/queue/settings
--- @include shared/queue/marks
--- @include shared/queue/rate
--- @include shared/queue/job
--- @include shared/queue/flags
--- @include shared/queue/run
--- @include shared/queue/parents
--- @include shared/queue/happened
--- @include shared/queue/entries
--- @include shared/queue/history
--- @include shared/queue/names
--- @include shared/queue/failure
--- @include shared/queue/groups
--- @include shared/queue/dead
--- @include shared/queue/end
--- @include shared/queue/note-end
--- @include shared/queue/tell-others
--- @include shared/queue/cancel
--- @include shared/queue/stop
--- @include shared/queue/bury-claimed
--- @include shared/queue/judge-one
--- @include shared/queue/told
--- @include shared/queue/idle
--- @include shared/queue/freed
-
 local keys = {
   jobs = jobs,
   leases = leases,
@@ -141,8 +107,6 @@ end
 note_spans(queue, 'b', ran, 2, 1, now_ms, 1)
 local freed = frees_others(queue) and 1 or 0
 if queue.settling then
-  -- @include shared/queue/settle
-  -- @include shared/queue/see-to-rest
   freed = math.max(freed, settle_children(keys, queue, now_us, 100))
   see_to_rest(idle, queue, now_ms, how)
 end

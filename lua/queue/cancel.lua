@@ -39,34 +39,6 @@ local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
 local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 
--- @include shared/clock
--- @include shared/tell
--- @include shared/queue/state
--- @include shared/queue/rights
--- @include shared/queue/count-job
--- @include shared/queue/save
--- @include shared/queue/marks
--- @include shared/queue/rate
--- @include shared/queue/job
--- @include shared/queue/body
--- @include shared/queue/flags
--- @include shared/queue/run
--- @include shared/queue/parents
--- @include shared/queue/happened
--- @include shared/queue/entries
--- @include shared/queue/history
--- @include shared/queue/names
--- @include shared/queue/failure
--- @include shared/queue/groups
--- @include shared/queue/ready
--- @include shared/queue/dead
--- @include shared/queue/end
--- @include shared/queue/note-end
--- @include shared/queue/tell-others
--- @include shared/queue/find
--- @include shared/queue/displace
--- @include shared/queue/idle
-
 local keys = {
   jobs = jobs,
   prioritized = prioritized,
@@ -144,8 +116,6 @@ for at = wanted_at, #wanted, 1 do
   end
 end
 if queue.settling then
-  -- @include shared/queue/settle
-  -- @include shared/queue/see-to-rest
   local became_ready = settle_children(keys, queue, now_us, 100)
   see_to_rest(idle, queue, now_ms, how)
   if queue.idle > 0 then
@@ -159,7 +129,6 @@ if queue.settling then
   end
 end
 if queue.left then
-  -- @include shared/queue/sweep
   sweep_ready(keys, queue, queue.left)
 end
 tell_others(keys, queue, now_ms, how)

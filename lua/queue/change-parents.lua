@@ -38,31 +38,6 @@ local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tel
 local id = ARGV[4] -- text: the job
 local changes, changes_at = ARGV, 5 -- repeated (adds:flag parent:text): what to add and to remove, 'l<id>' or 'q<queue>\1<id>'
 
--- @include shared/clock
--- @include shared/tell
--- @include shared/queue/state
--- @include shared/queue/rights
--- @include shared/queue/count-job
--- @include shared/queue/save
--- @include shared/queue/marks
--- @include shared/queue/note-due
--- @include shared/queue/rate
--- @include shared/queue/job
--- @include shared/queue/flags
--- @include shared/queue/tell-others
--- @include shared/queue/run
--- @include shared/queue/names
--- @include shared/queue/failure
--- @include shared/queue/groups
--- @include shared/queue/ready
--- @include shared/queue/find
--- @include shared/queue/parents
--- @include shared/queue/link
--- @include shared/queue/relink
--- @include shared/queue/backoff
--- @include shared/queue/unblock
--- @include shared/queue/idle
-
 local keys = {
   jobs = jobs,
   ready = ready,
@@ -124,8 +99,6 @@ then
   became_ready = 1
 end
 if queue.settling then
-  -- @include shared/queue/settle
-  -- @include shared/queue/see-to-rest
   became_ready = became_ready + settle_children(keys, queue, now_us, 100)
   see_to_rest(idle, queue, now_ms, how)
 end

@@ -37,9 +37,6 @@ local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
 
--- @include shared/tell
--- @include shared/queue/idle
-
 -- Under its name alone a queue that is spread has only the number of its partitions: see shared/agreement.
 local layout = redis.call('HGET', meta, 'layout')
 if layout and string.find(layout, '^in %d+ partitions$') then
@@ -96,11 +93,6 @@ if redis.call('UNLINK', unpack(keys)) > 0 then
 end
 -- Those who listen hear of what comes next, too.
 if redis.call('EXISTS', listeners) == 1 then
-  -- @include shared/clock
-  -- @include shared/queue/state
-  -- @include shared/queue/save
-  -- @include shared/queue/listeners
-  -- @include shared/queue/publish
   local now_ms = math.floor(clock_us() / 1000)
   local _, last_ms = look_at_listeners(listeners, '', now_ms)
   if last_ms > now_ms then

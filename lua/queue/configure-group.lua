@@ -24,18 +24,6 @@ local rate_limit = tonumber(ARGV[10]) -- integer: jobs claimed in a window; 0: a
 local rate_window_ms = tonumber(ARGV[11]) -- integer: the window
 local rate_burst = tonumber(ARGV[12] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
 
--- @include shared/clock
--- @include shared/tell
--- @include shared/queue/state
--- @include shared/queue/save
--- @include shared/queue/rate
--- @include shared/queue/groups
--- @include shared/queue/burst
--- @include shared/queue/keep-burst
--- @include shared/queue/idle
--- @include shared/queue/pick
--- @include shared/queue/try-group
-
 local keys = { groups = groups, turns = turns, held = held }
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
@@ -49,7 +37,6 @@ if queue.partitions ~= partitions then
     return redis.error_reply('PARTITIONS ' .. queue.partitions)
   end
   -- Only here: a script makes its functions anew in every call.
-  -- @include shared/take-up
   if not take_up(meta, partitions, proof) then
     return { 'unagreed' }
   end

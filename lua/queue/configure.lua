@@ -23,18 +23,6 @@ local keep_count = tonumber(ARGV[11]) -- integer: done jobs to keep; 0: see keep
 local keep_ms = tonumber(ARGV[12]) -- integer: age up to which done jobs are kept; 0: see keep_count; none are where both are 0
 local rate_burst = tonumber(ARGV[13] or 0) -- integer: jobs that may be claimed at once if they were saved up, where a rate is set; 0: as many as in a window
 
--- @include shared/clock
--- @include shared/tell
--- @include shared/queue/state
--- @include shared/queue/save
--- @include shared/queue/note-due
--- @include shared/queue/settings
--- @include shared/queue/rate
--- @include shared/queue/burst
--- @include shared/queue/keep-burst
--- @include shared/queue/idle
--- @include shared/queue/pick
-
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -47,7 +35,6 @@ if queue.partitions ~= partitions then
     return redis.error_reply('PARTITIONS ' .. queue.partitions)
   end
   -- Only here: a script makes its functions anew in every call.
-  -- @include shared/take-up
   if not take_up(meta, partitions, proof) then
     return { 'unagreed' }
   end

@@ -15,13 +15,6 @@ local ahead = tonumber(ARGV[2]) -- integer: what it was brought under is greater
 local newest = tonumber(ARGV[3]) -- integer: number of the newest that the other queue had before
 local numbers, numbers_at = ARGV, 4 -- repeated (number:text): of what was brought
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/queue/state
--- @include shared/queue/save
--- @include shared/queue/flags
--- @include shared/queue/ahead
-
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)

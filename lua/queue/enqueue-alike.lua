@@ -28,19 +28,6 @@ local counted = ARGV[8] == '1' -- flag: whether the number of those who hear tel
 local name = ARGV[9] -- text: name of the jobs, 1 to 254 bytes
 local payloads, payloads_at = ARGV, 10 -- repeated (payload:bytes): of each job
 
--- @include shared/exact
--- @include shared/exact-range
--- @include shared/clock
--- @include shared/calls
--- @include shared/queue/state
--- @include shared/queue/save
--- @include shared/queue/save-call
--- @include shared/queue/wide
--- @include shared/queue/number
--- @include shared/queue/plain-head
--- @include shared/bytes
--- @include shared/queue/count-note
-
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -53,7 +40,6 @@ if queue.partitions ~= partitions then
     return redis.error_reply('PARTITIONS ' .. queue.partitions)
   end
   -- Only here: a script makes its functions anew in every call.
-  -- @include shared/take-up
   if not take_up(meta, partitions, proof) then
     return { 'unagreed' }
   end
@@ -82,7 +68,6 @@ begin_queue(meta, queue, now_us)
 local handed, call_others
 if queue.idle > 0 then
   -- Only here: a script makes its functions anew in every call.
-  -- @include shared/queue/hand-over
   local how = { channel = channel, sharded = sharded, counted = counted }
   local payload, called = payloads[payloads_at], false
   if count == 1 and may_hand(queue, codec, ready, name, payload, now_ms, how) then
@@ -108,9 +93,6 @@ if not handed then
       filled, bytes = filled + 2, bytes + #record
       fields[filled - 1], fields[filled] = seq, record
     else
-      -- @include shared/queue/run
-      -- @include shared/queue/body
-      -- @include shared/queue/job
       local whole = full_head(read_job(head, queue.usual))
       local stored, size, flags = record_fields(queue, seq, whole, payload)
       add_run(stored, seq, pack_run('r', 0, 0, now_ms, size, flags, name))
@@ -123,7 +105,6 @@ if not handed then
     if held == 1000 or at == #payloads then
       redis.call('HSET', jobs, unpack(fields))
       if type(redis.pcall('RPUSH', ready, unpack(numbers))) == 'table' then
-        -- @include shared/queue/take-back
         take_back_records(jobs, fields)
         redis.call('RPUSH', ready, unpack(numbers))
       end
@@ -136,7 +117,6 @@ if not handed then
   end
 end
 if queue.listened_ms > now_ms then
-  -- @include shared/queue/publish-plain
   local numbers, names = {}, { name }
   for place = 1, count do
     numbers[place] = string.format(form, first - base + place - 1)

@@ -44,43 +44,6 @@ local sharded = ARGV[7] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[8] == '1' -- flag: whether the number of those who hear tells who is gone
 local specs, specs_at = ARGV, 9 -- repeated (name:text payload:bytes id:text delay_ms:integer priority:integer max_attempts:integer max_run_ms:integer backoff:integer backoff_ms:integer backoff_max_ms:integer jitter:integer group:text unique:text until:text window_ms:integer replace:flag trace:text tags:text parents:text if_parent_fails:text idempotency_key:text keep_result_ms:integer): see shared/queue/job; `until`: s, d or w; parents: see shared/queue/link
 
--- @include shared/exact
--- @include shared/exact-range
--- @include shared/clock
--- @include shared/calls
--- @include shared/tell
--- @include shared/queue/state
--- @include shared/queue/rights
--- @include shared/queue/count-job
--- @include shared/queue/save
--- @include shared/queue/wide
--- @include shared/queue/save-call
--- @include shared/queue/settings
--- @include shared/queue/marks
--- @include shared/queue/note-due
--- @include shared/queue/rate
--- @include shared/queue/job
--- @include shared/queue/body
--- @include shared/queue/flags
--- @include shared/queue/tell-others
--- @include shared/queue/run
--- @include shared/queue/happened
--- @include shared/queue/names
--- @include shared/queue/groups
--- @include shared/queue/ready
--- @include shared/queue/number
--- @include shared/queue/enter-tags
--- @include shared/queue/enqueue
--- @include shared/queue/replace
--- @include shared/queue/idempotency
--- @include shared/queue/idle
--- @include shared/queue/find
--- @include shared/queue/failure
--- @include shared/queue/parents
--- @include shared/queue/link
--- @include shared/queue/end
--- @include shared/queue/spec
-
 local keys = {
   idle = idle,
   jobs = jobs,
@@ -119,7 +82,6 @@ if queue.partitions ~= partitions then
     return redis.error_reply('PARTITIONS ' .. queue.partitions)
   end
   -- Only here: a script makes its functions anew in every call.
-  -- @include shared/take-up
   if not take_up(meta, partitions, proof) then
     return { 'unagreed' }
   end
@@ -145,7 +107,7 @@ else
 end
 local first = number_jobs(queue, (#specs - specs_at + 1) / SPEC_FIELDS, now_us)
 local form, base = exact_range(first, queue.last)
-local tally = new_tally()
+local tally = new_spec_tally()
 begin_queue(meta, queue, now_us)
 begin_jobs(keys, queue)
 for at = specs_at, #specs, 22 do
@@ -153,7 +115,6 @@ for at = specs_at, #specs, 22 do
   enqueue_spec(keys, queue, tally, specs, at, place, string.format(form, first - base + place), now_us)
 end
 if queue.settling then
-  -- @include shared/queue/settle
   tally.ready = tally.ready + settle_children(keys, queue, now_us, 100)
 end
 see_to_new(keys, queue, tally, now_ms, how)

@@ -13,13 +13,6 @@ local codec = ARGV[1] -- text: name of the codec that made the payloads
 local lease_ms = tonumber(ARGV[2]) -- integer: how long they are claimed from now on
 local claims, claims_at = ARGV, 3 -- repeated (number:text token:integer): the jobs
 
--- @include shared/clock
--- @include shared/queue/state
--- @include shared/queue/save
--- @include shared/queue/note-due
--- @include shared/queue/run
--- @include shared/queue/judge-one
-
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)

@@ -9,8 +9,6 @@ number and the message of the newest. A thousand kinds at most.
 local meta = KEYS[1] -- hash: the queue's state
 local kinds = KEYS[2] -- hash: kinds of failures
 
--- @include shared/queue/state
-
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)

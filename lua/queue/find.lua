@@ -13,19 +13,6 @@ local ids = KEYS[3] -- hash: ids and unique keys of users
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
--- @include shared/clock
--- @include shared/budget
--- @include shared/queue/state
--- @include shared/queue/job
--- @include shared/queue/body
--- @include shared/queue/flags
--- @include shared/queue/run
--- @include shared/queue/failure
--- @include shared/queue/find
--- @include shared/queue/tell-job
--- @include shared/queue/list-entries
--- @include shared/queue/tell-log
-
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)

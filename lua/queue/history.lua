@@ -13,13 +13,6 @@ local jobs = KEYS[2] -- hash: all that is stored of each job
 local ids = KEYS[3] -- hash: ids and unique keys of users
 local id = ARGV[1] -- text: the job
 
--- @include shared/clock
--- @include shared/queue/state
--- @include shared/queue/run
--- @include shared/queue/find
--- @include shared/queue/list-entries
--- @include shared/queue/tell-history
-
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)

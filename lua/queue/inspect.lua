@@ -19,11 +19,6 @@ local blocked = KEYS[10] -- sorted set: jobs that wait for their parents -> thei
 local outbox = KEYS[11] -- sorted set: what goes to other queues -> its number
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 
--- @include shared/clock
--- @include shared/queue/state
--- @include shared/queue/settings
--- @include shared/queue/burst
-
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)

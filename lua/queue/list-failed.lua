@@ -15,17 +15,6 @@ local kind = ARGV[2] -- text: of their failure
 local after = tonumber(ARGV[3]) -- integer: the marker; 0: from the start
 local limit = tonumber(ARGV[4]) -- integer: how many at most
 
--- @include shared/clock
--- @include shared/queue/state
--- @include shared/queue/job
--- @include shared/queue/body
--- @include shared/queue/flags
--- @include shared/queue/run
--- @include shared/queue/failure
--- @include shared/queue/find
--- @include shared/queue/tell-page
--- @include shared/queue/page-of-kind
-
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)

@@ -22,17 +22,6 @@ local state = ARGV[2] -- text: ready, prioritized, grouped, scheduled, blocked, 
 local after = tonumber(ARGV[3]) -- integer: how many to pass over
 local limit = tonumber(ARGV[4]) -- integer: how many to look at
 
--- @include shared/clock
--- @include shared/queue/state
--- @include shared/queue/job
--- @include shared/queue/body
--- @include shared/queue/flags
--- @include shared/queue/run
--- @include shared/queue/failure
--- @include shared/queue/find
--- @include shared/queue/tell-page
--- @include shared/queue/ready-page
-
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)

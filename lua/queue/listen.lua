@@ -15,11 +15,6 @@ local listen_ms = tonumber(ARGV[3]) -- integer: how long
 local channel = ARGV[4] -- text: the channel of the events
 local sharded = ARGV[5] == '1' -- flag: whether it is a sharded channel
 
--- @include shared/clock
--- @include shared/queue/state
--- @include shared/queue/save
--- @include shared/queue/listeners
-
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)

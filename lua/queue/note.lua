@@ -16,19 +16,6 @@ local caller = ARGV[2] -- text: process and slot; empty: the call is not remembe
 local call = ARGV[3] -- text: number of the call in that slot
 local notes, notes_at = ARGV, 4 -- repeated (number:text token:integer what:text value:bytes): `what`: progress or log
 
--- @include shared/clock
--- @include shared/calls
--- @include shared/queue/state
--- @include shared/queue/job
--- @include shared/queue/run
--- @include shared/queue/happened
--- @include shared/queue/flags
--- @include shared/queue/flag-job
--- @include shared/queue/entries
--- @include shared/queue/log
--- @include shared/queue/find
--- @include shared/queue/told
-
 local queue = open_queue(meta, codec, caller)
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -70,7 +57,6 @@ for seq, log in pairs(logs) do
   redis.call('HSET', jobs, 'l' .. seq, log)
 end
 if queue.events then
-  -- @include shared/queue/publish
   publish(listeners, queue.events, now_ms)
 end
 if queue.began_us > 0 then

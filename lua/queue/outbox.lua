@@ -13,9 +13,6 @@ local outbox = KEYS[3] -- sorted set: what goes to other queues -> its number
 local after = ARGV[1] -- text: number of the last one that was seen; 0: from the first
 local limit = tonumber(ARGV[2]) -- integer: how many at most
 
--- @include shared/budget
--- @include shared/queue/ahead
-
 local numbers = redis.call('ZRANGEBYSCORE', outbox, '(' .. after, '+inf', 'LIMIT', '0', limit)
 local entries, ahead = {}, {}
 local budget = budget_of(limit)

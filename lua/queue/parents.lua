@@ -16,13 +16,6 @@ local codec = ARGV[1] -- text: name of the codec that made the payloads
 local id = ARGV[2] -- text: the job
 local after = tonumber(ARGV[3] or 0) -- integer: how many of its parents to pass over
 
--- @include shared/budget
--- @include shared/queue/state
--- @include shared/queue/job
--- @include shared/queue/run
--- @include shared/queue/find
--- @include shared/queue/refs
-
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)

@@ -10,11 +10,6 @@ partition that is in use already is `agreed` upon. A proposal that nobody takes 
 local meta = KEYS[1] -- hash: the queue's state
 local partitions = tonumber(ARGV[1]) -- integer: over how many the queue is spread
 
--- @include shared/clock
--- @include shared/exact
--- @include shared/queue/state
--- @include shared/propose
-
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)

@@ -43,42 +43,6 @@ local sharded = ARGV[6] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[7] == '1' -- flag: whether the number of those who hear tells who is gone
 local entries, entries_at = ARGV, 8 -- repeated (number:integer what:bytes): see shared/queue/outbox; 'a<id>': that parent is not known
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/tell
--- @include shared/queue/state
--- @include shared/queue/rights
--- @include shared/queue/count-job
--- @include shared/queue/save
--- @include shared/queue/wide
--- @include shared/queue/settings
--- @include shared/queue/marks
--- @include shared/queue/note-due
--- @include shared/queue/rate
--- @include shared/queue/job
--- @include shared/queue/body
--- @include shared/queue/flags
--- @include shared/queue/happened
--- @include shared/queue/enter-tags
--- @include shared/queue/tell-others
--- @include shared/queue/run
--- @include shared/queue/names
--- @include shared/queue/groups
--- @include shared/queue/ready
--- @include shared/queue/number
--- @include shared/queue/enqueue
--- @include shared/queue/replace
--- @include shared/queue/idempotency
--- @include shared/queue/idle
--- @include shared/queue/find
--- @include shared/queue/failure
--- @include shared/queue/parents
--- @include shared/queue/link
--- @include shared/queue/news
--- @include shared/queue/end
--- @include shared/queue/spec
--- @include shared/queue/take-entries
-
 local keys = {
   jobs = jobs,
   ready = ready,
@@ -106,7 +70,7 @@ local keys = {
 }
 
 local queue = open_queue(meta, codec, '')
-if is_gone(queue, partitions) and not brings_jobs(entries, entries_at) then
+if is_stale_news(queue, partitions) and not brings_jobs(entries, entries_at) then
   return { 'received', 0, 0, (#entries - entries_at + 1) / 2 }
 end
 if queue.layout ~= QUEUE_LAYOUT then
@@ -120,7 +84,6 @@ if queue.partitions ~= partitions then
     return redis.error_reply('PARTITIONS ' .. queue.partitions)
   end
   -- Only here: a script makes its functions anew in every call.
-  -- @include shared/take-up
   if not take_up(meta, partitions, proof) then
     return { 'unagreed' }
   end
@@ -134,15 +97,13 @@ if queue.listened_ms > now_ms then
 end
 refuse_when_full(keys)
 try_rights(meta, queue, keys)
-local known, tally = tonumber(redis.call('HGET', inbox, source) or 0), new_tally()
+local known, tally = tonumber(redis.call('HGET', inbox, source) or 0), new_spec_tally()
 local from = { source = source, newest = known }
 local taken = take_entries(keys, meta, queue, tally, from, entries, entries_at, now_us)
 if from.newest > known then
   redis.call('HSET', inbox, source, exact(from.newest))
 end
 if queue.settling then
-  -- @include shared/queue/settle
-  -- @include shared/queue/settle-asked
   tally.ready = tally.ready + settle_news(keys, queue, now_us, 100)
 end
 see_to_new(keys, queue, tally, now_ms, how)

@@ -45,23 +45,6 @@ local trace = ARGV[28] -- text: of the jobs
 local tags = ARGV[29] -- text: of the jobs
 local moves = tonumber(ARGV[30] or 0) -- integer: how often it has moved between partitions; more that are known stay
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/tell
--- @include shared/queue/state
--- @include shared/queue/save
--- @include shared/queue/recurs
--- @include shared/queue/note-due
--- @include shared/queue/job
--- @include shared/queue/leave-short
--- @include shared/queue/read-recurrence
--- @include shared/queue/recurrence
--- @include shared/queue/begin-recurrence
--- @include shared/queue/idle
--- @include shared/queue/note-run
--- @include shared/queue/note-time
--- @include shared/queue/moves-of
-
 local keys = { recurrences = recurrences, recurring = recurring, short = short }
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
@@ -75,7 +58,6 @@ if queue.partitions ~= partitions then
     return redis.error_reply('PARTITIONS ' .. queue.partitions)
   end
   -- Only here: a script makes its functions anew in every call.
-  -- @include shared/take-up
   if not take_up(meta, partitions, proof) then
     return { 'unagreed' }
   end

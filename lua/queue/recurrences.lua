@@ -19,13 +19,6 @@ local limit = tonumber(ARGV[3]) -- integer: how many to look at
 local only_short = ARGV[4] == '1' -- flag: whether only those are told that are short of times
 local wanted, wanted_at = ARGV, 5 -- repeated (id:text): the recurring jobs
 
--- @include shared/clock
--- @include shared/budget
--- @include shared/queue/state
--- @include shared/queue/job
--- @include shared/queue/read-recurrence
--- @include shared/queue/tell-recurrence
-
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)

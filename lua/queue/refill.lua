@@ -24,18 +24,6 @@ local time_zone = ARGV[7] -- text: its zone
 local after_ms = tonumber(ARGV[8]) -- integer: the time behind which they were computed
 local given, given_at = ARGV, 9 -- repeated (time_ms:integer): the times
 
--- @include shared/exact
--- @include shared/clock
--- @include shared/tell
--- @include shared/queue/state
--- @include shared/queue/save
--- @include shared/queue/note-due
--- @include shared/queue/leave-short
--- @include shared/queue/read-recurrence
--- @include shared/queue/recurrence
--- @include shared/queue/idle
--- @include shared/queue/note-run
-
 local keys = { recurrences = recurrences, recurring = recurring, short = short }
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then

@@ -40,40 +40,6 @@ local sharded = ARGV[5] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[6] == '1' -- flag: whether the number of those who hear tells who is gone
 local claims, claims_at = ARGV, 7 -- repeated (number:text token:integer delay_ms:integer): the jobs
 
--- @include shared/clock
--- @include shared/calls
--- @include shared/tell
--- @include shared/queue/state
--- @include shared/queue/rights
--- @include shared/queue/count-job
--- @include shared/queue/save
--- @include shared/queue/save-call
--- @include shared/queue/settings
--- @include shared/queue/marks
--- @include shared/queue/note-due
--- @include shared/queue/rate
--- @include shared/queue/job
--- @include shared/queue/flags
--- @include shared/queue/run
--- @include shared/queue/parents
--- @include shared/queue/happened
--- @include shared/queue/entries
--- @include shared/queue/history
--- @include shared/queue/names
--- @include shared/queue/groups
--- @include shared/queue/ready
--- @include shared/queue/backoff
--- @include shared/queue/end
--- @include shared/queue/note-end
--- @include shared/queue/tell-others
--- @include shared/queue/cancel
--- @include shared/queue/stop
--- @include shared/queue/idle
--- @include shared/queue/judge-one
--- @include shared/queue/told
--- @include shared/queue/freed
--- @include shared/queue/give-back
-
 local keys = {
   jobs = jobs,
   ready = ready,
@@ -142,8 +108,6 @@ for at = #claims - 2, claims_at, -3 do
   end
 end
 if queue.settling then
-  -- @include shared/queue/settle
-  -- @include shared/queue/see-to-rest
   standing = standing + settle_children(keys, queue, now_us, 100)
   see_to_rest(idle, queue, now_ms, how)
 end

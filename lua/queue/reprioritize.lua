@@ -19,21 +19,6 @@ local listeners = KEYS[10] -- hash: who listens to events, where, and the number
 local priority = tonumber(ARGV[1]) -- integer: the new one
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
--- @include shared/bytes
--- @include shared/clock
--- @include shared/queue/state
--- @include shared/queue/save
--- @include shared/queue/marks
--- @include shared/queue/rate
--- @include shared/queue/job
--- @include shared/queue/flags
--- @include shared/queue/run
--- @include shared/queue/happened
--- @include shared/queue/groups
--- @include shared/queue/ready
--- @include shared/queue/find
--- @include shared/queue/rewrite
-
 local keys = {
   jobs = jobs,
   ready = ready,
@@ -104,11 +89,9 @@ for at = wanted_at, #wanted, 1 do
   outcomes[#outcomes + 1] = outcome == 'stopping' and 'claimed' or outcome
 end
 if queue.left then
-  -- @include shared/queue/sweep
   sweep_ready(keys, queue, queue.left)
 end
 if queue.events then
-  -- @include shared/queue/publish
   publish(listeners, queue.events, now_ms)
 end
 save_queue(meta, queue)

@@ -40,32 +40,6 @@ local limit = tonumber(ARGV[5]) -- integer: how many at most
 local drops = ARGV[6] == '1' -- flag: whether to remove them
 local after = tonumber(ARGV[7] or 0) -- integer: the marker; 0: from the start
 
--- @include shared/clock
--- @include shared/tell
--- @include shared/queue/state
--- @include shared/queue/rights
--- @include shared/queue/count-job
--- @include shared/queue/save
--- @include shared/queue/marks
--- @include shared/queue/rate
--- @include shared/queue/job
--- @include shared/queue/flags
--- @include shared/queue/run
--- @include shared/queue/parents
--- @include shared/queue/happened
--- @include shared/queue/entries
--- @include shared/queue/history
--- @include shared/queue/names
--- @include shared/queue/failure
--- @include shared/queue/groups
--- @include shared/queue/ready
--- @include shared/queue/dead
--- @include shared/queue/end
--- @include shared/queue/hold-again
--- @include shared/queue/begin-again
--- @include shared/queue/idle
--- @include shared/queue/page-of-kind
-
 local keys = {
   jobs = jobs,
   ready = ready,
@@ -119,8 +93,6 @@ for _, seq in ipairs(numbers) do
 end
 local standing = drops and 0 or count
 if queue.settling then
-  -- @include shared/queue/settle
-  -- @include shared/queue/see-to-rest
   standing = standing + settle_children(keys, queue, now_us, 100)
   see_to_rest(idle, queue, now_ms, how)
 end
@@ -128,12 +100,9 @@ if queue.idle > 0 then
   call_idle(idle, queue, math.min(standing, 8), now_ms, how)
 end
 if queue.counted then
-  -- @include shared/queue/leave-notes
-  -- @include shared/queue/packed-notes
   leave_notes(notes, stats, queue, packed_notes(queue), now_ms)
 end
 if queue.events then
-  -- @include shared/queue/publish
   publish(listeners, queue.events, now_ms)
 end
 save_queue(meta, queue)

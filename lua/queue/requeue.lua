@@ -33,32 +33,6 @@ local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[3] == '1' -- flag: whether the number of those who hear tells who is gone
 local wanted, wanted_at = ARGV, 4 -- repeated (id:text): the jobs
 
--- @include shared/clock
--- @include shared/tell
--- @include shared/queue/state
--- @include shared/queue/rights
--- @include shared/queue/save
--- @include shared/queue/marks
--- @include shared/queue/rate
--- @include shared/queue/job
--- @include shared/queue/body
--- @include shared/queue/flags
--- @include shared/queue/run
--- @include shared/queue/parents
--- @include shared/queue/happened
--- @include shared/queue/entries
--- @include shared/queue/history
--- @include shared/queue/names
--- @include shared/queue/failure
--- @include shared/queue/groups
--- @include shared/queue/ready
--- @include shared/queue/dead
--- @include shared/queue/find
--- @include shared/queue/displace
--- @include shared/queue/hold-again
--- @include shared/queue/begin-again
--- @include shared/queue/idle
-
 local keys = {
   jobs = jobs,
   ready = ready,
@@ -120,7 +94,6 @@ if queue.idle > 0 then
   )
 end
 if queue.events then
-  -- @include shared/queue/publish
   publish(listeners, queue.events, now_ms)
 end
 save_queue(meta, queue)

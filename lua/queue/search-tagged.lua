@@ -17,16 +17,6 @@ local limit = tonumber(ARGV[4]) -- integer: how many to look at
 local name = ARGV[5] -- text: the name
 local state = ARGV[6] -- text: as in find
 
--- @include shared/clock
--- @include shared/queue/state
--- @include shared/queue/job
--- @include shared/queue/body
--- @include shared/queue/flags
--- @include shared/queue/run
--- @include shared/queue/failure
--- @include shared/queue/find
--- @include shared/queue/tell-page
-
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)

@@ -14,17 +14,6 @@ local looked = tonumber(ARGV[3]) -- integer: how many entries to look at, about;
 local name = ARGV[4] -- text: the name
 local state = ARGV[5] -- text: as in find
 
--- @include shared/clock
--- @include shared/scan-place
--- @include shared/queue/state
--- @include shared/queue/job
--- @include shared/queue/body
--- @include shared/queue/flags
--- @include shared/queue/run
--- @include shared/queue/failure
--- @include shared/queue/find
--- @include shared/queue/tell-job
-
 local queue = open_queue(meta, codec, '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)

@@ -19,11 +19,6 @@ local from_ms = tonumber(ARGV[3]) -- integer: when the first period is; 0: as fa
 local to_ms = tonumber(ARGV[4]) -- integer: when the last period is; 0: now
 local count = tonumber(ARGV[5]) -- integer: how many periods at most; 0: as many as are kept
 
--- @include shared/clock
--- @include shared/queue/state
--- @include shared/queue/statistics
--- @include shared/queue/tell-period
-
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)

@@ -16,19 +16,6 @@ local id = ARGV[1] -- text: the job
 local adds = ARGV[2] == '1' -- flag: whether they are added; else they are taken away
 local tags, tags_at = ARGV, 3 -- repeated (tag:text): the tags
 
--- @include shared/clock
--- @include shared/queue/state
--- @include shared/queue/save
--- @include shared/queue/job
--- @include shared/queue/run
--- @include shared/queue/happened
--- @include shared/queue/flags
--- @include shared/queue/find
--- @include shared/queue/rewrite
--- @include shared/queue/enter-tags
--- @include shared/queue/leave-tags
--- @include shared/queue/retag
-
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -57,7 +44,6 @@ if after ~= before then
   happened(queue, 'tagged', seq, job, run, '')
 end
 if queue.events then
-  -- @include shared/queue/publish
   publish(listeners, queue.events, now_ms)
 end
 save_queue(meta, queue)

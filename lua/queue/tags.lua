@@ -11,8 +11,6 @@ local tagged = KEYS[2] -- sorted set: '<tag>\0<job>' of each tag of a job, witho
 local after = ARGV[1] -- text: the marker; empty: from the start
 local limit = tonumber(ARGV[2]) -- integer: how many at most
 
--- @include shared/queue/state
-
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)

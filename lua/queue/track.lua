@@ -13,16 +13,6 @@ local listeners = KEYS[5] -- hash: who listens to events, where, and the number 
 local follows = ARGV[1] == '1' -- flag: whether they are followed from now on
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
--- @include shared/clock
--- @include shared/queue/state
--- @include shared/queue/job
--- @include shared/queue/run
--- @include shared/queue/happened
--- @include shared/queue/flags
--- @include shared/queue/flag-job
--- @include shared/queue/unflag-job
--- @include shared/queue/find
-
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)
@@ -50,7 +40,6 @@ for at = wanted_at, #wanted, 1 do
   outcomes[#outcomes + 1] = not seq and 'absent' or follows and 'tracked' or 'untracked'
 end
 if queue.events then
-  -- @include shared/queue/publish
   publish(listeners, queue.events, now_ms)
 end
 return { 'tracking', outcomes }

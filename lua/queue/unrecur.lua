@@ -13,11 +13,6 @@ local short = KEYS[4] -- sorted set: recurring jobs that run out of known times 
 local id = ARGV[1] -- text: the recurring job
 local enough = tonumber(ARGV[2] or 0) -- integer: moves between partitions with which it is kept; 0: it never is
 
--- @include shared/queue/state
--- @include shared/queue/save
--- @include shared/queue/leave-short
--- @include shared/queue/moves-of
-
 local queue = open_queue(meta, '', '')
 if queue.layout ~= QUEUE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. queue.layout)

@@ -36,25 +36,6 @@ local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[4] == '1' -- flag: whether the number of those who hear tells who is gone
 local wanted, wanted_at = ARGV, 5 -- repeated (id:text): the jobs
 
--- @include shared/clock
--- @include shared/bytes
--- @include shared/tell
--- @include shared/queue/state
--- @include shared/queue/rights
--- @include shared/queue/count-job
--- @include shared/queue/save
--- @include shared/queue/marks
--- @include shared/queue/job
--- @include shared/queue/flags
--- @include shared/queue/run
--- @include shared/queue/failure
--- @include shared/queue/find
--- @include shared/queue/parents
--- @include shared/queue/note-due
--- @include shared/queue/link
--- @include shared/queue/idle
--- @include shared/queue/tell-others
-
 local keys = {
   jobs = jobs,
   ready = ready,
@@ -109,8 +90,6 @@ end
 -- What calls before have left, for it was too large for them.
 queue.settling = queue.settling or redis.call('ZRANGE', parents, '0', '0', 'WITHSCORES')[2] == '0'
 if queue.settling then
-  -- @include shared/queue/settle
-  -- @include shared/queue/see-to-rest
   local became_ready = settle_children(keys, queue, now_us, 100)
   local how = { channel = channel, sharded = sharded, counted = counted }
   if queue.idle > 0 then

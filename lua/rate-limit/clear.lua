@@ -6,10 +6,6 @@ Forgets a subject: nothing is taken, nobody holds a place. Tokens go on rising, 
 ]]
 local state = KEYS[1] -- hash: what counts for the subject
 
--- @include shared/clock
--- @include shared/outlive
--- @include shared/rate-limit/own-time
-
 local known = redis.pcall('HMGET', state, 'layout', 'time')
 local left, kept_ms, time
 if known[1] == '1' then

@@ -10,15 +10,6 @@ local state = KEYS[1] -- hash: what counts for the subject
 local cost = tonumber(ARGV[1]) -- integer: units that would be taken
 local limits, limits_at = ARGV, 2 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
 
--- @include shared/clock
--- @include shared/rate-limit/own-time
--- @include shared/rate-limit/subject
--- @include shared/rate-limit/pairs
--- @include shared/rate-limit/gcra
--- @include shared/rate-limit/sliding-window
--- @include shared/rate-limit/concurrency
--- @include shared/rate-limit/meters
-
 local subject = open_subject(state, '', limits, limits_at)
 if subject.layout ~= SUBJECT_LAYOUT then
   return redis.error_reply('LAYOUT ' .. subject.layout)

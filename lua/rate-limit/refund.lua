@@ -15,19 +15,6 @@ local token = tonumber(ARGV[3]) -- integer: that of the take; 0: none
 local cost = tonumber(ARGV[4]) -- integer: units to give back
 local limits, limits_at = ARGV, 5 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
 
--- @include shared/clock
--- @include shared/rate-limit/calls
--- @include shared/rate-limit/own-time
--- @include shared/rate-limit/subject
--- @include shared/rate-limit/pairs
--- @include shared/rate-limit/gcra
--- @include shared/rate-limit/sliding-window
--- @include shared/rate-limit/concurrency
--- @include shared/rate-limit/meters
--- @include shared/rate-limit/refund
--- @include shared/rate-limit/refunded
--- @include shared/rate-limit/save
-
 local subject = open_subject(state, caller, limits, limits_at)
 if subject.layout ~= SUBJECT_LAYOUT then
   return redis.error_reply('LAYOUT ' .. subject.layout)

@@ -12,17 +12,6 @@ local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local token = tonumber(ARGV[3]) -- integer: that of the take
 local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; others than those of takes at work stay as they are
 
--- @include shared/clock
--- @include shared/rate-limit/calls
--- @include shared/rate-limit/own-time
--- @include shared/rate-limit/subject
--- @include shared/rate-limit/pairs
--- @include shared/rate-limit/gcra
--- @include shared/rate-limit/sliding-window
--- @include shared/rate-limit/concurrency
--- @include shared/rate-limit/meters
--- @include shared/rate-limit/save
-
 local subject = open_subject(state, caller, limits, limits_at)
 if subject.layout ~= SUBJECT_LAYOUT then
   return redis.error_reply('LAYOUT ' .. subject.layout)

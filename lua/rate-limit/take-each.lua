@@ -19,13 +19,6 @@ local window_ms = tonumber(ARGV[5]) -- integer: the window
 local burst = tonumber(ARGV[6]) -- integer: units that may be taken at once
 local takes, takes_at = ARGV, 7 -- repeated (count:integer cost:integer): of each subject: how many takes, and the units of each
 
--- @include shared/clock
--- @include shared/rate-limit/calls
--- @include shared/rate-limit/own-time
--- @include shared/rate-limit/arrival
--- @include shared/rate-limit/keep-for
--- @include shared/rate-limit/grant-fewer
-
 local encode, decode = struct.pack, struct.unpack
 local field = 'gcra:' .. name
 local server_us = clock_us()
@@ -67,7 +60,6 @@ for at = takes_at, #takes, 2 do
     end
     local now_us = server_us + offset_us
     if taken_us > now_us + STEP_US then
-      -- @include shared/rate-limit/keep-time
       now_us, offset_us = taken_us, taken_us - server_us
       if not remembered then
         keep_time(subject, newest, taken_us, offset_us)

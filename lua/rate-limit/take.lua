@@ -14,17 +14,6 @@ local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local cost = tonumber(ARGV[3]) -- integer: units to take
 local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; algorithm: gcra, sliding-window or concurrency
 
--- @include shared/clock
--- @include shared/rate-limit/calls
--- @include shared/rate-limit/own-time
--- @include shared/rate-limit/subject
--- @include shared/rate-limit/pairs
--- @include shared/rate-limit/gcra
--- @include shared/rate-limit/sliding-window
--- @include shared/rate-limit/concurrency
--- @include shared/rate-limit/meters
--- @include shared/rate-limit/save
-
 local subject = open_subject(state, caller, limits, limits_at)
 if subject.layout ~= SUBJECT_LAYOUT then
   return redis.error_reply('LAYOUT ' .. subject.layout)
@@ -44,7 +33,6 @@ end
 local wait_us, denier = longest_wait(meters, cost)
 if wait_us > 0 then
   if subject.stepped then
-    -- @include shared/rate-limit/keep-time
     keep_time(state, subject.token, subject.taken_us, subject.offset_us)
   end
   return { 'denied', denier, wait_us, server_us, tell_meters(meters) }

@@ -29,16 +29,6 @@ local sharded = ARGV[10] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[11] ~= '0' -- flag: whether the number of those who hear tells who is gone
 local confirms = ARGV[12] == '1' -- flag: whether it takes for the whole lease what it was offered
 
--- @include shared/clock
--- @include shared/next-token
--- @include shared/tickets
--- @include shared/stand
--- @include shared/semaphore/state
--- @include shared/semaphore/save
--- @include shared/semaphore/permit
--- @include shared/semaphore/permits
--- @include shared/semaphore/reap
-
 local semaphore = open_semaphore(state)
 if semaphore.layout ~= SEMAPHORE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. semaphore.layout)
@@ -72,9 +62,6 @@ end
 local served = 'nobody'
 -- Where nothing at all is free, nobody fits.
 if semaphore.last_ticket > 0 and semaphore.used < semaphore.limit then
-  -- @include shared/tell
-  -- @include shared/line
-  -- @include shared/semaphore/serve
   local how = { channel = channel, sharded = sharded, counted = counted }
   served = serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   dirty = true

@@ -9,13 +9,6 @@ local permits = KEYS[2] -- sorted set: token -> when its lease ends
 local ids = KEYS[3] -- hash: id -> token, and token -> weight, id and holder
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): the leases
 
--- @include shared/clock
--- @include shared/next-token
--- @include shared/semaphore/state
--- @include shared/semaphore/save
--- @include shared/semaphore/permit
--- @include shared/semaphore/permits
-
 local semaphore = open_semaphore(state)
 if semaphore.layout ~= SEMAPHORE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. semaphore.layout)

@@ -14,11 +14,6 @@ local permits = KEYS[3] -- sorted set: token -> when its lease ends
 local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
 local limit = tonumber(ARGV[1]) -- integer: the limit of a semaphore that is not known
 
--- @include shared/clock
--- @include shared/tickets
--- @include shared/semaphore/state
--- @include shared/semaphore/permit
-
 local semaphore = open_semaphore(state)
 if semaphore.layout ~= SEMAPHORE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. semaphore.layout)

@@ -17,18 +17,6 @@ local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long others have to c
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
 
--- @include shared/clock
--- @include shared/next-token
--- @include shared/tickets
--- @include shared/tell
--- @include shared/line
--- @include shared/semaphore/state
--- @include shared/semaphore/save
--- @include shared/semaphore/permit
--- @include shared/semaphore/permits
--- @include shared/semaphore/reap
--- @include shared/semaphore/serve
-
 local semaphore = open_semaphore(state)
 if semaphore.layout ~= SEMAPHORE_LAYOUT then
   return redis.error_reply('LAYOUT ' .. semaphore.layout)

@@ -1,7 +1,6 @@
 -- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
 -- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
 -- one at least, which is progress, and on no more than CALL_BYTES and one element.
--- @include shared/bytes
 
 -- `more_bytes`: of what a call adds, where it removes as much.
 local function budget_of(elements, more_bytes)

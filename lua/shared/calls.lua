@@ -2,7 +2,6 @@
 -- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
 -- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
 -- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
--- @include shared/exact
 local CALL_MEMORY_MS = 600000
 
 -- What is remembered of a slot: number, time and answer of its last call.
@@ -32,7 +31,6 @@ local function forget_old_calls(calls, call, added, now_ms)
   if not is_one_more and call % 16 ~= 0 then
     return
   end
-  -- @include shared/drop-over
   -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')

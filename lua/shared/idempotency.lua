@@ -13,7 +13,6 @@ end
 
 -- `added`: how many keys came.
 local function forget_old_keys(once, added, now_ms)
-  -- @include shared/drop-over
   drop_over(once, 2 + 2 * added, function(known)
     return tonumber(string.match(known, ' (%d+)$')) <= now_ms
   end)

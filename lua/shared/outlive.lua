@@ -1,6 +1,5 @@
 -- What is cleared leaves its newest token behind where the clock has stepped back: those that are given after it are greater
 -- all the same.
--- @include shared/behind
 
 -- A smaller step of the clock is over before anybody asks.
 local LEAST_BEHIND_MS = 10

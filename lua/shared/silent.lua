@@ -6,7 +6,6 @@
 --   401 to 800   the second in which it was told once more, for it had not asked for a while
 local SILENT_S = 4
 local LOOKED_S = 400
--- @include shared/send-back
 
 -- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
 -- `own` looks.

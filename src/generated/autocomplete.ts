@@ -29,7 +29,7 @@ export type AddAnswer =
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'autocomplete/add',
-    sha1: '0f6158451cc9953b1894dcb680d03428e871ad9c',
+    sha1: '7f32f4bf34c77cce772131e6c8585de7f41342e6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -57,8 +57,6 @@ local codec = ARGV[1] -- text: name of the codec that made the payloads
 local caller = ARGV[2] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[3] -- text: number of the call in that slot
 local added, added_at = ARGV, 4 -- repeated (id:text text:text marked:text score:integer expire_ms:integer payload:bytes): marked: the folded text, with \\1 before each word start but the first; expire_ms 0: never
-
--- What the words of an entry leave behind that goes.
 
 local function open_index(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
@@ -157,22 +155,6 @@ local most_work = has_due and 6000 / 3 or 6000
 local function rank_of(score)
   return 4503599627370496 - score
 end
-local function pack_place(rank, ref)
-  return struct.pack('>dd', rank, ref)
-end
--- The place that begins at this byte: rank and ref.
-local function place_at(packed, byte)
-  return struct.unpack('>dd', packed, byte)
-end
--- An entry's field in \`entries\`.
-local function field_of(ref)
-  return struct.pack('>d', ref)
-end
-local function pack_record(entry)
-  local id = entry.id == entry.text and '' or entry.id
-  local head = struct.pack('>ddHHH', entry.expires_at_ms, entry.rank, #id, #entry.marked, #entry.text)
-  return head .. id .. entry.marked .. entry.text .. entry.payload
-end
 local function parse_record(record)
   local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
   local marked_at = 22 + id_bytes
@@ -187,8 +169,14 @@ local function parse_record(record)
     payload = string.sub(record, text_at + text_bytes + 1),
   }
 end
-local function has_expired(expires_at_ms, now_ms)
-  return expires_at_ms > 0 and expires_at_ms <= now_ms
+-- An entry's field in \`entries\`.
+local function field_of(ref)
+  return struct.pack('>d', ref)
+end
+local function pack_record(entry)
+  local id = entry.id == entry.text and '' or entry.id
+  local head = struct.pack('>ddHHH', entry.expires_at_ms, entry.rank, #id, #entry.marked, #entry.text)
+  return head .. id .. entry.marked .. entry.text .. entry.payload
 end
 -- The folded text from each of its word starts on, each once.
 local function suffixes_of(marked)
@@ -205,6 +193,20 @@ local function suffixes_of(marked)
   end
   return suffixes
 end
+local function pack_place(rank, ref)
+  return struct.pack('>dd', rank, ref)
+end
+-- What tops know of an entry.
+local function to_one(rank, ref)
+  return { rank = rank, ref = ref, place = pack_place(rank, ref) }
+end
+local function work_of(suffixes, record)
+  local work = math.ceil(#record / 128)
+  for _, suffix in ipairs(suffixes) do
+    work = work + 30 + #suffix
+  end
+  return work
+end
 -- Members of \`words\`: a suffix, the end of text, and the place of its entry.
 local function members_of(suffixes, place)
   local members = {}
@@ -213,12 +215,379 @@ local function members_of(suffixes, place)
   end
   return members
 end
-local function work_of(suffixes, record)
-  local work = math.ceil(#record / 128)
-  for _, suffix in ipairs(suffixes) do
-    work = work + 30 + #suffix
+-- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
+-- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
+--   <prefix>\\0<number of its top>
+-- and the first of it that begins as a query does is the fork whose words match the query.
+local function first_fork(forks, prefix)
+  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
+  if not found[1] then
+    return nil
   end
-  return work
+  local cut = string.find(found[1], '\\0', 1, true)
+  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
+end
+-- The first fork that begins as this prefix does: prefix and number of its top; or false.
+local function fork_behind(keys, known, prefix)
+  local fork = known.forks[prefix]
+  if fork == nil then
+    local found, id = first_fork(keys.forks, prefix)
+    fork = found and { prefix = found, id = id } or false
+    known.forks[prefix] = fork
+  end
+  return fork
+end
+-- The forks on the way of a suffix, the shortest first; how long the prefix is that none of them begins with; and the
+-- fork that it begins, which the suffix parts from.
+local function walk_forks(keys, known, suffix)
+  local passed, length = {}, 0
+  while length <= #suffix do
+    local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
+    if not fork then
+      return passed, length, nil
+    end
+    if string.sub(suffix, 1, #fork.prefix) ~= fork.prefix then
+      return passed, length, fork
+    end
+    passed[#passed + 1] = fork
+    length = #fork.prefix + 1
+  end
+  return passed, length, nil
+end
+-- The forks on the way of suffixes, by their tops: \`ids\` has their numbers.
+local function note_passed(passed_of, passed)
+  for _, fork in ipairs(passed) do
+    local prefixes = passed_of[fork.id]
+    if not prefixes then
+      prefixes = {}
+      passed_of[fork.id] = prefixes
+      passed_of.ids[#passed_of.ids + 1] = fork.id
+    end
+    prefixes[fork.prefix] = true
+  end
+end
+local function parse_top(id, head, rest)
+  local top = { id = id, rest = rest, read = {}, dropped = {} }
+  top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
+  top.letters = string.sub(head, 17 + 1)
+  return top
+end
+-- Opens the tops with these numbers.
+local function read_tops(tops, known, ids)
+  local missing, fields = {}, {}
+  for _, id in ipairs(ids) do
+    if not known.open[id] then
+      missing[#missing + 1] = id
+      fields[#fields + 1] = id
+      fields[#fields + 1] = id .. ':'
+    end
+  end
+  if missing[1] then
+    local found = redis.call('HMGET', tops, unpack(fields))
+    for at, id in ipairs(missing) do
+      known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
+    end
+  end
+end
+local function is_before(rank, ref, other_rank, other_ref)
+  return rank < other_rank or (rank == other_rank and ref < other_ref)
+end
+-- The place that begins at this byte: rank and ref.
+local function place_at(packed, byte)
+  return struct.unpack('>dd', packed, byte)
+end
+-- The leaf with this letter, perhaps without its places.
+local function leaf_of(top, letter)
+  local leaf = top.read[letter]
+  if not leaf then
+    leaf = { letter = letter }
+    top.read[letter] = leaf
+  end
+  return leaf
+end
+-- The leaf that a place belongs to, which of all it is, and how many there are. Nil behind the limit.
+local function find_leaf(top, rank, ref)
+  if not is_before(rank, ref, top.rank, top.ref) then
+    return nil
+  end
+  local leaves = top.leaves
+  local at = leaves and #leaves or #top.letters
+  while at > 1 do
+    local other_rank, other_ref
+    if leaves then
+      other_rank, other_ref = leaves[at].rank, leaves[at].ref
+    else
+      other_rank, other_ref = place_at(top.rest, (at - 1) * 16 + 1)
+    end
+    if not is_before(rank, ref, other_rank, other_ref) then
+      break
+    end
+    at = at - 1
+  end
+  return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
+end
+local function leaf_field(top, letter)
+  return top.id .. ':' .. letter
+end
+-- Reads leaves: of these tops those in the same places.
+local function read_leaves(tops, of_tops, leaves)
+  local fields, missing = {}, {}
+  for at, leaf in ipairs(leaves) do
+    if not leaf.places then
+      fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
+      missing[#missing + 1] = leaf
+    end
+  end
+  if fields[1] then
+    local stored = redis.call('HMGET', tops, unpack(fields))
+    for at, leaf in ipairs(missing) do
+      leaf.places = stored[at]
+    end
+  end
+end
+-- Of these tops those that have a place, or would have it: the top, the leaf, which one it is.
+local function find_leaves(tops, list, one)
+  local found, of_tops, leaves = {}, {}, {}
+  for _, top in ipairs(list) do
+    local leaf, at = find_leaf(top, one.rank, one.ref)
+    if leaf then
+      found[#found + 1] = { top = top, leaf = leaf, at = at }
+      of_tops[#found], leaves[#found] = top, leaf
+    end
+  end
+  read_leaves(tops, of_tops, leaves)
+  return found
+end
+-- How many of these places are before this one.
+local function places_before(places, rank, ref)
+  local low, high = 0, #places / 16
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local other_rank, other_ref = place_at(places, 1 + middle * 16)
+    if is_before(other_rank, other_ref, rank, ref) then
+      low = middle + 1
+    else
+      high = middle
+    end
+  end
+  return low
+end
+-- How many places of a leaf are before this one, and whether it is there.
+local function find_place(leaf, one)
+  local before = places_before(leaf.places, one.rank, one.ref)
+  local byte = before * 16
+  return before, string.sub(leaf.places, byte + 1, byte + 16) == one.place
+end
+local function set_places(leaf, places)
+  leaf.places, leaf.is_new = places, true
+end
+-- Notes that the front of a top is to be written anew.
+local function change_front(known, top)
+  if not top.has_new_front then
+    top.has_new_front = true
+    known.work = known.work + 30
+  end
+end
+local function leaves_of(top)
+  if not top.leaves then
+    top.leaves = {}
+    for at = 1, #top.letters do
+      local leaf = leaf_of(top, string.sub(top.letters, at, at))
+      leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * 16 + 1)
+      top.leaves[at] = leaf
+    end
+  end
+  return top.leaves
+end
+local function drop_leaf(top, at)
+  local leaf = table.remove(leaves_of(top), at)
+  top.read[leaf.letter] = nil
+  top.dropped[#top.dropped + 1] = leaf.letter
+  top.has_new_head = true
+end
+-- Puts a leaf of these places into a top. None of them is before what stands before it.
+local function put_leaf(top, at, places)
+  local leaves, taken, letter = leaves_of(top), {}, 65
+  for _, leaf in ipairs(leaves) do
+    taken[leaf.letter] = true
+  end
+  while taken[string.char(letter)] do
+    letter = letter + 1
+  end
+  local leaf = leaf_of(top, string.char(letter))
+  set_places(leaf, places)
+  leaf.rank, leaf.ref = 0, 0
+  if at > 1 then
+    leaf.rank, leaf.ref = place_at(places, 1)
+  end
+  table.insert(leaves, at, leaf)
+  top.has_new_head = true
+end
+-- Makes two leaves of the places of one or two: \`cut\` bytes for the first.
+local function split_leaf(top, at, places)
+  local cut = math.ceil(#places / 16 / 2) * 16
+  set_places(leaves_of(top)[at], string.sub(places, 1, cut))
+  put_leaf(top, at + 1, string.sub(places, cut + 1))
+end
+-- Makes one leaf of two that are next to each other, or two that are as long.
+local function level_leaves(tops, top, at)
+  local leaves = leaves_of(top)
+  local first = math.min(at, #leaves - 1)
+  if first == 0 then
+    return
+  end
+  read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
+  local both = leaves[first].places .. leaves[first + 1].places
+  drop_leaf(top, first + 1)
+  if #both <= 18 * 16 then
+    set_places(leaves[first], both)
+  else
+    split_leaf(top, first, both)
+  end
+end
+-- True when it was there.
+local function take_place(keys, known, top, leaf, at, one)
+  local before, is_there = find_place(leaf, one)
+  if not is_there then
+    return false
+  end
+  local cut = before * 16
+  set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + 16 + 1))
+  if at == 1 and before < 10 then
+    change_front(known, top)
+  end
+  if #leaf.places < (at == 1 and 10 or 8) * 16 then
+    level_leaves(keys.tops, top, at)
+  end
+  return true
+end
+-- Of leaves that are read.
+local function count_places(leaves)
+  local bytes = 0
+  for _, leaf in ipairs(leaves) do
+    bytes = bytes + #leaf.places
+  end
+  return bytes / 16
+end
+local function prefixes_of(top)
+  if not top.prefixes then
+    top.prefixes = {}
+    local at = #top.letters * 16 + 1
+    while at <= #top.rest do
+      local least, bytes = string.byte(top.rest, at, at + 1)
+      top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
+      at = at + 2 + bytes
+    end
+  end
+  return top.prefixes
+end
+-- Prefixes of a fork of \`least\` bytes and more are answered by its top.
+local function set_least(known, top, prefix, least)
+  prefixes_of(top)[prefix] = least
+  top.has_new_head = true
+  change_front(known, top)
+end
+-- Takes a fork from its top, which is given up with the last one. Returns what was the least for it.
+local function take_fork(keys, known, top, prefix)
+  redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
+  local least = prefixes_of(top)[prefix]
+  set_least(known, top, prefix, nil)
+  top.is_gone = not next(top.prefixes)
+  known.forks = {}
+  return least
+end
+local function forget_sorted(forks)
+  redis.call('ZREM', forks, string.rep('\\255', 65))
+end
+-- Where one of its forks begins all words, these are the last.
+local function give_up_top(keys, known, top)
+  for prefix in pairs(prefixes_of(top)) do
+    if take_fork(keys, known, top, prefix) == 0 then
+      forget_sorted(keys.forks)
+    end
+  end
+end
+-- Takes an entry out of a top. True when that is too short then. No leaf is counted where there are enough of them.
+local function leave_top(keys, known, found, one)
+  local top = found.top
+  if not take_place(keys, known, top, found.leaf, found.at, one) then
+    return false
+  end
+  local is_whole = top.rank == math.huge
+  local least = is_whole and 16 or 100 - 1
+  local count = top.leaves and #top.leaves or #top.letters
+  if count * 8 > least then
+    return false
+  end
+  local leaves = leaves_of(top)
+  read_leaves(keys.tops, { top }, leaves)
+  local is_short = count_places(leaves) <= least
+  if is_short and is_whole then
+    give_up_top(keys, known, top)
+  end
+  return is_short and not is_whole
+end
+local function get_top(tops, known, id)
+  read_tops(tops, known, { id })
+  return known.open[id]
+end
+-- All members with a prefix lie between these; UTF-8 has no byte 255.
+local function from_prefix(prefix)
+  return '[' .. prefix
+end
+local function to_prefix(prefix)
+  return '(' .. prefix .. '\\255'
+end
+-- Whether words begin with this prefix.
+local function begins_words(words, prefix)
+  local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
+  return found[1] ~= nil
+end
+-- What two texts begin with alike, up to the end of text.
+local function common_start(one, other)
+  local length = 0
+  repeat
+    length = length + 1
+    local byte = string.byte(other, length)
+  until byte ~= string.byte(one, length) or not byte or byte == 0
+  return string.sub(one, 1, length - 1)
+end
+-- Gives a top a fork.
+local function put_fork(keys, known, top, prefix, least)
+  redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
+  set_least(known, top, prefix, least)
+  known.forks = {}
+end
+-- Where words part no more at a fork, it moves to where they do, or makes way for the fork that is there.
+local function mend_fork(keys, known, suffix, fork)
+  local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
+  local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
+  if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
+    return
+  end
+  local from, to = from_prefix(prefix), to_prefix(prefix)
+  local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
+  local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
+  local longer = common_start(first, last)
+  if longer == prefix then
+    return
+  end
+  local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
+  if behind then
+    set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
+  else
+    put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
+  end
+  take_fork(keys, known, top, prefix)
+end
+local function longest_prefix(top)
+  local longest = ''
+  for prefix in pairs(prefixes_of(top)) do
+    if #prefix > #longest then
+      longest = prefix
+    end
+  end
+  return longest
 end
 -- Collects places in any order and keeps the first of them, each entry once.
 -- Numbers are compared, not packed places: the order of strings depends on the server's locale.
@@ -234,9 +603,6 @@ local function new_best(most)
     cut = false,
     looked = 0,
   }
-end
-local function is_before(rank, ref, other_rank, other_ref)
-  return rank < other_rank or (rank == other_rank and ref < other_ref)
 end
 local function sort_best(best)
   local ranks, refs = best.ranks, best.refs
@@ -278,505 +644,6 @@ local function offer_members(best, members)
     offer(best, place_at(member, #member - 16 + 1))
   end
 end
--- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
-local function offer_places(best, places)
-  for byte = 1, #places, 16 do
-    if not offer(best, place_at(places, byte)) then
-      return false
-    end
-  end
-  return true
-end
--- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
--- the first that has none of the best have none either.
-local function sort_lists(lists)
-  table.sort(lists, function(one, other)
-    return is_before(one.rank, one.ref, other.rank, other.ref)
-  end)
-end
--- All members with a prefix lie between these; UTF-8 has no byte 255.
-local function from_prefix(prefix)
-  return '[' .. prefix
-end
-local function to_prefix(prefix)
-  return '(' .. prefix .. '\\255'
-end
--- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
--- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
---   <prefix>\\0<number of its top>
--- and the first of it that begins as a query does is the fork whose words match the query.
-local function first_fork(forks, prefix)
-  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
-  if not found[1] then
-    return nil
-  end
-  local cut = string.find(found[1], '\\0', 1, true)
-  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
-end
-local function parse_top(id, head, rest)
-  local top = { id = id, rest = rest, read = {}, dropped = {} }
-  top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
-  top.letters = string.sub(head, 17 + 1)
-  return top
-end
-local function leaf_field(top, letter)
-  return top.id .. ':' .. letter
-end
--- The leaf with this letter, perhaps without its places.
-local function leaf_of(top, letter)
-  local leaf = top.read[letter]
-  if not leaf then
-    leaf = { letter = letter }
-    top.read[letter] = leaf
-  end
-  return leaf
-end
-local function leaves_of(top)
-  if not top.leaves then
-    top.leaves = {}
-    for at = 1, #top.letters do
-      local leaf = leaf_of(top, string.sub(top.letters, at, at))
-      leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * 16 + 1)
-      top.leaves[at] = leaf
-    end
-  end
-  return top.leaves
-end
-local function prefixes_of(top)
-  if not top.prefixes then
-    top.prefixes = {}
-    local at = #top.letters * 16 + 1
-    while at <= #top.rest do
-      local least, bytes = string.byte(top.rest, at, at + 1)
-      top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
-      at = at + 2 + bytes
-    end
-  end
-  return top.prefixes
-end
--- Reads leaves: of these tops those in the same places.
-local function read_leaves(tops, of_tops, leaves)
-  local fields, missing = {}, {}
-  for at, leaf in ipairs(leaves) do
-    if not leaf.places then
-      fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
-      missing[#missing + 1] = leaf
-    end
-  end
-  if fields[1] then
-    local stored = redis.call('HMGET', tops, unpack(fields))
-    for at, leaf in ipairs(missing) do
-      leaf.places = stored[at]
-    end
-  end
-end
--- Of leaves that are read.
-local function count_places(leaves)
-  local bytes = 0
-  for _, leaf in ipairs(leaves) do
-    bytes = bytes + #leaf.places
-  end
-  return bytes / 16
-end
-local function set_places(leaf, places)
-  leaf.places, leaf.is_new = places, true
-end
--- Puts a leaf of these places into a top. None of them is before what stands before it.
-local function put_leaf(top, at, places)
-  local leaves, taken, letter = leaves_of(top), {}, 65
-  for _, leaf in ipairs(leaves) do
-    taken[leaf.letter] = true
-  end
-  while taken[string.char(letter)] do
-    letter = letter + 1
-  end
-  local leaf = leaf_of(top, string.char(letter))
-  set_places(leaf, places)
-  leaf.rank, leaf.ref = 0, 0
-  if at > 1 then
-    leaf.rank, leaf.ref = place_at(places, 1)
-  end
-  table.insert(leaves, at, leaf)
-  top.has_new_head = true
-end
-local function drop_leaf(top, at)
-  local leaf = table.remove(leaves_of(top), at)
-  top.read[leaf.letter] = nil
-  top.dropped[#top.dropped + 1] = leaf.letter
-  top.has_new_head = true
-end
--- Adds leaves of these places behind the others.
-local function append_leaves(top, places)
-  local from, size = 1, 11 * 16
-  while from <= #places do
-    local to = from + size - 1
-    if #places - to < 8 * 16 then
-      to = #places
-    end
-    put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
-    from = to + 1
-  end
-end
--- How many of these places are before this one.
-local function places_before(places, rank, ref)
-  local low, high = 0, #places / 16
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    local other_rank, other_ref = place_at(places, 1 + middle * 16)
-    if is_before(other_rank, other_ref, rank, ref) then
-      low = middle + 1
-    else
-      high = middle
-    end
-  end
-  return low
-end
--- The leaf that a place belongs to, which of all it is, and how many there are. Nil behind the limit.
-local function find_leaf(top, rank, ref)
-  if not is_before(rank, ref, top.rank, top.ref) then
-    return nil
-  end
-  local leaves = top.leaves
-  local at = leaves and #leaves or #top.letters
-  while at > 1 do
-    local other_rank, other_ref
-    if leaves then
-      other_rank, other_ref = leaves[at].rank, leaves[at].ref
-    else
-      other_rank, other_ref = place_at(top.rest, (at - 1) * 16 + 1)
-    end
-    if not is_before(rank, ref, other_rank, other_ref) then
-      break
-    end
-    at = at - 1
-  end
-  return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
-end
--- How many places of a leaf are before this one, and whether it is there.
-local function find_place(leaf, one)
-  local before = places_before(leaf.places, one.rank, one.ref)
-  local byte = before * 16
-  return before, string.sub(leaf.places, byte + 1, byte + 16) == one.place
-end
--- Notes that the front of a top is to be written anew.
-local function change_front(known, top)
-  if not top.has_new_front then
-    top.has_new_front = true
-    known.work = known.work + 30
-  end
-end
--- Makes two leaves of the places of one or two: \`cut\` bytes for the first.
-local function split_leaf(top, at, places)
-  local cut = math.ceil(#places / 16 / 2) * 16
-  set_places(leaves_of(top)[at], string.sub(places, 1, cut))
-  put_leaf(top, at + 1, string.sub(places, cut + 1))
-end
-local function put_place(known, top, leaf, at, one)
-  local before, is_there = find_place(leaf, one)
-  if is_there then
-    return
-  end
-  local cut = before * 16
-  set_places(leaf, string.sub(leaf.places, 1, cut) .. one.place .. string.sub(leaf.places, cut + 1))
-  if at == 1 and before < 10 then
-    change_front(known, top)
-  end
-  if #leaf.places <= 18 * 16 then
-    return
-  end
-  split_leaf(top, at, leaf.places)
-  local count = #top.leaves
-  if count > 16 then
-    top.rank, top.ref = top.leaves[count].rank, top.leaves[count].ref
-    drop_leaf(top, count)
-  end
-end
--- Makes one leaf of two that are next to each other, or two that are as long.
-local function level_leaves(tops, top, at)
-  local leaves = leaves_of(top)
-  local first = math.min(at, #leaves - 1)
-  if first == 0 then
-    return
-  end
-  read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
-  local both = leaves[first].places .. leaves[first + 1].places
-  drop_leaf(top, first + 1)
-  if #both <= 18 * 16 then
-    set_places(leaves[first], both)
-  else
-    split_leaf(top, first, both)
-  end
-end
--- True when it was there.
-local function take_place(keys, known, top, leaf, at, one)
-  local before, is_there = find_place(leaf, one)
-  if not is_there then
-    return false
-  end
-  local cut = before * 16
-  set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + 16 + 1))
-  if at == 1 and before < 10 then
-    change_front(known, top)
-  end
-  if #leaf.places < (at == 1 and 10 or 8) * 16 then
-    level_leaves(keys.tops, top, at)
-  end
-  return true
-end
--- Opens the tops with these numbers.
-local function read_tops(tops, known, ids)
-  local missing, fields = {}, {}
-  for _, id in ipairs(ids) do
-    if not known.open[id] then
-      missing[#missing + 1] = id
-      fields[#fields + 1] = id
-      fields[#fields + 1] = id .. ':'
-    end
-  end
-  if missing[1] then
-    local found = redis.call('HMGET', tops, unpack(fields))
-    for at, id in ipairs(missing) do
-      known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
-    end
-  end
-end
-local function get_top(tops, known, id)
-  read_tops(tops, known, { id })
-  return known.open[id]
-end
--- Of these tops those that have a place, or would have it: the top, the leaf, which one it is.
-local function find_leaves(tops, list, one)
-  local found, of_tops, leaves = {}, {}, {}
-  for _, top in ipairs(list) do
-    local leaf, at = find_leaf(top, one.rank, one.ref)
-    if leaf then
-      found[#found + 1] = { top = top, leaf = leaf, at = at }
-      of_tops[#found], leaves[#found] = top, leaf
-    end
-  end
-  read_leaves(tops, of_tops, leaves)
-  return found
-end
--- A new top without places, which no fork has yet.
-local function make_top(known)
-  known.last = known.last + 1
-  local id = exact(known.last)
-  local top = { id = id, rank = math.huge, ref = math.huge, has_front = 0, read = {}, dropped = {} }
-  top.leaves, top.prefixes = {}, {}
-  known.open[id] = top
-  return top
-end
--- Another top with the same places.
-local function copy_top(tops, known, top)
-  local leaves = leaves_of(top)
-  read_leaves(tops, { top }, leaves)
-  local copy = make_top(known)
-  copy.rank, copy.ref = top.rank, top.ref
-  for at, leaf in ipairs(leaves) do
-    put_leaf(copy, at, leaf.places)
-    copy.leaves[at].rank, copy.leaves[at].ref = leaf.rank, leaf.ref
-  end
-  return copy
-end
--- The first fork that begins as this prefix does: prefix and number of its top; or false.
-local function fork_behind(keys, known, prefix)
-  local fork = known.forks[prefix]
-  if fork == nil then
-    local found, id = first_fork(keys.forks, prefix)
-    fork = found and { prefix = found, id = id } or false
-    known.forks[prefix] = fork
-  end
-  return fork
-end
--- Prefixes of a fork of \`least\` bytes and more are answered by its top.
-local function set_least(known, top, prefix, least)
-  prefixes_of(top)[prefix] = least
-  top.has_new_head = true
-  change_front(known, top)
-end
--- Gives a top a fork.
-local function put_fork(keys, known, top, prefix, least)
-  redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
-  set_least(known, top, prefix, least)
-  known.forks = {}
-end
--- Takes a fork from its top, which is given up with the last one. Returns what was the least for it.
-local function take_fork(keys, known, top, prefix)
-  redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
-  local least = prefixes_of(top)[prefix]
-  set_least(known, top, prefix, nil)
-  top.is_gone = not next(top.prefixes)
-  known.forks = {}
-  return least
-end
-local function keep_sorted(forks)
-  redis.call('ZADD', forks, '0', string.rep('\\255', 65))
-end
-local function forget_sorted(forks)
-  redis.call('ZREM', forks, string.rep('\\255', 65))
-end
--- Where one of its forks begins all words, these are the last.
-local function give_up_top(keys, known, top)
-  for prefix in pairs(prefixes_of(top)) do
-    if take_fork(keys, known, top, prefix) == 0 then
-      forget_sorted(keys.forks)
-    end
-  end
-end
--- The forks on the way of a suffix, the shortest first; how long the prefix is that none of them begins with; and the
--- fork that it begins, which the suffix parts from.
-local function walk_forks(keys, known, suffix)
-  local passed, length = {}, 0
-  while length <= #suffix do
-    local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
-    if not fork then
-      return passed, length, nil
-    end
-    if string.sub(suffix, 1, #fork.prefix) ~= fork.prefix then
-      return passed, length, fork
-    end
-    passed[#passed + 1] = fork
-    length = #fork.prefix + 1
-  end
-  return passed, length, nil
-end
--- What two texts begin with alike, up to the end of text.
-local function common_start(one, other)
-  local length = 0
-  repeat
-    length = length + 1
-    local byte = string.byte(other, length)
-  until byte ~= string.byte(one, length) or not byte or byte == 0
-  return string.sub(one, 1, length - 1)
-end
--- All that match a few words, in their order.
-local function pack_places(members)
-  local best = new_best(#members)
-  offer_members(best, members)
-  sort_best(best)
-  local places = {}
-  for at, ref in ipairs(best.refs) do
-    places[at] = pack_place(best.ranks[ref], ref)
-  end
-  return table.concat(places), #places
-end
--- The top of those in this one and of an entry that has come. \`born\`: those that were made for it, by what they were made of.
-local function top_with(keys, known, born, top, one)
-  local with = born[top.id]
-  if not with then
-    with = copy_top(keys.tops, known, top)
-    local leaf, at = find_leaf(with, one.rank, one.ref)
-    if leaf then
-      put_place(known, with, leaf, at, one)
-    end
-    born[top.id], born[with.id] = with, with
-  end
-  return with
-end
--- Makes the prefix a fork where a suffix parts from the words of another one.
-local function make_fork(keys, known, born, suffix, other, one)
-  local top = get_top(keys.tops, known, other.id)
-  local with = top_with(keys, known, born, top, one)
-  local prefix = common_start(other.prefix, suffix)
-  put_fork(keys, known, with, prefix, prefixes_of(top)[other.prefix])
-  set_least(known, top, other.prefix, #prefix + 1)
-end
--- Makes prefixes of a suffix hot, from this length on, where there are too many words.
-local function make_hot(keys, known, born, suffix, length)
-  while length <= #suffix do
-    local prefix = string.sub(suffix, 1, length)
-    local from, to = from_prefix(prefix), to_prefix(prefix)
-    if redis.call('ZLEXCOUNT', keys.words, from, to) <= 32 then
-      return
-    end
-    local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', 1000)
-    local places, size = pack_places(members)
-    if size <= 24 then
-      return
-    end
-    local top = born[places]
-    if not top then
-      top = make_top(known)
-      append_leaves(top, places)
-      born[places], born[top.id] = top, top
-    end
-    local fork = common_start(members[1], members[#members])
-    if length == 0 then
-      keep_sorted(keys.forks)
-    end
-    put_fork(keys, known, top, fork, length)
-    length = #fork + 1
-  end
-end
--- The forks on the way of suffixes, by their tops: \`ids\` has their numbers.
-local function note_passed(passed_of, passed)
-  for _, fork in ipairs(passed) do
-    local prefixes = passed_of[fork.id]
-    if not prefixes then
-      prefixes = {}
-      passed_of[fork.id] = prefixes
-      passed_of.ids[#passed_of.ids + 1] = fork.id
-    end
-    prefixes[fork.prefix] = true
-  end
-end
-local function is_all_of(top, prefixes)
-  for prefix in pairs(prefixes_of(top)) do
-    if not prefixes[prefix] then
-      return false
-    end
-  end
-  return true
-end
--- Puts an entry into tops of which all forks match it; where only some do, these get a top of their own.
-local function enter_tops(keys, known, born, passed_of, one)
-  local entered = {}
-  read_tops(keys.tops, known, passed_of.ids)
-  for _, id in ipairs(passed_of.ids) do
-    local top, prefixes = known.open[id], passed_of[id]
-    if born[id] ~= top and is_all_of(top, prefixes) then
-      entered[#entered + 1] = top
-    elseif born[id] ~= top then
-      local with = top_with(keys, known, born, top, one)
-      for prefix in pairs(prefixes) do
-        put_fork(keys, known, with, prefix, take_fork(keys, known, top, prefix))
-      end
-    end
-  end
-  for _, found in ipairs(find_leaves(keys.tops, entered, one)) do
-    put_place(known, found.top, found.leaf, found.at, one)
-  end
-end
--- Notes that an entry has come, whose words are stored. \`one\`: its rank, ref and place.
-local function enter_hot(keys, known, suffixes, one)
-  local born, passed_of = {}, { ids = {} }
-  for _, suffix in ipairs(suffixes) do
-    local passed, length, other = walk_forks(keys, known, suffix)
-    note_passed(passed_of, passed)
-    if other then
-      make_fork(keys, known, born, suffix, other, one)
-    else
-      make_hot(keys, known, born, suffix, length)
-    end
-  end
-  enter_tops(keys, known, born, passed_of, one)
-end
--- Notes that what is stored of an entry has changed, and its place has not.
-local function note_changed(keys, known, suffixes, one)
-  local passed_of, tops = { ids = {} }, {}
-  for _, suffix in ipairs(suffixes) do
-    note_passed(passed_of, (walk_forks(keys, known, suffix)))
-  end
-  read_tops(keys.tops, known, passed_of.ids)
-  for at, id in ipairs(passed_of.ids) do
-    tops[at] = known.open[id]
-  end
-  for _, found in ipairs(find_leaves(keys.tops, tops, one)) do
-    if found.at == 1 and find_place(found.leaf, one) < 10 then
-      change_front(known, found.top)
-    end
-  end
-end
 -- Offers the words of one longer prefix that begins no fork, and returns the place from which on there may be more.
 local function offer_words(keys, best, child)
   local from, to = from_prefix(child), to_prefix(child)
@@ -790,6 +657,22 @@ local function offer_words(keys, best, child)
     return place_at(last, #last - 16 + 1)
   end
   return math.huge, math.huge
+end
+-- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
+-- the first that has none of the best have none either.
+local function sort_lists(lists)
+  table.sort(lists, function(one, other)
+    return is_before(one.rank, one.ref, other.rank, other.ref)
+  end)
+end
+-- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
+local function offer_places(best, places)
+  for byte = 1, #places, 16 do
+    if not offer(best, place_at(places, byte)) then
+      return false
+    end
+  end
+  return true
 end
 -- Offers the places of tops that are open, of each as long as they are among the first.
 local function offer_open_tops(fields, best, tops)
@@ -848,14 +731,17 @@ local function offer_children(keys, known, prefix)
   end
   return best, limit
 end
-local function longest_prefix(top)
-  local longest = ''
-  for prefix in pairs(prefixes_of(top)) do
-    if #prefix > #longest then
-      longest = prefix
+-- Adds leaves of these places behind the others.
+local function append_leaves(top, places)
+  local from, size = 1, 11 * 16
+  while from <= #places do
+    local to = from + size - 1
+    if #places - to < 8 * 16 then
+      to = #places
     end
+    put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
+    from = to + 1
   end
-  return longest
 end
 -- The places before its limit stay as they are.
 local function refill(keys, known, top, prefix)
@@ -887,53 +773,6 @@ local function refill_all(keys, known, short)
     end
   end
 end
--- Whether words begin with this prefix.
-local function begins_words(words, prefix)
-  local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
-  return found[1] ~= nil
-end
--- Where words part no more at a fork, it moves to where they do, or makes way for the fork that is there.
-local function mend_fork(keys, known, suffix, fork)
-  local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
-  local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
-  if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
-    return
-  end
-  local from, to = from_prefix(prefix), to_prefix(prefix)
-  local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
-  local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
-  local longer = common_start(first, last)
-  if longer == prefix then
-    return
-  end
-  local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
-  if behind then
-    set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
-  else
-    put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
-  end
-  take_fork(keys, known, top, prefix)
-end
--- Takes an entry out of a top. True when that is too short then. No leaf is counted where there are enough of them.
-local function leave_top(keys, known, found, one)
-  local top = found.top
-  if not take_place(keys, known, top, found.leaf, found.at, one) then
-    return false
-  end
-  local is_whole = top.rank == math.huge
-  local least = is_whole and 16 or 100 - 1
-  local count = top.leaves and #top.leaves or #top.letters
-  if count * 8 > least then
-    return false
-  end
-  local leaves = leaves_of(top)
-  read_leaves(keys.tops, { top }, leaves)
-  local is_short = count_places(leaves) <= least
-  if is_short and is_whole then
-    give_up_top(keys, known, top)
-  end
-  return is_short and not is_whole
-end
 -- Notes that an entry has gone, whose words are gone already. \`one\`: its rank, ref and place.
 local function leave_hot(keys, known, suffixes, one)
   local passed_of, last = { ids = {} }, {}
@@ -959,16 +798,156 @@ local function leave_hot(keys, known, suffixes, one)
   end
   refill_all(keys, known, short)
 end
--- What tops know of an entry.
-local function to_one(rank, ref)
-  return { rank = rank, ref = ref, place = pack_place(rank, ref) }
-end
 -- Takes an entry's words out of the index.
 local function leave_words(keys, known, entry, ref)
   local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
   known.work = known.work + work_of(suffixes, '')
   redis.call('ZREM', keys.words, unpack(members_of(suffixes, one.place)))
   leave_hot(keys, known, suffixes, one)
+end
+-- A new top without places, which no fork has yet.
+local function make_top(known)
+  known.last = known.last + 1
+  local id = exact(known.last)
+  local top = { id = id, rank = math.huge, ref = math.huge, has_front = 0, read = {}, dropped = {} }
+  top.leaves, top.prefixes = {}, {}
+  known.open[id] = top
+  return top
+end
+-- Another top with the same places.
+local function copy_top(tops, known, top)
+  local leaves = leaves_of(top)
+  read_leaves(tops, { top }, leaves)
+  local copy = make_top(known)
+  copy.rank, copy.ref = top.rank, top.ref
+  for at, leaf in ipairs(leaves) do
+    put_leaf(copy, at, leaf.places)
+    copy.leaves[at].rank, copy.leaves[at].ref = leaf.rank, leaf.ref
+  end
+  return copy
+end
+local function put_place(known, top, leaf, at, one)
+  local before, is_there = find_place(leaf, one)
+  if is_there then
+    return
+  end
+  local cut = before * 16
+  set_places(leaf, string.sub(leaf.places, 1, cut) .. one.place .. string.sub(leaf.places, cut + 1))
+  if at == 1 and before < 10 then
+    change_front(known, top)
+  end
+  if #leaf.places <= 18 * 16 then
+    return
+  end
+  split_leaf(top, at, leaf.places)
+  local count = #top.leaves
+  if count > 16 then
+    top.rank, top.ref = top.leaves[count].rank, top.leaves[count].ref
+    drop_leaf(top, count)
+  end
+end
+-- The top of those in this one and of an entry that has come. \`born\`: those that were made for it, by what they were made of.
+local function top_with(keys, known, born, top, one)
+  local with = born[top.id]
+  if not with then
+    with = copy_top(keys.tops, known, top)
+    local leaf, at = find_leaf(with, one.rank, one.ref)
+    if leaf then
+      put_place(known, with, leaf, at, one)
+    end
+    born[top.id], born[with.id] = with, with
+  end
+  return with
+end
+-- Makes the prefix a fork where a suffix parts from the words of another one.
+local function make_fork(keys, known, born, suffix, other, one)
+  local top = get_top(keys.tops, known, other.id)
+  local with = top_with(keys, known, born, top, one)
+  local prefix = common_start(other.prefix, suffix)
+  put_fork(keys, known, with, prefix, prefixes_of(top)[other.prefix])
+  set_least(known, top, other.prefix, #prefix + 1)
+end
+-- All that match a few words, in their order.
+local function pack_places(members)
+  local best = new_best(#members)
+  offer_members(best, members)
+  sort_best(best)
+  local places = {}
+  for at, ref in ipairs(best.refs) do
+    places[at] = pack_place(best.ranks[ref], ref)
+  end
+  return table.concat(places), #places
+end
+local function keep_sorted(forks)
+  redis.call('ZADD', forks, '0', string.rep('\\255', 65))
+end
+-- Makes prefixes of a suffix hot, from this length on, where there are too many words.
+local function make_hot(keys, known, born, suffix, length)
+  while length <= #suffix do
+    local prefix = string.sub(suffix, 1, length)
+    local from, to = from_prefix(prefix), to_prefix(prefix)
+    if redis.call('ZLEXCOUNT', keys.words, from, to) <= 32 then
+      return
+    end
+    local members = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', 1000)
+    local places, size = pack_places(members)
+    if size <= 24 then
+      return
+    end
+    local top = born[places]
+    if not top then
+      top = make_top(known)
+      append_leaves(top, places)
+      born[places], born[top.id] = top, top
+    end
+    local fork = common_start(members[1], members[#members])
+    if length == 0 then
+      keep_sorted(keys.forks)
+    end
+    put_fork(keys, known, top, fork, length)
+    length = #fork + 1
+  end
+end
+local function is_all_of(top, prefixes)
+  for prefix in pairs(prefixes_of(top)) do
+    if not prefixes[prefix] then
+      return false
+    end
+  end
+  return true
+end
+-- Puts an entry into tops of which all forks match it; where only some do, these get a top of their own.
+local function enter_tops(keys, known, born, passed_of, one)
+  local entered = {}
+  read_tops(keys.tops, known, passed_of.ids)
+  for _, id in ipairs(passed_of.ids) do
+    local top, prefixes = known.open[id], passed_of[id]
+    if born[id] ~= top and is_all_of(top, prefixes) then
+      entered[#entered + 1] = top
+    elseif born[id] ~= top then
+      local with = top_with(keys, known, born, top, one)
+      for prefix in pairs(prefixes) do
+        put_fork(keys, known, with, prefix, take_fork(keys, known, top, prefix))
+      end
+    end
+  end
+  for _, found in ipairs(find_leaves(keys.tops, entered, one)) do
+    put_place(known, found.top, found.leaf, found.at, one)
+  end
+end
+-- Notes that an entry has come, whose words are stored. \`one\`: its rank, ref and place.
+local function enter_hot(keys, known, suffixes, one)
+  local born, passed_of = {}, { ids = {} }
+  for _, suffix in ipairs(suffixes) do
+    local passed, length, other = walk_forks(keys, known, suffix)
+    note_passed(passed_of, passed)
+    if other then
+      make_fork(keys, known, born, suffix, other, one)
+    else
+      make_hot(keys, known, born, suffix, length)
+    end
+  end
+  enter_tops(keys, known, born, passed_of, one)
 end
 -- Stores the words of an entry.
 local function enter_words(keys, known, suffixes, one)
@@ -980,6 +959,22 @@ local function enter_words(keys, known, suffixes, one)
   redis.call('ZADD', keys.words, unpack(added))
   enter_hot(keys, known, suffixes, one)
 end
+-- Notes that what is stored of an entry has changed, and its place has not.
+local function note_changed(keys, known, suffixes, one)
+  local passed_of, tops = { ids = {} }, {}
+  for _, suffix in ipairs(suffixes) do
+    note_passed(passed_of, (walk_forks(keys, known, suffix)))
+  end
+  read_tops(keys.tops, known, passed_of.ids)
+  for at, id in ipairs(passed_of.ids) do
+    tops[at] = known.open[id]
+  end
+  for _, found in ipairs(find_leaves(keys.tops, tops, one)) do
+    if found.at == 1 and find_place(found.leaf, one) < 10 then
+      change_front(known, found.top)
+    end
+  end
+end
 -- Notes when an entry expires.
 local function note_expiry(keys, field, before, entry)
   if entry.expires_at_ms > 0 then
@@ -987,6 +982,9 @@ local function note_expiry(keys, field, before, entry)
   elseif before and before.expires_at_ms > 0 then
     redis.call('ZREM', keys.expiry, field)
   end
+end
+local function has_expired(expires_at_ms, now_ms)
+  return expires_at_ms > 0 and expires_at_ms <= now_ms
 end
 -- Stores an entry, new or in the place of the one with its id. True when that had not expired.
 local function enter_entry(keys, known, index, entry, now_ms)
@@ -1074,6 +1072,28 @@ end
 reap(keys, known, now_ms, 20 + taken)
 local function renew_fronts(keys, known, codec)
   local written, bytes = {}, 0
+local function front_head(top, codec)
+  local parts, size = { '2', string.char(#codec), codec, '' }, 0
+  for prefix, least in pairs(prefixes_of(top)) do
+    size = size + 1
+    parts[size + 4] = string.char(least, #prefix) .. prefix
+  end
+  if size > 255 then
+    return nil
+  end
+  parts[4] = string.char(size)
+  return table.concat(parts)
+end
+-- Of the first entries, which the first leaf has.
+local function first_fields(tops, top)
+  local first = leaf_of(top, 'A')
+  read_leaves(tops, { top }, { first })
+  local fields = {}
+  for at = 1, 10 do
+    fields[at] = string.sub(first.places, at * 16 - 7, at * 16)
+  end
+  return fields
+end
 -- What a text begins with as the first one does. Often it is what the one before it, \`start\`, began with.
 local function start_of(first, start, text)
   if start ~= '' and string.sub(text, 1, #start) == start then
@@ -1097,28 +1117,6 @@ local function tell_records(parts, records)
     parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
     parts[#parts + 1] = string.sub(record, text_at + #start)
   end
-end
-local function front_head(top, codec)
-  local parts, size = { '2', string.char(#codec), codec, '' }, 0
-  for prefix, least in pairs(prefixes_of(top)) do
-    size = size + 1
-    parts[size + 4] = string.char(least, #prefix) .. prefix
-  end
-  if size > 255 then
-    return nil
-  end
-  parts[4] = string.char(size)
-  return table.concat(parts)
-end
--- Of the first entries, which the first leaf has.
-local function first_fields(tops, top)
-  local first = leaf_of(top, 'A')
-  read_leaves(tops, { top }, { first })
-  local fields = {}
-  for at = 1, 10 do
-    fields[at] = string.sub(first.places, at * 16 - 7, at * 16)
-  end
-  return fields
 end
 -- Nil where there must be none.
 local function make_front(keys, codec, top)
@@ -1233,9 +1231,7 @@ local function forget_old_calls(calls, call, added, now_ms)
   if not is_one_more and call % 16 ~= 0 then
     return
   end
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
+  -- Two records, and up to three other fields.
 -- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
 -- where none of these is.
 local function drop_over(hash, looked_at, is_over)
@@ -1258,7 +1254,6 @@ local function drop_over(hash, looked_at, is_over)
     count = -math.min(left, 3000)
   end
 end
-  -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
     return at_ms and now_ms - at_ms > 600000
@@ -1274,127 +1269,126 @@ return { 'added', new, replaced, taken }
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   lines: [
     [1, 'lua/autocomplete/add.lua', 1],
-    [27, 'lua/shared/autocomplete/cool.lua', 1],
-    [29, 'lua/shared/autocomplete/index.lua', 5],
-    [40, 'lua/autocomplete/add.lua', 48],
-    [47, 'lua/shared/calls.lua', 13],
-    [60, 'lua/autocomplete/add.lua', 55],
-    [68, 'lua/shared/clock.lua', 1],
-    [74, 'lua/autocomplete/add.lua', 63],
-    [75, 'lua/autocomplete/add.lua', 73],
-    [77, 'lua/shared/autocomplete/rights.lua', 1],
-    [92, 'lua/autocomplete/add.lua', 64],
-    [101, 'lua/autocomplete/add.lua', 75],
-    [102, 'lua/shared/autocomplete/tops.lua', 1],
-    [107, 'lua/autocomplete/add.lua', 76],
-    [109, 'lua/shared/exact.lua', 1],
-    [119, 'lua/autocomplete/add.lua', 78],
-    [122, 'lua/shared/autocomplete/place.lua', 7],
-    [126, 'lua/shared/autocomplete/place.lua', 12],
-    [129, 'lua/shared/autocomplete/place.lua', 16],
-    [133, 'lua/shared/autocomplete/place.lua', 21],
-    [137, 'lua/shared/autocomplete/record.lua', 6],
-    [142, 'lua/shared/autocomplete/record.lua', 12],
-    [156, 'lua/shared/autocomplete/record.lua', 27],
-    [159, 'lua/shared/autocomplete/suffixes.lua', 4],
-    [174, 'lua/shared/autocomplete/suffixes.lua', 20],
-    [182, 'lua/shared/autocomplete/work.lua', 12],
-    [189, 'lua/shared/autocomplete/best.lua', 1],
-    [204, 'lua/shared/autocomplete/best.lua', 17],
-    [207, 'lua/shared/autocomplete/best.lua', 21],
-    [223, 'lua/shared/autocomplete/best.lua', 38],
-    [241, 'lua/shared/autocomplete/best.lua', 57],
-    [247, 'lua/shared/autocomplete/best.lua', 64],
-    [256, 'lua/shared/autocomplete/best.lua', 74],
-    [263, 'lua/shared/autocomplete/ranges.lua', 6],
-    [267, 'lua/shared/autocomplete/ranges.lua', 11],
-    [270, 'lua/shared/autocomplete/forks.lua', 1],
-    [282, 'lua/shared/autocomplete/top.lua', 24],
-    [288, 'lua/shared/autocomplete/top.lua', 31],
-    [291, 'lua/shared/autocomplete/top.lua', 35],
-    [300, 'lua/shared/autocomplete/top.lua', 45],
-    [311, 'lua/shared/autocomplete/top.lua', 57],
-    [323, 'lua/shared/autocomplete/top.lua', 83],
-    [339, 'lua/shared/autocomplete/top.lua', 100],
+    [27, 'lua/shared/autocomplete/index.lua', 5],
+    [38, 'lua/autocomplete/add.lua', 27],
+    [45, 'lua/shared/calls.lua', 12],
+    [58, 'lua/autocomplete/add.lua', 34],
+    [66, 'lua/shared/clock.lua', 1],
+    [72, 'lua/autocomplete/add.lua', 42],
+    [73, 'lua/autocomplete/add.lua', 52],
+    [75, 'lua/shared/autocomplete/rights.lua', 1],
+    [90, 'lua/autocomplete/add.lua', 43],
+    [99, 'lua/autocomplete/add.lua', 54],
+    [100, 'lua/shared/autocomplete/tops.lua', 1],
+    [105, 'lua/autocomplete/add.lua', 55],
+    [107, 'lua/shared/exact.lua', 1],
+    [117, 'lua/autocomplete/add.lua', 57],
+    [120, 'lua/shared/autocomplete/place.lua', 7],
+    [124, 'lua/shared/autocomplete/record.lua', 12],
+    [138, 'lua/shared/autocomplete/place.lua', 21],
+    [142, 'lua/shared/autocomplete/record.lua', 6],
+    [147, 'lua/shared/autocomplete/suffixes.lua', 4],
+    [162, 'lua/shared/autocomplete/place.lua', 12],
+    [165, 'lua/shared/autocomplete/leave.lua', 1],
+    [169, 'lua/shared/autocomplete/work.lua', 12],
+    [176, 'lua/shared/autocomplete/suffixes.lua', 20],
+    [184, 'lua/shared/autocomplete/forks.lua', 1],
+    [196, 'lua/shared/autocomplete/tops.lua', 67],
+    [206, 'lua/shared/autocomplete/hot.lua', 11],
+    [223, 'lua/shared/autocomplete/hot.lua', 102],
+    [235, 'lua/shared/autocomplete/top.lua', 24],
+    [241, 'lua/shared/autocomplete/tops.lua', 7],
+    [258, 'lua/shared/autocomplete/best.lua', 17],
+    [261, 'lua/shared/autocomplete/place.lua', 16],
+    [265, 'lua/shared/autocomplete/top.lua', 35],
+    [274, 'lua/shared/autocomplete/top.lua', 167],
+    [295, 'lua/shared/autocomplete/top.lua', 31],
+    [298, 'lua/shared/autocomplete/top.lua', 83],
+    [314, 'lua/shared/autocomplete/tops.lua', 30],
+    [327, 'lua/shared/autocomplete/top.lua', 152],
+    [341, 'lua/shared/autocomplete/top.lua', 189],
     [347, 'lua/shared/autocomplete/top.lua', 109],
-    [350, 'lua/shared/autocomplete/top.lua', 113],
+    [350, 'lua/shared/autocomplete/top.lua', 196],
+    [357, 'lua/shared/autocomplete/top.lua', 45],
     [368, 'lua/shared/autocomplete/top.lua', 132],
-    [374, 'lua/shared/autocomplete/top.lua', 139],
-    [386, 'lua/shared/autocomplete/top.lua', 152],
-    [400, 'lua/shared/autocomplete/top.lua', 167],
-    [421, 'lua/shared/autocomplete/top.lua', 189],
-    [427, 'lua/shared/autocomplete/top.lua', 196],
-    [434, 'lua/shared/autocomplete/top.lua', 204],
-    [440, 'lua/shared/autocomplete/top.lua', 211],
-    [460, 'lua/shared/autocomplete/top.lua', 232],
-    [476, 'lua/shared/autocomplete/top.lua', 249],
-    [492, 'lua/shared/autocomplete/tops.lua', 7],
-    [509, 'lua/shared/autocomplete/tops.lua', 25],
-    [513, 'lua/shared/autocomplete/tops.lua', 30],
-    [526, 'lua/shared/autocomplete/tops.lua', 44],
-    [535, 'lua/shared/autocomplete/tops.lua', 54],
-    [547, 'lua/shared/autocomplete/tops.lua', 67],
-    [557, 'lua/shared/autocomplete/tops.lua', 78],
-    [563, 'lua/shared/autocomplete/tops.lua', 85],
-    [569, 'lua/shared/autocomplete/tops.lua', 92],
-    [578, 'lua/shared/autocomplete/tops.lua', 106],
-    [581, 'lua/shared/autocomplete/tops.lua', 110],
-    [584, 'lua/shared/autocomplete/tops.lua', 114],
-    [592, 'lua/shared/autocomplete/hot.lua', 11],
-    [609, 'lua/shared/autocomplete/hot.lua', 29],
-    [618, 'lua/shared/autocomplete/hot.lua', 39],
-    [629, 'lua/shared/autocomplete/hot.lua', 51],
-    [642, 'lua/shared/autocomplete/hot.lua', 65],
-    [650, 'lua/shared/autocomplete/hot.lua', 74],
-    [677, 'lua/shared/autocomplete/hot.lua', 102],
-    [689, 'lua/shared/autocomplete/hot.lua', 115],
-    [697, 'lua/shared/autocomplete/hot.lua', 124],
-    [716, 'lua/shared/autocomplete/hot.lua', 144],
-    [730, 'lua/shared/autocomplete/fronts.lua', 114],
-    [746, 'lua/shared/autocomplete/refill.lua', 6],
-    [760, 'lua/shared/autocomplete/refill.lua', 21],
-    [786, 'lua/shared/autocomplete/refill.lua', 48],
-    [817, 'lua/shared/autocomplete/refill.lua', 80],
-    [826, 'lua/shared/autocomplete/refill.lua', 90],
-    [842, 'lua/shared/autocomplete/refill.lua', 107],
-    [856, 'lua/shared/autocomplete/cool.lua', 3],
-    [861, 'lua/shared/autocomplete/cool.lua', 9],
-    [883, 'lua/shared/autocomplete/cool.lua', 32],
-    [903, 'lua/shared/autocomplete/cool.lua', 53],
-    [928, 'lua/shared/autocomplete/leave.lua', 1],
-    [932, 'lua/shared/autocomplete/leave.lua', 6],
-    [939, 'lua/shared/autocomplete/enter.lua', 11],
-    [949, 'lua/shared/autocomplete/enter.lua', 22],
-    [957, 'lua/shared/autocomplete/enter.lua', 31],
-    [989, 'lua/autocomplete/add.lua', 81],
-    [1009, 'lua/shared/autocomplete/enter.lua', 1],
-    [1018, 'lua/autocomplete/add.lua', 101],
-    [1019, 'lua/shared/autocomplete/leave.lua', 23],
-    [1023, 'lua/shared/autocomplete/leave.lua', 14],
-    [1031, 'lua/shared/autocomplete/leave.lua', 27],
-    [1040, 'lua/autocomplete/add.lua', 102],
-    [1041, 'lua/shared/autocomplete/fronts.lua', 93],
-    [1043, 'lua/shared/autocomplete/fronts.lua', 12],
-    [1050, 'lua/shared/autocomplete/fronts.lua', 20],
-    [1067, 'lua/shared/autocomplete/fronts.lua', 38],
-    [1079, 'lua/shared/autocomplete/fronts.lua', 51],
-    [1089, 'lua/shared/autocomplete/fronts.lua', 62],
-    [1106, 'lua/shared/autocomplete/fronts.lua', 80],
-    [1115, 'lua/shared/autocomplete/fronts.lua', 95],
-    [1133, 'lua/autocomplete/add.lua', 103],
-    [1134, 'lua/shared/autocomplete/tops.lua', 154],
-    [1137, 'lua/shared/autocomplete/top.lua', 70],
-    [1149, 'lua/shared/autocomplete/tops.lua', 123],
-    [1176, 'lua/shared/autocomplete/tops.lua', 157],
-    [1186, 'lua/autocomplete/add.lua', 104],
-    [1187, 'lua/shared/calls.lua', 43],
-    [1189, 'lua/shared/calls.lua', 8],
-    [1193, 'lua/shared/calls.lua', 45],
-    [1194, 'lua/shared/calls.lua', 27],
-    [1202, 'lua/shared/drop-over.lua', 1],
-    [1227, 'lua/shared/calls.lua', 36],
-    [1233, 'lua/shared/calls.lua', 46],
-    [1236, 'lua/autocomplete/add.lua', 105],
+    [374, 'lua/shared/autocomplete/top.lua', 113],
+    [392, 'lua/shared/autocomplete/top.lua', 204],
+    [398, 'lua/shared/autocomplete/top.lua', 232],
+    [414, 'lua/shared/autocomplete/top.lua', 249],
+    [430, 'lua/shared/autocomplete/top.lua', 100],
+    [438, 'lua/shared/autocomplete/top.lua', 57],
+    [450, 'lua/shared/autocomplete/tops.lua', 78],
+    [456, 'lua/shared/autocomplete/tops.lua', 92],
+    [465, 'lua/shared/autocomplete/tops.lua', 110],
+    [468, 'lua/shared/autocomplete/tops.lua', 114],
+    [476, 'lua/shared/autocomplete/cool.lua', 32],
+    [496, 'lua/shared/autocomplete/tops.lua', 25],
+    [500, 'lua/shared/autocomplete/ranges.lua', 6],
+    [504, 'lua/shared/autocomplete/ranges.lua', 11],
+    [507, 'lua/shared/autocomplete/cool.lua', 3],
+    [512, 'lua/shared/autocomplete/hot.lua', 29],
+    [521, 'lua/shared/autocomplete/tops.lua', 85],
+    [527, 'lua/shared/autocomplete/cool.lua', 9],
+    [549, 'lua/shared/autocomplete/refill.lua', 80],
+    [558, 'lua/shared/autocomplete/best.lua', 1],
+    [573, 'lua/shared/autocomplete/best.lua', 21],
+    [589, 'lua/shared/autocomplete/best.lua', 38],
+    [607, 'lua/shared/autocomplete/best.lua', 57],
+    [613, 'lua/shared/autocomplete/refill.lua', 6],
+    [627, 'lua/shared/autocomplete/best.lua', 74],
+    [634, 'lua/shared/autocomplete/best.lua', 64],
+    [643, 'lua/shared/autocomplete/refill.lua', 21],
+    [669, 'lua/shared/autocomplete/refill.lua', 48],
+    [700, 'lua/shared/autocomplete/top.lua', 139],
+    [712, 'lua/shared/autocomplete/refill.lua', 90],
+    [728, 'lua/shared/autocomplete/refill.lua', 107],
+    [742, 'lua/shared/autocomplete/cool.lua', 53],
+    [767, 'lua/shared/autocomplete/leave.lua', 6],
+    [774, 'lua/shared/autocomplete/tops.lua', 44],
+    [783, 'lua/shared/autocomplete/tops.lua', 54],
+    [795, 'lua/shared/autocomplete/top.lua', 211],
+    [815, 'lua/shared/autocomplete/hot.lua', 51],
+    [828, 'lua/shared/autocomplete/hot.lua', 65],
+    [836, 'lua/shared/autocomplete/hot.lua', 39],
+    [847, 'lua/shared/autocomplete/tops.lua', 106],
+    [850, 'lua/shared/autocomplete/hot.lua', 74],
+    [877, 'lua/shared/autocomplete/hot.lua', 115],
+    [885, 'lua/shared/autocomplete/hot.lua', 124],
+    [904, 'lua/shared/autocomplete/hot.lua', 144],
+    [918, 'lua/shared/autocomplete/enter.lua', 11],
+    [928, 'lua/shared/autocomplete/fronts.lua', 114],
+    [944, 'lua/shared/autocomplete/enter.lua', 22],
+    [952, 'lua/shared/autocomplete/record.lua', 27],
+    [955, 'lua/shared/autocomplete/enter.lua', 31],
+    [987, 'lua/autocomplete/add.lua', 60],
+    [1007, 'lua/shared/autocomplete/enter.lua', 1],
+    [1016, 'lua/autocomplete/add.lua', 80],
+    [1017, 'lua/shared/autocomplete/leave.lua', 23],
+    [1021, 'lua/shared/autocomplete/leave.lua', 14],
+    [1029, 'lua/shared/autocomplete/leave.lua', 27],
+    [1038, 'lua/autocomplete/add.lua', 81],
+    [1039, 'lua/shared/autocomplete/fronts.lua', 93],
+    [1041, 'lua/shared/autocomplete/fronts.lua', 38],
+    [1053, 'lua/shared/autocomplete/fronts.lua', 51],
+    [1063, 'lua/shared/autocomplete/fronts.lua', 12],
+    [1070, 'lua/shared/autocomplete/fronts.lua', 20],
+    [1087, 'lua/shared/autocomplete/fronts.lua', 62],
+    [1104, 'lua/shared/autocomplete/fronts.lua', 80],
+    [1113, 'lua/shared/autocomplete/fronts.lua', 95],
+    [1131, 'lua/autocomplete/add.lua', 82],
+    [1132, 'lua/shared/autocomplete/tops.lua', 154],
+    [1135, 'lua/shared/autocomplete/top.lua', 70],
+    [1147, 'lua/shared/autocomplete/tops.lua', 123],
+    [1174, 'lua/shared/autocomplete/tops.lua', 157],
+    [1184, 'lua/autocomplete/add.lua', 83],
+    [1185, 'lua/shared/calls.lua', 41],
+    [1187, 'lua/shared/calls.lua', 7],
+    [1191, 'lua/shared/calls.lua', 43],
+    [1192, 'lua/shared/calls.lua', 26],
+    [1201, 'lua/shared/drop-over.lua', 4],
+    [1223, 'lua/shared/calls.lua', 35],
+    [1228, 'lua/shared/calls.lua', 44],
+    [1231, 'lua/autocomplete/add.lua', 84],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
@@ -1518,7 +1512,7 @@ function readRecordsOfFindFound(part: Reply | undefined): (Buffer)[] {
 export const find: Operation<FindArguments, FindAnswer> = {
   script: {
     name: 'autocomplete/find',
-    sha1: 'ea11ac48d0b548a32768473f9e8a87ff30f1b69d',
+    sha1: '6acecc80f9528461e2a2fc098bac68a95cbf3fdd',
     reads: true,
     bytes: true,
     source: `--[[
@@ -1540,10 +1534,8 @@ local query = ARGV[2] -- text: the folded query; empty: all match
 local limit = tonumber(ARGV[3] or 10) -- integer: how many are wanted, up to 100
 local fuzzy = ARGV[4] == '1' -- flag: whether the query may hold one edit
 
--- The entries that match a prefix, as fields of \`entries\` in the order of their places: the first \`most\`, or
--- all. The second value is true where there are more.
-
--- Collects the records of the first entries that match, as they are stored, until there are \`limit\` of them.
+-- A shorter query is taken as it is, and so is what follows so many characters.
+local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
 
 local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
 if layout and layout ~= '2' then
@@ -1631,7 +1623,7 @@ local function match_exactly(keys, prefix, most)
 local function id_of_fork(fork)
   return string.sub(fork, string.find(fork, '\\0', 1, true) + 1)
 end
-
+    local id = id_of_fork(fork)
 -- The first \`most\` places of a top, as fields of \`entries\`: its leaves have them in their order, rank and field of each
 -- (shared/autocomplete/top). The second value is true where there are more, the third where it has a front.
 local function match_top(tops, id, most)
@@ -1664,7 +1656,6 @@ local function match_top(tops, id, most)
     read, leaves = to, redis.call('HMGET', tops, unpack(names))
   end
 end
-    local id = id_of_fork(fork)
     local fields, more, has_front = match_top(keys.tops, id, most)
     return fields, more, has_front and id or ''
   end
@@ -1689,6 +1680,12 @@ local keys = { entries = entries, words = KEYS[3], tops = KEYS[4], forks = KEYS[
 local found, fields, is_short, front = search(keys, prefix, limit)
 local exact = #found
 if fuzzy and not is_short and exact < limit then
+  local others = {}
+  for _, field in ipairs(fields) do
+    others[field] = true
+  end
+-- As match_exactly, for what is one edit away from the query.
+local function match_nearby(keys, query)
 -- Collects places in any order and keeps the first of them, each entry once.
 -- Numbers are compared, not packed places: the order of strings depends on the server's locale.
 -- \`looked\`: how many were offered.
@@ -1704,11 +1701,83 @@ local function new_best(most)
     looked = 0,
   }
 end
-
+  local best = new_best(200)
+local function characters_of(query)
+  local characters = {}
+  for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
+    characters[#characters + 1] = character
+  end
+  return characters
+end
+  local characters = characters_of(query)
+  if #characters < LEAST_CHARACTERS then
+    return {}, false
+  end
+  local rest = table.concat(characters, '', math.min(#characters, MOST_CHARACTERS) + 1)
+  for at = #characters, MOST_CHARACTERS + 1, -1 do
+    characters[at] = nil
+  end
+  local hot = { ids = {}, known = {} }
+local function to_prefix(prefix)
+  return '(' .. prefix .. '\\255'
+end
+local function nearby_prefixes(words, characters)
+  local prefixes, seen = {}, {}
+  local function try(prefix)
+    if not seen[prefix] then
+      seen[prefix] = true
+      prefixes[#prefixes + 1] = prefix
+    end
+  end
+  local size = #characters
+-- The characters that follow a beginning in the index.
+local function following(words, beginning)
+  local characters = {}
+  local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
+  while #characters < 64 do
+    local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
+    if not found[1] then
+      break
+    end
+    local character = string.match(found[1], '^[^\\128-\\191][\\128-\\191]*', #beginning + 1)
+    characters[#characters + 1] = character
+    from = '(' .. beginning .. character .. '\\255'
+  end
+  return characters
+end
+  for at = 1, size do
+    local beginning = table.concat(characters, '', 1, at - 1)
+    local rest = table.concat(characters, '', at + 1)
+    try(beginning .. rest)
+    if at < size then
+      try(beginning .. characters[at + 1] .. characters[at] .. table.concat(characters, '', at + 2))
+      for _, character in ipairs(following(words, beginning)) do
+        try(beginning .. character .. rest)
+        try(beginning .. character .. characters[at] .. rest)
+      end
+    end
+  end
+  return prefixes
+end
+-- All members with a prefix lie between these; UTF-8 has no byte 255.
+local function from_prefix(prefix)
+  return '[' .. prefix
+end
+-- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
+-- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
+--   <prefix>\\0<number of its top>
+-- and the first of it that begins as a query does is the fork whose words match the query.
+local function first_fork(forks, prefix)
+  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
+  if not found[1] then
+    return nil
+  end
+  local cut = string.find(found[1], '\\0', 1, true)
+  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
+end
 local function is_before(rank, ref, other_rank, other_ref)
   return rank < other_rank or (rank == other_rank and ref < other_ref)
 end
-
 local function sort_best(best)
   local ranks, refs = best.ranks, best.refs
   table.sort(refs, function(one, other)
@@ -1725,7 +1794,6 @@ local function sort_best(best)
     best.rank = ranks[best.ref]
   end
 end
-
 -- False where it is none of the first, and so nothing behind it is.
 local function offer(best, rank, ref)
   best.looked = best.looked + 1
@@ -1744,7 +1812,6 @@ local function offer(best, rank, ref)
   end
   return true
 end
-
 -- The place that begins at this byte: rank and ref.
 local function place_at(packed, byte)
   return struct.unpack('>dd', packed, byte)
@@ -1755,57 +1822,6 @@ local function offer_members(best, members)
     offer(best, place_at(member, #member - 16 + 1))
   end
 end
-
--- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
-local function offer_places(best, places)
-  for byte = 1, #places, 16 do
-    if not offer(best, place_at(places, byte)) then
-      return false
-    end
-  end
-  return true
-end
-
--- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
--- the first that has none of the best have none either.
-local function sort_lists(lists)
-  table.sort(lists, function(one, other)
-    return is_before(one.rank, one.ref, other.rank, other.ref)
-  end)
-end
--- All members with a prefix lie between these; UTF-8 has no byte 255.
-local function from_prefix(prefix)
-  return '[' .. prefix
-end
-
-local function to_prefix(prefix)
-  return '(' .. prefix .. '\\255'
-end
--- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
--- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
---   <prefix>\\0<number of its top>
--- and the first of it that begins as a query does is the fork whose words match the query.
-local function first_fork(forks, prefix)
-  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
-  if not found[1] then
-    return nil
-  end
-  local cut = string.find(found[1], '\\0', 1, true)
-  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
-end
-local function fields_of_best(best)
-  sort_best(best)
-  local fields = {}
--- An entry's field in \`entries\`.
-local function field_of(ref)
-  return struct.pack('>d', ref)
-end
-  for at, ref in ipairs(best.refs) do
-    fields[at] = field_of(ref)
-  end
-  return fields, best.cut
-end
-
 -- Offers the first entries that match a prefix where few words do; else it notes the top that has them in \`hot\`. Most of those
 -- that somebody may have meant are of no words.
 local function offer_matches(best, keys, prefix, hot)
@@ -1821,7 +1837,12 @@ local function offer_matches(best, keys, prefix, hot)
     hot.ids[#hot.ids + 1] = id
   end
 end
-
+  for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
+    offer_matches(best, keys, string.sub(beginning .. rest, 1, 64), hot)
+  end
+-- Offers the places of these tops.
+local function offer_tops(best, tops, ids)
+  local lists = {}
 -- Heads and first leaves of the tops from this one on.
 local function read_firsts(lists, tops, ids, from)
   local names = {}
@@ -1835,7 +1856,26 @@ local function read_firsts(lists, tops, ids, from)
     lists[#lists + 1] = { id = names[at], head = stored[at], first = stored[at + 1], rank = rank, ref = ref }
   end
 end
-
+  for from = 1, #ids, 100 do
+    read_firsts(lists, tops, ids, from)
+  end
+-- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
+-- the first that has none of the best have none either.
+local function sort_lists(lists)
+  table.sort(lists, function(one, other)
+    return is_before(one.rank, one.ref, other.rank, other.ref)
+  end)
+end
+  sort_lists(lists)
+-- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
+local function offer_places(best, places)
+  for byte = 1, #places, 16 do
+    if not offer(best, place_at(places, byte)) then
+      return false
+    end
+  end
+  return true
+end
 -- Offers the places of a top, as long as they are among the first.
 local function offer_top(best, tops, list)
   local names = {}
@@ -1853,14 +1893,6 @@ local function offer_top(best, tops, list)
   end
   best.cut = best.cut or struct.unpack('>d', list.head) < math.huge
 end
-
--- Offers the places of these tops.
-local function offer_tops(best, tops, ids)
-  local lists = {}
-  for from = 1, #ids, 100 do
-    read_firsts(lists, tops, ids, from)
-  end
-  sort_lists(lists)
   for _, list in ipairs(lists) do
     if not is_before(list.rank, list.ref, best.rank, best.ref) then
       best.cut = true
@@ -1869,81 +1901,21 @@ local function offer_tops(best, tops, ids)
     offer_top(best, tops, list)
   end
 end
--- Prefixes that are one edit away from a query and that some word begins with: a character left out, put in,
--- replaced, or two neighbours swapped.
-
--- A shorter query is taken as it is, and so is what follows so many characters.
-local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
-local function characters_of(query)
-  local characters = {}
-  for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
-    characters[#characters + 1] = character
-  end
-  return characters
-end
-
--- The characters that follow a beginning in the index.
-local function following(words, beginning)
-  local characters = {}
-  local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
-  while #characters < 64 do
-    local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
-    if not found[1] then
-      break
-    end
-    local character = string.match(found[1], '^[^\\128-\\191][\\128-\\191]*', #beginning + 1)
-    characters[#characters + 1] = character
-    from = '(' .. beginning .. character .. '\\255'
-  end
-  return characters
-end
-
-local function nearby_prefixes(words, characters)
-  local prefixes, seen = {}, {}
-  local function try(prefix)
-    if not seen[prefix] then
-      seen[prefix] = true
-      prefixes[#prefixes + 1] = prefix
-    end
-  end
-  local size = #characters
-  for at = 1, size do
-    local beginning = table.concat(characters, '', 1, at - 1)
-    local rest = table.concat(characters, '', at + 1)
-    try(beginning .. rest)
-    if at < size then
-      try(beginning .. characters[at + 1] .. characters[at] .. table.concat(characters, '', at + 2))
-      for _, character in ipairs(following(words, beginning)) do
-        try(beginning .. character .. rest)
-        try(beginning .. character .. characters[at] .. rest)
-      end
-    end
-  end
-  return prefixes
-end
-
--- As match_exactly, for what is one edit away from the query.
-local function match_nearby(keys, query)
-  local best = new_best(200)
-  local characters = characters_of(query)
-  if #characters < LEAST_CHARACTERS then
-    return {}, false
-  end
-  local rest = table.concat(characters, '', math.min(#characters, MOST_CHARACTERS) + 1)
-  for at = #characters, MOST_CHARACTERS + 1, -1 do
-    characters[at] = nil
-  end
-  local hot = { ids = {}, known = {} }
-  for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
-    offer_matches(best, keys, string.sub(beginning .. rest, 1, 64), hot)
-  end
   offer_tops(best, keys.tops, hot.ids)
+local function fields_of_best(best)
+  sort_best(best)
+  local fields = {}
+-- An entry's field in \`entries\`.
+local function field_of(ref)
+  return struct.pack('>d', ref)
+end
+  for at, ref in ipairs(best.refs) do
+    fields[at] = field_of(ref)
+  end
+  return fields, best.cut
+end
   return fields_of_best(best)
 end
-  local others = {}
-  for _, field in ipairs(fields) do
-    others[field] = true
-  end
   local nearby, more = match_nearby(keys, prefix)
   collect(entries, nearby, found, limit, others)
   is_short = more and #found < limit
@@ -1954,35 +1926,55 @@ return { 'found', is_short and 1 or 0, exact, front, found }
   parts: ['meta', 'entries', 'words', 'tops', 'forks'],
   lines: [
     [1, 'lua/autocomplete/find.lua', 1],
-    [20, 'lua/shared/autocomplete/match.lua', 1],
-    [23, 'lua/shared/autocomplete/search.lua', 1],
-    [25, 'lua/autocomplete/find.lua', 27],
-    [32, 'lua/autocomplete/find.lua', 35],
-    [33, 'lua/shared/clock.lua', 1],
-    [39, 'lua/shared/autocomplete/search.lua', 3],
-    [62, 'lua/shared/autocomplete/search.lua', 27],
-    [65, 'lua/shared/autocomplete/match.lua', 4],
-    [69, 'lua/shared/autocomplete/search.lua', 30],
-    [70, 'lua/shared/autocomplete/match.lua', 9],
-    [102, 'lua/shared/autocomplete/match.lua', 42],
-    [107, 'lua/shared/autocomplete/read-top.lua', 1],
-    [144, 'lua/shared/autocomplete/match.lua', 48],
-    [156, 'lua/shared/autocomplete/search.lua', 31],
-    [165, 'lua/autocomplete/find.lua', 34],
-    [166, 'lua/autocomplete/find.lua', 36],
-    [169, 'lua/shared/autocomplete/best.lua', 1],
-    [225, 'lua/shared/autocomplete/place.lua', 16],
-    [229, 'lua/shared/autocomplete/best.lua', 57],
-    [253, 'lua/shared/autocomplete/ranges.lua', 6],
-    [261, 'lua/shared/autocomplete/forks.lua', 1],
-    [273, 'lua/shared/autocomplete/offer-matches.lua', 1],
-    [276, 'lua/shared/autocomplete/place.lua', 21],
-    [280, 'lua/shared/autocomplete/offer-matches.lua', 4],
-    [286, 'lua/shared/autocomplete/offer-matches.lua', 15],
-    [349, 'lua/shared/autocomplete/nearby.lua', 1],
-    [352, 'lua/shared/autocomplete/nearby.lua', 6],
-    [354, 'lua/shared/autocomplete/nearby.lua', 11],
-    [420, 'lua/autocomplete/find.lua', 44],
+    [20, 'lua/shared/autocomplete/nearby.lua', 6],
+    [23, 'lua/autocomplete/find.lua', 20],
+    [30, 'lua/autocomplete/find.lua', 28],
+    [31, 'lua/shared/clock.lua', 1],
+    [37, 'lua/shared/autocomplete/search.lua', 3],
+    [60, 'lua/shared/autocomplete/search.lua', 27],
+    [63, 'lua/shared/autocomplete/match.lua', 4],
+    [67, 'lua/shared/autocomplete/search.lua', 30],
+    [68, 'lua/shared/autocomplete/match.lua', 9],
+    [100, 'lua/shared/autocomplete/match.lua', 42],
+    [105, 'lua/shared/autocomplete/read-top.lua', 1],
+    [109, 'lua/shared/autocomplete/match.lua', 47],
+    [110, 'lua/shared/autocomplete/read-top.lua', 6],
+    [142, 'lua/shared/autocomplete/match.lua', 48],
+    [153, 'lua/shared/autocomplete/search.lua', 31],
+    [162, 'lua/autocomplete/find.lua', 27],
+    [163, 'lua/autocomplete/find.lua', 29],
+    [170, 'lua/shared/autocomplete/nearby.lua', 59],
+    [172, 'lua/shared/autocomplete/best.lua', 1],
+    [187, 'lua/shared/autocomplete/nearby.lua', 61],
+    [188, 'lua/shared/autocomplete/nearby.lua', 11],
+    [195, 'lua/shared/autocomplete/nearby.lua', 62],
+    [204, 'lua/shared/autocomplete/ranges.lua', 11],
+    [207, 'lua/shared/autocomplete/nearby.lua', 35],
+    [216, 'lua/shared/autocomplete/nearby.lua', 19],
+    [231, 'lua/shared/autocomplete/nearby.lua', 44],
+    [245, 'lua/shared/autocomplete/ranges.lua', 6],
+    [249, 'lua/shared/autocomplete/forks.lua', 1],
+    [261, 'lua/shared/autocomplete/best.lua', 17],
+    [264, 'lua/shared/autocomplete/best.lua', 21],
+    [280, 'lua/shared/autocomplete/best.lua', 38],
+    [298, 'lua/shared/autocomplete/place.lua', 16],
+    [302, 'lua/shared/autocomplete/best.lua', 57],
+    [308, 'lua/shared/autocomplete/offer-matches.lua', 15],
+    [323, 'lua/shared/autocomplete/nearby.lua', 71],
+    [326, 'lua/shared/autocomplete/offer-matches.lua', 63],
+    [329, 'lua/shared/autocomplete/offer-matches.lua', 31],
+    [342, 'lua/shared/autocomplete/offer-matches.lua', 66],
+    [345, 'lua/shared/autocomplete/best.lua', 74],
+    [352, 'lua/shared/autocomplete/offer-matches.lua', 69],
+    [353, 'lua/shared/autocomplete/best.lua', 64],
+    [362, 'lua/shared/autocomplete/offer-matches.lua', 45],
+    [379, 'lua/shared/autocomplete/offer-matches.lua', 70],
+    [387, 'lua/shared/autocomplete/nearby.lua', 74],
+    [388, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [391, 'lua/shared/autocomplete/place.lua', 21],
+    [395, 'lua/shared/autocomplete/offer-matches.lua', 4],
+    [400, 'lua/shared/autocomplete/nearby.lua', 75],
+    [402, 'lua/autocomplete/find.lua', 36],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2086,11 +2078,11 @@ return {
   lines: [
     [1, 'lua/autocomplete/inspect.lua', 1],
     [14, 'lua/shared/autocomplete/index.lua', 5],
-    [25, 'lua/autocomplete/inspect.lua', 18],
+    [25, 'lua/autocomplete/inspect.lua', 14],
     [29, 'lua/shared/clock.lua', 1],
-    [35, 'lua/autocomplete/inspect.lua', 22],
+    [35, 'lua/autocomplete/inspect.lua', 18],
     [36, 'lua/shared/exact.lua', 1],
-    [46, 'lua/autocomplete/inspect.lua', 23],
+    [46, 'lua/autocomplete/inspect.lua', 19],
   ],
   encode() {
     return []
@@ -2133,7 +2125,7 @@ export type ReapAnswer =
 export const reap: Operation<ReapArguments, ReapAnswer> = {
   script: {
     name: 'autocomplete/reap',
-    sha1: '4e312f0a87b14a5fa8aa0c16c5e2266c70878d27',
+    sha1: 'd3a51b0c29788edb6cc88f41148d633b8e44f5f4',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2155,10 +2147,8 @@ local tops = KEYS[5] -- hash: number of a top -> its head, and of each of its le
 local query = ARGV[1] -- text: the folded query that asks for others; empty: those that expired first go first
 local fuzzy = ARGV[2] == '1' -- flag: whether it asks for those with one edit, too
 
--- What the words of an entry leave behind that goes.
-
--- The entries that match a prefix, as fields of \`entries\` in the order of their places: the first \`most\`, or
--- all. The second value is true where there are more.
+-- A shorter query is taken as it is, and so is what follows so many characters.
+local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
 
 local function open_index(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
@@ -2214,12 +2204,8 @@ local function clock_us()
 end
 local now_ms = math.floor(clock_us() / 1000)
 local prefix = string.sub(query, 1, 64)
-local function pack_place(rank, ref)
-  return struct.pack('>dd', rank, ref)
-end
--- The place that begins at this byte: rank and ref.
-local function place_at(packed, byte)
-  return struct.unpack('>dd', packed, byte)
+local function has_expired(expires_at_ms, now_ms)
+  return expires_at_ms > 0 and expires_at_ms <= now_ms
 end
 local function parse_record(record)
   local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
@@ -2234,9 +2220,6 @@ local function parse_record(record)
     text = text,
     payload = string.sub(record, text_at + text_bytes + 1),
   }
-end
-local function has_expired(expires_at_ms, now_ms)
-  return expires_at_ms > 0 and expires_at_ms <= now_ms
 end
 -- The folded text from each of its word starts on, each once.
 local function suffixes_of(marked)
@@ -2253,6 +2236,20 @@ local function suffixes_of(marked)
   end
   return suffixes
 end
+local function pack_place(rank, ref)
+  return struct.pack('>dd', rank, ref)
+end
+-- What tops know of an entry.
+local function to_one(rank, ref)
+  return { rank = rank, ref = ref, place = pack_place(rank, ref) }
+end
+local function work_of(suffixes, record)
+  local work = math.ceil(#record / 128)
+  for _, suffix in ipairs(suffixes) do
+    work = work + 30 + #suffix
+  end
+  return work
+end
 -- Members of \`words\`: a suffix, the end of text, and the place of its entry.
 local function members_of(suffixes, place)
   local members = {}
@@ -2261,12 +2258,379 @@ local function members_of(suffixes, place)
   end
   return members
 end
-local function work_of(suffixes, record)
-  local work = math.ceil(#record / 128)
-  for _, suffix in ipairs(suffixes) do
-    work = work + 30 + #suffix
+-- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
+-- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
+--   <prefix>\\0<number of its top>
+-- and the first of it that begins as a query does is the fork whose words match the query.
+local function first_fork(forks, prefix)
+  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
+  if not found[1] then
+    return nil
   end
-  return work
+  local cut = string.find(found[1], '\\0', 1, true)
+  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
+end
+-- The first fork that begins as this prefix does: prefix and number of its top; or false.
+local function fork_behind(keys, known, prefix)
+  local fork = known.forks[prefix]
+  if fork == nil then
+    local found, id = first_fork(keys.forks, prefix)
+    fork = found and { prefix = found, id = id } or false
+    known.forks[prefix] = fork
+  end
+  return fork
+end
+-- The forks on the way of a suffix, the shortest first; how long the prefix is that none of them begins with; and the
+-- fork that it begins, which the suffix parts from.
+local function walk_forks(keys, known, suffix)
+  local passed, length = {}, 0
+  while length <= #suffix do
+    local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
+    if not fork then
+      return passed, length, nil
+    end
+    if string.sub(suffix, 1, #fork.prefix) ~= fork.prefix then
+      return passed, length, fork
+    end
+    passed[#passed + 1] = fork
+    length = #fork.prefix + 1
+  end
+  return passed, length, nil
+end
+-- The forks on the way of suffixes, by their tops: \`ids\` has their numbers.
+local function note_passed(passed_of, passed)
+  for _, fork in ipairs(passed) do
+    local prefixes = passed_of[fork.id]
+    if not prefixes then
+      prefixes = {}
+      passed_of[fork.id] = prefixes
+      passed_of.ids[#passed_of.ids + 1] = fork.id
+    end
+    prefixes[fork.prefix] = true
+  end
+end
+local function parse_top(id, head, rest)
+  local top = { id = id, rest = rest, read = {}, dropped = {} }
+  top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
+  top.letters = string.sub(head, 17 + 1)
+  return top
+end
+-- Opens the tops with these numbers.
+local function read_tops(tops, known, ids)
+  local missing, fields = {}, {}
+  for _, id in ipairs(ids) do
+    if not known.open[id] then
+      missing[#missing + 1] = id
+      fields[#fields + 1] = id
+      fields[#fields + 1] = id .. ':'
+    end
+  end
+  if missing[1] then
+    local found = redis.call('HMGET', tops, unpack(fields))
+    for at, id in ipairs(missing) do
+      known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
+    end
+  end
+end
+local function is_before(rank, ref, other_rank, other_ref)
+  return rank < other_rank or (rank == other_rank and ref < other_ref)
+end
+-- The place that begins at this byte: rank and ref.
+local function place_at(packed, byte)
+  return struct.unpack('>dd', packed, byte)
+end
+-- The leaf with this letter, perhaps without its places.
+local function leaf_of(top, letter)
+  local leaf = top.read[letter]
+  if not leaf then
+    leaf = { letter = letter }
+    top.read[letter] = leaf
+  end
+  return leaf
+end
+-- The leaf that a place belongs to, which of all it is, and how many there are. Nil behind the limit.
+local function find_leaf(top, rank, ref)
+  if not is_before(rank, ref, top.rank, top.ref) then
+    return nil
+  end
+  local leaves = top.leaves
+  local at = leaves and #leaves or #top.letters
+  while at > 1 do
+    local other_rank, other_ref
+    if leaves then
+      other_rank, other_ref = leaves[at].rank, leaves[at].ref
+    else
+      other_rank, other_ref = place_at(top.rest, (at - 1) * 16 + 1)
+    end
+    if not is_before(rank, ref, other_rank, other_ref) then
+      break
+    end
+    at = at - 1
+  end
+  return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
+end
+local function leaf_field(top, letter)
+  return top.id .. ':' .. letter
+end
+-- Reads leaves: of these tops those in the same places.
+local function read_leaves(tops, of_tops, leaves)
+  local fields, missing = {}, {}
+  for at, leaf in ipairs(leaves) do
+    if not leaf.places then
+      fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
+      missing[#missing + 1] = leaf
+    end
+  end
+  if fields[1] then
+    local stored = redis.call('HMGET', tops, unpack(fields))
+    for at, leaf in ipairs(missing) do
+      leaf.places = stored[at]
+    end
+  end
+end
+-- Of these tops those that have a place, or would have it: the top, the leaf, which one it is.
+local function find_leaves(tops, list, one)
+  local found, of_tops, leaves = {}, {}, {}
+  for _, top in ipairs(list) do
+    local leaf, at = find_leaf(top, one.rank, one.ref)
+    if leaf then
+      found[#found + 1] = { top = top, leaf = leaf, at = at }
+      of_tops[#found], leaves[#found] = top, leaf
+    end
+  end
+  read_leaves(tops, of_tops, leaves)
+  return found
+end
+-- How many of these places are before this one.
+local function places_before(places, rank, ref)
+  local low, high = 0, #places / 16
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local other_rank, other_ref = place_at(places, 1 + middle * 16)
+    if is_before(other_rank, other_ref, rank, ref) then
+      low = middle + 1
+    else
+      high = middle
+    end
+  end
+  return low
+end
+-- How many places of a leaf are before this one, and whether it is there.
+local function find_place(leaf, one)
+  local before = places_before(leaf.places, one.rank, one.ref)
+  local byte = before * 16
+  return before, string.sub(leaf.places, byte + 1, byte + 16) == one.place
+end
+local function set_places(leaf, places)
+  leaf.places, leaf.is_new = places, true
+end
+-- Notes that the front of a top is to be written anew.
+local function change_front(known, top)
+  if not top.has_new_front then
+    top.has_new_front = true
+    known.work = known.work + 30
+  end
+end
+local function leaves_of(top)
+  if not top.leaves then
+    top.leaves = {}
+    for at = 1, #top.letters do
+      local leaf = leaf_of(top, string.sub(top.letters, at, at))
+      leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * 16 + 1)
+      top.leaves[at] = leaf
+    end
+  end
+  return top.leaves
+end
+local function drop_leaf(top, at)
+  local leaf = table.remove(leaves_of(top), at)
+  top.read[leaf.letter] = nil
+  top.dropped[#top.dropped + 1] = leaf.letter
+  top.has_new_head = true
+end
+-- Puts a leaf of these places into a top. None of them is before what stands before it.
+local function put_leaf(top, at, places)
+  local leaves, taken, letter = leaves_of(top), {}, 65
+  for _, leaf in ipairs(leaves) do
+    taken[leaf.letter] = true
+  end
+  while taken[string.char(letter)] do
+    letter = letter + 1
+  end
+  local leaf = leaf_of(top, string.char(letter))
+  set_places(leaf, places)
+  leaf.rank, leaf.ref = 0, 0
+  if at > 1 then
+    leaf.rank, leaf.ref = place_at(places, 1)
+  end
+  table.insert(leaves, at, leaf)
+  top.has_new_head = true
+end
+-- Makes two leaves of the places of one or two: \`cut\` bytes for the first.
+local function split_leaf(top, at, places)
+  local cut = math.ceil(#places / 16 / 2) * 16
+  set_places(leaves_of(top)[at], string.sub(places, 1, cut))
+  put_leaf(top, at + 1, string.sub(places, cut + 1))
+end
+-- Makes one leaf of two that are next to each other, or two that are as long.
+local function level_leaves(tops, top, at)
+  local leaves = leaves_of(top)
+  local first = math.min(at, #leaves - 1)
+  if first == 0 then
+    return
+  end
+  read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
+  local both = leaves[first].places .. leaves[first + 1].places
+  drop_leaf(top, first + 1)
+  if #both <= 18 * 16 then
+    set_places(leaves[first], both)
+  else
+    split_leaf(top, first, both)
+  end
+end
+-- True when it was there.
+local function take_place(keys, known, top, leaf, at, one)
+  local before, is_there = find_place(leaf, one)
+  if not is_there then
+    return false
+  end
+  local cut = before * 16
+  set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + 16 + 1))
+  if at == 1 and before < 10 then
+    change_front(known, top)
+  end
+  if #leaf.places < (at == 1 and 10 or 8) * 16 then
+    level_leaves(keys.tops, top, at)
+  end
+  return true
+end
+-- Of leaves that are read.
+local function count_places(leaves)
+  local bytes = 0
+  for _, leaf in ipairs(leaves) do
+    bytes = bytes + #leaf.places
+  end
+  return bytes / 16
+end
+local function prefixes_of(top)
+  if not top.prefixes then
+    top.prefixes = {}
+    local at = #top.letters * 16 + 1
+    while at <= #top.rest do
+      local least, bytes = string.byte(top.rest, at, at + 1)
+      top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
+      at = at + 2 + bytes
+    end
+  end
+  return top.prefixes
+end
+-- Prefixes of a fork of \`least\` bytes and more are answered by its top.
+local function set_least(known, top, prefix, least)
+  prefixes_of(top)[prefix] = least
+  top.has_new_head = true
+  change_front(known, top)
+end
+-- Takes a fork from its top, which is given up with the last one. Returns what was the least for it.
+local function take_fork(keys, known, top, prefix)
+  redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
+  local least = prefixes_of(top)[prefix]
+  set_least(known, top, prefix, nil)
+  top.is_gone = not next(top.prefixes)
+  known.forks = {}
+  return least
+end
+local function forget_sorted(forks)
+  redis.call('ZREM', forks, string.rep('\\255', 65))
+end
+-- Where one of its forks begins all words, these are the last.
+local function give_up_top(keys, known, top)
+  for prefix in pairs(prefixes_of(top)) do
+    if take_fork(keys, known, top, prefix) == 0 then
+      forget_sorted(keys.forks)
+    end
+  end
+end
+-- Takes an entry out of a top. True when that is too short then. No leaf is counted where there are enough of them.
+local function leave_top(keys, known, found, one)
+  local top = found.top
+  if not take_place(keys, known, top, found.leaf, found.at, one) then
+    return false
+  end
+  local is_whole = top.rank == math.huge
+  local least = is_whole and 16 or 100 - 1
+  local count = top.leaves and #top.leaves or #top.letters
+  if count * 8 > least then
+    return false
+  end
+  local leaves = leaves_of(top)
+  read_leaves(keys.tops, { top }, leaves)
+  local is_short = count_places(leaves) <= least
+  if is_short and is_whole then
+    give_up_top(keys, known, top)
+  end
+  return is_short and not is_whole
+end
+local function get_top(tops, known, id)
+  read_tops(tops, known, { id })
+  return known.open[id]
+end
+-- All members with a prefix lie between these; UTF-8 has no byte 255.
+local function from_prefix(prefix)
+  return '[' .. prefix
+end
+local function to_prefix(prefix)
+  return '(' .. prefix .. '\\255'
+end
+-- Whether words begin with this prefix.
+local function begins_words(words, prefix)
+  local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
+  return found[1] ~= nil
+end
+-- What two texts begin with alike, up to the end of text.
+local function common_start(one, other)
+  local length = 0
+  repeat
+    length = length + 1
+    local byte = string.byte(other, length)
+  until byte ~= string.byte(one, length) or not byte or byte == 0
+  return string.sub(one, 1, length - 1)
+end
+-- Gives a top a fork.
+local function put_fork(keys, known, top, prefix, least)
+  redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
+  set_least(known, top, prefix, least)
+  known.forks = {}
+end
+-- Where words part no more at a fork, it moves to where they do, or makes way for the fork that is there.
+local function mend_fork(keys, known, suffix, fork)
+  local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
+  local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
+  if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
+    return
+  end
+  local from, to = from_prefix(prefix), to_prefix(prefix)
+  local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
+  local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
+  local longer = common_start(first, last)
+  if longer == prefix then
+    return
+  end
+  local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
+  if behind then
+    set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
+  else
+    put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
+  end
+  take_fork(keys, known, top, prefix)
+end
+local function longest_prefix(top)
+  local longest = ''
+  for prefix in pairs(prefixes_of(top)) do
+    if #prefix > #longest then
+      longest = prefix
+    end
+  end
+  return longest
 end
 -- Collects places in any order and keeps the first of them, each entry once.
 -- Numbers are compared, not packed places: the order of strings depends on the server's locale.
@@ -2282,9 +2646,6 @@ local function new_best(most)
     cut = false,
     looked = 0,
   }
-end
-local function is_before(rank, ref, other_rank, other_ref)
-  return rank < other_rank or (rank == other_rank and ref < other_ref)
 end
 local function sort_best(best)
   local ranks, refs = best.ranks, best.refs
@@ -2326,345 +2687,6 @@ local function offer_members(best, members)
     offer(best, place_at(member, #member - 16 + 1))
   end
 end
--- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
-local function offer_places(best, places)
-  for byte = 1, #places, 16 do
-    if not offer(best, place_at(places, byte)) then
-      return false
-    end
-  end
-  return true
-end
--- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
--- the first that has none of the best have none either.
-local function sort_lists(lists)
-  table.sort(lists, function(one, other)
-    return is_before(one.rank, one.ref, other.rank, other.ref)
-  end)
-end
--- All members with a prefix lie between these; UTF-8 has no byte 255.
-local function from_prefix(prefix)
-  return '[' .. prefix
-end
-local function to_prefix(prefix)
-  return '(' .. prefix .. '\\255'
-end
--- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
--- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
---   <prefix>\\0<number of its top>
--- and the first of it that begins as a query does is the fork whose words match the query.
-local function first_fork(forks, prefix)
-  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
-  if not found[1] then
-    return nil
-  end
-  local cut = string.find(found[1], '\\0', 1, true)
-  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
-end
-local function parse_top(id, head, rest)
-  local top = { id = id, rest = rest, read = {}, dropped = {} }
-  top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
-  top.letters = string.sub(head, 17 + 1)
-  return top
-end
-local function leaf_field(top, letter)
-  return top.id .. ':' .. letter
-end
--- The leaf with this letter, perhaps without its places.
-local function leaf_of(top, letter)
-  local leaf = top.read[letter]
-  if not leaf then
-    leaf = { letter = letter }
-    top.read[letter] = leaf
-  end
-  return leaf
-end
-local function leaves_of(top)
-  if not top.leaves then
-    top.leaves = {}
-    for at = 1, #top.letters do
-      local leaf = leaf_of(top, string.sub(top.letters, at, at))
-      leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * 16 + 1)
-      top.leaves[at] = leaf
-    end
-  end
-  return top.leaves
-end
-local function prefixes_of(top)
-  if not top.prefixes then
-    top.prefixes = {}
-    local at = #top.letters * 16 + 1
-    while at <= #top.rest do
-      local least, bytes = string.byte(top.rest, at, at + 1)
-      top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
-      at = at + 2 + bytes
-    end
-  end
-  return top.prefixes
-end
--- Reads leaves: of these tops those in the same places.
-local function read_leaves(tops, of_tops, leaves)
-  local fields, missing = {}, {}
-  for at, leaf in ipairs(leaves) do
-    if not leaf.places then
-      fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
-      missing[#missing + 1] = leaf
-    end
-  end
-  if fields[1] then
-    local stored = redis.call('HMGET', tops, unpack(fields))
-    for at, leaf in ipairs(missing) do
-      leaf.places = stored[at]
-    end
-  end
-end
--- Of leaves that are read.
-local function count_places(leaves)
-  local bytes = 0
-  for _, leaf in ipairs(leaves) do
-    bytes = bytes + #leaf.places
-  end
-  return bytes / 16
-end
-local function set_places(leaf, places)
-  leaf.places, leaf.is_new = places, true
-end
--- Puts a leaf of these places into a top. None of them is before what stands before it.
-local function put_leaf(top, at, places)
-  local leaves, taken, letter = leaves_of(top), {}, 65
-  for _, leaf in ipairs(leaves) do
-    taken[leaf.letter] = true
-  end
-  while taken[string.char(letter)] do
-    letter = letter + 1
-  end
-  local leaf = leaf_of(top, string.char(letter))
-  set_places(leaf, places)
-  leaf.rank, leaf.ref = 0, 0
-  if at > 1 then
-    leaf.rank, leaf.ref = place_at(places, 1)
-  end
-  table.insert(leaves, at, leaf)
-  top.has_new_head = true
-end
-local function drop_leaf(top, at)
-  local leaf = table.remove(leaves_of(top), at)
-  top.read[leaf.letter] = nil
-  top.dropped[#top.dropped + 1] = leaf.letter
-  top.has_new_head = true
-end
--- Adds leaves of these places behind the others.
-local function append_leaves(top, places)
-  local from, size = 1, 11 * 16
-  while from <= #places do
-    local to = from + size - 1
-    if #places - to < 8 * 16 then
-      to = #places
-    end
-    put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
-    from = to + 1
-  end
-end
--- How many of these places are before this one.
-local function places_before(places, rank, ref)
-  local low, high = 0, #places / 16
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    local other_rank, other_ref = place_at(places, 1 + middle * 16)
-    if is_before(other_rank, other_ref, rank, ref) then
-      low = middle + 1
-    else
-      high = middle
-    end
-  end
-  return low
-end
--- The leaf that a place belongs to, which of all it is, and how many there are. Nil behind the limit.
-local function find_leaf(top, rank, ref)
-  if not is_before(rank, ref, top.rank, top.ref) then
-    return nil
-  end
-  local leaves = top.leaves
-  local at = leaves and #leaves or #top.letters
-  while at > 1 do
-    local other_rank, other_ref
-    if leaves then
-      other_rank, other_ref = leaves[at].rank, leaves[at].ref
-    else
-      other_rank, other_ref = place_at(top.rest, (at - 1) * 16 + 1)
-    end
-    if not is_before(rank, ref, other_rank, other_ref) then
-      break
-    end
-    at = at - 1
-  end
-  return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
-end
--- How many places of a leaf are before this one, and whether it is there.
-local function find_place(leaf, one)
-  local before = places_before(leaf.places, one.rank, one.ref)
-  local byte = before * 16
-  return before, string.sub(leaf.places, byte + 1, byte + 16) == one.place
-end
--- Notes that the front of a top is to be written anew.
-local function change_front(known, top)
-  if not top.has_new_front then
-    top.has_new_front = true
-    known.work = known.work + 30
-  end
-end
--- Makes two leaves of the places of one or two: \`cut\` bytes for the first.
-local function split_leaf(top, at, places)
-  local cut = math.ceil(#places / 16 / 2) * 16
-  set_places(leaves_of(top)[at], string.sub(places, 1, cut))
-  put_leaf(top, at + 1, string.sub(places, cut + 1))
-end
--- Makes one leaf of two that are next to each other, or two that are as long.
-local function level_leaves(tops, top, at)
-  local leaves = leaves_of(top)
-  local first = math.min(at, #leaves - 1)
-  if first == 0 then
-    return
-  end
-  read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
-  local both = leaves[first].places .. leaves[first + 1].places
-  drop_leaf(top, first + 1)
-  if #both <= 18 * 16 then
-    set_places(leaves[first], both)
-  else
-    split_leaf(top, first, both)
-  end
-end
--- True when it was there.
-local function take_place(keys, known, top, leaf, at, one)
-  local before, is_there = find_place(leaf, one)
-  if not is_there then
-    return false
-  end
-  local cut = before * 16
-  set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + 16 + 1))
-  if at == 1 and before < 10 then
-    change_front(known, top)
-  end
-  if #leaf.places < (at == 1 and 10 or 8) * 16 then
-    level_leaves(keys.tops, top, at)
-  end
-  return true
-end
--- Opens the tops with these numbers.
-local function read_tops(tops, known, ids)
-  local missing, fields = {}, {}
-  for _, id in ipairs(ids) do
-    if not known.open[id] then
-      missing[#missing + 1] = id
-      fields[#fields + 1] = id
-      fields[#fields + 1] = id .. ':'
-    end
-  end
-  if missing[1] then
-    local found = redis.call('HMGET', tops, unpack(fields))
-    for at, id in ipairs(missing) do
-      known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
-    end
-  end
-end
-local function get_top(tops, known, id)
-  read_tops(tops, known, { id })
-  return known.open[id]
-end
--- Of these tops those that have a place, or would have it: the top, the leaf, which one it is.
-local function find_leaves(tops, list, one)
-  local found, of_tops, leaves = {}, {}, {}
-  for _, top in ipairs(list) do
-    local leaf, at = find_leaf(top, one.rank, one.ref)
-    if leaf then
-      found[#found + 1] = { top = top, leaf = leaf, at = at }
-      of_tops[#found], leaves[#found] = top, leaf
-    end
-  end
-  read_leaves(tops, of_tops, leaves)
-  return found
-end
--- The first fork that begins as this prefix does: prefix and number of its top; or false.
-local function fork_behind(keys, known, prefix)
-  local fork = known.forks[prefix]
-  if fork == nil then
-    local found, id = first_fork(keys.forks, prefix)
-    fork = found and { prefix = found, id = id } or false
-    known.forks[prefix] = fork
-  end
-  return fork
-end
--- Prefixes of a fork of \`least\` bytes and more are answered by its top.
-local function set_least(known, top, prefix, least)
-  prefixes_of(top)[prefix] = least
-  top.has_new_head = true
-  change_front(known, top)
-end
--- Gives a top a fork.
-local function put_fork(keys, known, top, prefix, least)
-  redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
-  set_least(known, top, prefix, least)
-  known.forks = {}
-end
--- Takes a fork from its top, which is given up with the last one. Returns what was the least for it.
-local function take_fork(keys, known, top, prefix)
-  redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
-  local least = prefixes_of(top)[prefix]
-  set_least(known, top, prefix, nil)
-  top.is_gone = not next(top.prefixes)
-  known.forks = {}
-  return least
-end
-local function forget_sorted(forks)
-  redis.call('ZREM', forks, string.rep('\\255', 65))
-end
--- Where one of its forks begins all words, these are the last.
-local function give_up_top(keys, known, top)
-  for prefix in pairs(prefixes_of(top)) do
-    if take_fork(keys, known, top, prefix) == 0 then
-      forget_sorted(keys.forks)
-    end
-  end
-end
--- The forks on the way of a suffix, the shortest first; how long the prefix is that none of them begins with; and the
--- fork that it begins, which the suffix parts from.
-local function walk_forks(keys, known, suffix)
-  local passed, length = {}, 0
-  while length <= #suffix do
-    local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
-    if not fork then
-      return passed, length, nil
-    end
-    if string.sub(suffix, 1, #fork.prefix) ~= fork.prefix then
-      return passed, length, fork
-    end
-    passed[#passed + 1] = fork
-    length = #fork.prefix + 1
-  end
-  return passed, length, nil
-end
--- What two texts begin with alike, up to the end of text.
-local function common_start(one, other)
-  local length = 0
-  repeat
-    length = length + 1
-    local byte = string.byte(other, length)
-  until byte ~= string.byte(one, length) or not byte or byte == 0
-  return string.sub(one, 1, length - 1)
-end
--- The forks on the way of suffixes, by their tops: \`ids\` has their numbers.
-local function note_passed(passed_of, passed)
-  for _, fork in ipairs(passed) do
-    local prefixes = passed_of[fork.id]
-    if not prefixes then
-      prefixes = {}
-      passed_of[fork.id] = prefixes
-      passed_of.ids[#passed_of.ids + 1] = fork.id
-    end
-    prefixes[fork.prefix] = true
-  end
-end
 -- Offers the words of one longer prefix that begins no fork, and returns the place from which on there may be more.
 local function offer_words(keys, best, child)
   local from, to = from_prefix(child), to_prefix(child)
@@ -2678,6 +2700,22 @@ local function offer_words(keys, best, child)
     return place_at(last, #last - 16 + 1)
   end
   return math.huge, math.huge
+end
+-- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
+-- the first that has none of the best have none either.
+local function sort_lists(lists)
+  table.sort(lists, function(one, other)
+    return is_before(one.rank, one.ref, other.rank, other.ref)
+  end)
+end
+-- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
+local function offer_places(best, places)
+  for byte = 1, #places, 16 do
+    if not offer(best, place_at(places, byte)) then
+      return false
+    end
+  end
+  return true
 end
 -- Offers the places of tops that are open, of each as long as they are among the first.
 local function offer_open_tops(fields, best, tops)
@@ -2736,14 +2774,17 @@ local function offer_children(keys, known, prefix)
   end
   return best, limit
 end
-local function longest_prefix(top)
-  local longest = ''
-  for prefix in pairs(prefixes_of(top)) do
-    if #prefix > #longest then
-      longest = prefix
+-- Adds leaves of these places behind the others.
+local function append_leaves(top, places)
+  local from, size = 1, 11 * 16
+  while from <= #places do
+    local to = from + size - 1
+    if #places - to < 8 * 16 then
+      to = #places
     end
+    put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
+    from = to + 1
   end
-  return longest
 end
 -- The places before its limit stay as they are.
 local function refill(keys, known, top, prefix)
@@ -2775,53 +2816,6 @@ local function refill_all(keys, known, short)
     end
   end
 end
--- Whether words begin with this prefix.
-local function begins_words(words, prefix)
-  local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
-  return found[1] ~= nil
-end
--- Where words part no more at a fork, it moves to where they do, or makes way for the fork that is there.
-local function mend_fork(keys, known, suffix, fork)
-  local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
-  local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
-  if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
-    return
-  end
-  local from, to = from_prefix(prefix), to_prefix(prefix)
-  local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
-  local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
-  local longer = common_start(first, last)
-  if longer == prefix then
-    return
-  end
-  local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
-  if behind then
-    set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
-  else
-    put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
-  end
-  take_fork(keys, known, top, prefix)
-end
--- Takes an entry out of a top. True when that is too short then. No leaf is counted where there are enough of them.
-local function leave_top(keys, known, found, one)
-  local top = found.top
-  if not take_place(keys, known, top, found.leaf, found.at, one) then
-    return false
-  end
-  local is_whole = top.rank == math.huge
-  local least = is_whole and 16 or 100 - 1
-  local count = top.leaves and #top.leaves or #top.letters
-  if count * 8 > least then
-    return false
-  end
-  local leaves = leaves_of(top)
-  read_leaves(keys.tops, { top }, leaves)
-  local is_short = count_places(leaves) <= least
-  if is_short and is_whole then
-    give_up_top(keys, known, top)
-  end
-  return is_short and not is_whole
-end
 -- Notes that an entry has gone, whose words are gone already. \`one\`: its rank, ref and place.
 local function leave_hot(keys, known, suffixes, one)
   local passed_of, last = { ids = {} }, {}
@@ -2847,10 +2841,6 @@ local function leave_hot(keys, known, suffixes, one)
   end
   refill_all(keys, known, short)
 end
--- What tops know of an entry.
-local function to_one(rank, ref)
-  return { rank = rank, ref = ref, place = pack_place(rank, ref) }
-end
 -- Takes an entry's words out of the index.
 local function leave_words(keys, known, entry, ref)
   local suffixes, one = suffixes_of(entry.marked), to_one(entry.rank, ref)
@@ -2866,6 +2856,21 @@ local function remove_entry(keys, known, field, record)
   redis.call('ZREM', keys.expiry, field)
   leave_words(keys, known, entry, (struct.unpack('>d', field)))
 end
+-- Removes what has expired among these entries, one at least and no more than a call does. True when there was one.
+local function unhide(keys, known, fields, now_ms)
+  local found = false
+  for _, field in ipairs(fields) do
+    local record = redis.call('HGET', keys.entries, field)
+    if has_expired(struct.unpack('>d', record), now_ms) then
+      remove_entry(keys, known, field, record)
+      found = true
+    end
+    if known.work > 6000 then
+      break
+    end
+  end
+  return found
+end
 -- The third value is the field of \`fronts\` that tells the first, where there is one.
 local function match_exactly(keys, prefix, most)
   local from, to = '[' .. prefix, '(' .. prefix .. '\\255'
@@ -2879,7 +2884,7 @@ end
 local function id_of_fork(fork)
   return string.sub(fork, string.find(fork, '\\0', 1, true) + 1)
 end
-
+    local id = id_of_fork(fork)
 -- The first \`most\` places of a top, as fields of \`entries\`: its leaves have them in their order, rank and field of each
 -- (shared/autocomplete/top). The second value is true where there are more, the third where it has a front.
 local function match_top(tops, id, most)
@@ -2912,7 +2917,6 @@ local function match_top(tops, id, most)
     read, leaves = to, redis.call('HMGET', tops, unpack(names))
   end
 end
-    local id = id_of_fork(fork)
     local fields, more, has_front = match_top(keys.tops, id, most)
     return fields, more, has_front and id or ''
   end
@@ -2956,36 +2960,65 @@ end
   end
   return fields, more, ''
 end
--- Removes what has expired among these entries, one at least and no more than a call does. True when there was one.
-local function unhide(keys, known, fields, now_ms)
-  local found = false
-  for _, field in ipairs(fields) do
-    local record = redis.call('HGET', keys.entries, field)
-    if has_expired(struct.unpack('>d', record), now_ms) then
-      remove_entry(keys, known, field, record)
-      found = true
-    end
-    if known.work > 6000 then
-      break
-    end
-  end
-  return found
-end
 local more = query ~= '' and unhide(keys, known, (match_exactly(keys, prefix, 200)), now_ms)
 if fuzzy and not more then
-local function fields_of_best(best)
-  sort_best(best)
-  local fields = {}
--- An entry's field in \`entries\`.
-local function field_of(ref)
-  return struct.pack('>d', ref)
-end
-  for at, ref in ipairs(best.refs) do
-    fields[at] = field_of(ref)
+-- As match_exactly, for what is one edit away from the query.
+local function match_nearby(keys, query)
+  local best = new_best(200)
+local function characters_of(query)
+  local characters = {}
+  for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
+    characters[#characters + 1] = character
   end
-  return fields, best.cut
+  return characters
 end
-
+  local characters = characters_of(query)
+  if #characters < LEAST_CHARACTERS then
+    return {}, false
+  end
+  local rest = table.concat(characters, '', math.min(#characters, MOST_CHARACTERS) + 1)
+  for at = #characters, MOST_CHARACTERS + 1, -1 do
+    characters[at] = nil
+  end
+  local hot = { ids = {}, known = {} }
+local function nearby_prefixes(words, characters)
+  local prefixes, seen = {}, {}
+  local function try(prefix)
+    if not seen[prefix] then
+      seen[prefix] = true
+      prefixes[#prefixes + 1] = prefix
+    end
+  end
+  local size = #characters
+-- The characters that follow a beginning in the index.
+local function following(words, beginning)
+  local characters = {}
+  local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
+  while #characters < 64 do
+    local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
+    if not found[1] then
+      break
+    end
+    local character = string.match(found[1], '^[^\\128-\\191][\\128-\\191]*', #beginning + 1)
+    characters[#characters + 1] = character
+    from = '(' .. beginning .. character .. '\\255'
+  end
+  return characters
+end
+  for at = 1, size do
+    local beginning = table.concat(characters, '', 1, at - 1)
+    local rest = table.concat(characters, '', at + 1)
+    try(beginning .. rest)
+    if at < size then
+      try(beginning .. characters[at + 1] .. characters[at] .. table.concat(characters, '', at + 2))
+      for _, character in ipairs(following(words, beginning)) do
+        try(beginning .. character .. rest)
+        try(beginning .. character .. characters[at] .. rest)
+      end
+    end
+  end
+  return prefixes
+end
 -- Offers the first entries that match a prefix where few words do; else it notes the top that has them in \`hot\`. Most of those
 -- that somebody may have meant are of no words.
 local function offer_matches(best, keys, prefix, hot)
@@ -3001,7 +3034,12 @@ local function offer_matches(best, keys, prefix, hot)
     hot.ids[#hot.ids + 1] = id
   end
 end
-
+  for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
+    offer_matches(best, keys, string.sub(beginning .. rest, 1, 64), hot)
+  end
+-- Offers the places of these tops.
+local function offer_tops(best, tops, ids)
+  local lists = {}
 -- Heads and first leaves of the tops from this one on.
 local function read_firsts(lists, tops, ids, from)
   local names = {}
@@ -3015,7 +3053,10 @@ local function read_firsts(lists, tops, ids, from)
     lists[#lists + 1] = { id = names[at], head = stored[at], first = stored[at + 1], rank = rank, ref = ref }
   end
 end
-
+  for from = 1, #ids, 100 do
+    read_firsts(lists, tops, ids, from)
+  end
+  sort_lists(lists)
 -- Offers the places of a top, as long as they are among the first.
 local function offer_top(best, tops, list)
   local names = {}
@@ -3033,14 +3074,6 @@ local function offer_top(best, tops, list)
   end
   best.cut = best.cut or struct.unpack('>d', list.head) < math.huge
 end
-
--- Offers the places of these tops.
-local function offer_tops(best, tops, ids)
-  local lists = {}
-  for from = 1, #ids, 100 do
-    read_firsts(lists, tops, ids, from)
-  end
-  sort_lists(lists)
   for _, list in ipairs(lists) do
     if not is_before(list.rank, list.ref, best.rank, best.ref) then
       best.cut = true
@@ -3049,75 +3082,19 @@ local function offer_tops(best, tops, ids)
     offer_top(best, tops, list)
   end
 end
--- Prefixes that are one edit away from a query and that some word begins with: a character left out, put in,
--- replaced, or two neighbours swapped.
-
--- A shorter query is taken as it is, and so is what follows so many characters.
-local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
-local function characters_of(query)
-  local characters = {}
-  for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
-    characters[#characters + 1] = character
-  end
-  return characters
-end
-
--- The characters that follow a beginning in the index.
-local function following(words, beginning)
-  local characters = {}
-  local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
-  while #characters < 64 do
-    local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
-    if not found[1] then
-      break
-    end
-    local character = string.match(found[1], '^[^\\128-\\191][\\128-\\191]*', #beginning + 1)
-    characters[#characters + 1] = character
-    from = '(' .. beginning .. character .. '\\255'
-  end
-  return characters
-end
-
-local function nearby_prefixes(words, characters)
-  local prefixes, seen = {}, {}
-  local function try(prefix)
-    if not seen[prefix] then
-      seen[prefix] = true
-      prefixes[#prefixes + 1] = prefix
-    end
-  end
-  local size = #characters
-  for at = 1, size do
-    local beginning = table.concat(characters, '', 1, at - 1)
-    local rest = table.concat(characters, '', at + 1)
-    try(beginning .. rest)
-    if at < size then
-      try(beginning .. characters[at + 1] .. characters[at] .. table.concat(characters, '', at + 2))
-      for _, character in ipairs(following(words, beginning)) do
-        try(beginning .. character .. rest)
-        try(beginning .. character .. characters[at] .. rest)
-      end
-    end
-  end
-  return prefixes
-end
-
--- As match_exactly, for what is one edit away from the query.
-local function match_nearby(keys, query)
-  local best = new_best(200)
-  local characters = characters_of(query)
-  if #characters < LEAST_CHARACTERS then
-    return {}, false
-  end
-  local rest = table.concat(characters, '', math.min(#characters, MOST_CHARACTERS) + 1)
-  for at = #characters, MOST_CHARACTERS + 1, -1 do
-    characters[at] = nil
-  end
-  local hot = { ids = {}, known = {} }
-  for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
-    offer_matches(best, keys, string.sub(beginning .. rest, 1, 64), hot)
-  end
   offer_tops(best, keys.tops, hot.ids)
+local function fields_of_best(best)
+  sort_best(best)
+  local fields = {}
+-- An entry's field in \`entries\`.
+local function field_of(ref)
+  return struct.pack('>d', ref)
+end
+  for at, ref in ipairs(best.refs) do
+    fields[at] = field_of(ref)
+  end
+  return fields, best.cut
+end
   return fields_of_best(best)
 end
   more = unhide(keys, known, (match_nearby(keys, prefix)), now_ms)
@@ -3150,6 +3127,28 @@ end
 end
 local function renew_fronts(keys, known, codec)
   local written, bytes = {}, 0
+local function front_head(top, codec)
+  local parts, size = { '2', string.char(#codec), codec, '' }, 0
+  for prefix, least in pairs(prefixes_of(top)) do
+    size = size + 1
+    parts[size + 4] = string.char(least, #prefix) .. prefix
+  end
+  if size > 255 then
+    return nil
+  end
+  parts[4] = string.char(size)
+  return table.concat(parts)
+end
+-- Of the first entries, which the first leaf has.
+local function first_fields(tops, top)
+  local first = leaf_of(top, 'A')
+  read_leaves(tops, { top }, { first })
+  local fields = {}
+  for at = 1, 10 do
+    fields[at] = string.sub(first.places, at * 16 - 7, at * 16)
+  end
+  return fields
+end
 -- What a text begins with as the first one does. Often it is what the one before it, \`start\`, began with.
 local function start_of(first, start, text)
   if start ~= '' and string.sub(text, 1, #start) == start then
@@ -3173,28 +3172,6 @@ local function tell_records(parts, records)
     parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
     parts[#parts + 1] = string.sub(record, text_at + #start)
   end
-end
-local function front_head(top, codec)
-  local parts, size = { '2', string.char(#codec), codec, '' }, 0
-  for prefix, least in pairs(prefixes_of(top)) do
-    size = size + 1
-    parts[size + 4] = string.char(least, #prefix) .. prefix
-  end
-  if size > 255 then
-    return nil
-  end
-  parts[4] = string.char(size)
-  return table.concat(parts)
-end
--- Of the first entries, which the first leaf has.
-local function first_fields(tops, top)
-  local first = leaf_of(top, 'A')
-  read_leaves(tops, { top }, { first })
-  local fields = {}
-  for at = 1, 10 do
-    fields[at] = string.sub(first.places, at * 16 - 7, at * 16)
-  end
-  return fields
 end
 -- Nil where there must be none.
 local function make_front(keys, codec, top)
@@ -3300,111 +3277,123 @@ return { 'reaped', more and 1 or 0 }
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   lines: [
     [1, 'lua/autocomplete/reap.lua', 1],
-    [20, 'lua/shared/autocomplete/cool.lua', 1],
-    [22, 'lua/shared/autocomplete/match.lua', 1],
-    [25, 'lua/shared/autocomplete/index.lua', 5],
-    [36, 'lua/autocomplete/reap.lua', 41],
-    [40, 'lua/shared/autocomplete/rights.lua', 1],
-    [55, 'lua/autocomplete/reap.lua', 45],
-    [65, 'lua/shared/autocomplete/tops.lua', 1],
-    [70, 'lua/autocomplete/reap.lua', 55],
-    [71, 'lua/shared/clock.lua', 1],
-    [77, 'lua/autocomplete/reap.lua', 56],
-    [79, 'lua/shared/autocomplete/place.lua', 12],
-    [82, 'lua/shared/autocomplete/place.lua', 16],
-    [86, 'lua/shared/autocomplete/record.lua', 12],
-    [100, 'lua/shared/autocomplete/record.lua', 27],
-    [103, 'lua/shared/autocomplete/suffixes.lua', 4],
-    [118, 'lua/shared/autocomplete/suffixes.lua', 20],
-    [126, 'lua/shared/autocomplete/work.lua', 12],
-    [133, 'lua/shared/autocomplete/best.lua', 1],
-    [148, 'lua/shared/autocomplete/best.lua', 17],
-    [151, 'lua/shared/autocomplete/best.lua', 21],
-    [167, 'lua/shared/autocomplete/best.lua', 38],
-    [185, 'lua/shared/autocomplete/best.lua', 57],
-    [191, 'lua/shared/autocomplete/best.lua', 64],
-    [200, 'lua/shared/autocomplete/best.lua', 74],
-    [207, 'lua/shared/autocomplete/ranges.lua', 6],
-    [211, 'lua/shared/autocomplete/ranges.lua', 11],
-    [214, 'lua/shared/autocomplete/forks.lua', 1],
-    [226, 'lua/shared/autocomplete/top.lua', 24],
-    [232, 'lua/shared/autocomplete/top.lua', 31],
-    [235, 'lua/shared/autocomplete/top.lua', 35],
-    [244, 'lua/shared/autocomplete/top.lua', 45],
-    [255, 'lua/shared/autocomplete/top.lua', 57],
-    [267, 'lua/shared/autocomplete/top.lua', 83],
-    [283, 'lua/shared/autocomplete/top.lua', 100],
-    [291, 'lua/shared/autocomplete/top.lua', 109],
-    [294, 'lua/shared/autocomplete/top.lua', 113],
-    [312, 'lua/shared/autocomplete/top.lua', 132],
-    [318, 'lua/shared/autocomplete/top.lua', 139],
-    [330, 'lua/shared/autocomplete/top.lua', 152],
-    [344, 'lua/shared/autocomplete/top.lua', 167],
-    [365, 'lua/shared/autocomplete/top.lua', 189],
-    [371, 'lua/shared/autocomplete/top.lua', 196],
-    [378, 'lua/shared/autocomplete/top.lua', 204],
-    [384, 'lua/shared/autocomplete/top.lua', 232],
-    [400, 'lua/shared/autocomplete/top.lua', 249],
-    [416, 'lua/shared/autocomplete/tops.lua', 7],
-    [433, 'lua/shared/autocomplete/tops.lua', 25],
-    [437, 'lua/shared/autocomplete/tops.lua', 30],
-    [450, 'lua/shared/autocomplete/tops.lua', 67],
-    [460, 'lua/shared/autocomplete/tops.lua', 78],
-    [466, 'lua/shared/autocomplete/tops.lua', 85],
-    [472, 'lua/shared/autocomplete/tops.lua', 92],
-    [481, 'lua/shared/autocomplete/tops.lua', 110],
-    [484, 'lua/shared/autocomplete/tops.lua', 114],
-    [492, 'lua/shared/autocomplete/hot.lua', 11],
-    [509, 'lua/shared/autocomplete/hot.lua', 29],
-    [518, 'lua/shared/autocomplete/hot.lua', 102],
-    [530, 'lua/shared/autocomplete/refill.lua', 6],
-    [544, 'lua/shared/autocomplete/refill.lua', 21],
-    [570, 'lua/shared/autocomplete/refill.lua', 48],
-    [601, 'lua/shared/autocomplete/refill.lua', 80],
-    [610, 'lua/shared/autocomplete/refill.lua', 90],
-    [626, 'lua/shared/autocomplete/refill.lua', 107],
-    [640, 'lua/shared/autocomplete/cool.lua', 3],
-    [645, 'lua/shared/autocomplete/cool.lua', 9],
-    [667, 'lua/shared/autocomplete/cool.lua', 32],
-    [687, 'lua/shared/autocomplete/cool.lua', 53],
-    [712, 'lua/shared/autocomplete/leave.lua', 1],
-    [716, 'lua/shared/autocomplete/leave.lua', 6],
-    [723, 'lua/shared/autocomplete/leave.lua', 14],
-    [731, 'lua/shared/autocomplete/match.lua', 42],
-    [735, 'lua/shared/autocomplete/match.lua', 4],
-    [739, 'lua/shared/autocomplete/match.lua', 46],
-    [740, 'lua/shared/autocomplete/read-top.lua', 1],
-    [777, 'lua/shared/autocomplete/match.lua', 48],
-    [783, 'lua/shared/autocomplete/match.lua', 9],
-    [815, 'lua/shared/autocomplete/match.lua', 54],
-    [821, 'lua/shared/autocomplete/unhide.lua', 1],
-    [836, 'lua/autocomplete/reap.lua', 58],
-    [838, 'lua/shared/autocomplete/offer-matches.lua', 1],
-    [841, 'lua/shared/autocomplete/place.lua', 21],
-    [845, 'lua/shared/autocomplete/offer-matches.lua', 4],
-    [851, 'lua/shared/autocomplete/offer-matches.lua', 15],
-    [914, 'lua/shared/autocomplete/nearby.lua', 1],
-    [917, 'lua/shared/autocomplete/nearby.lua', 6],
-    [919, 'lua/shared/autocomplete/nearby.lua', 11],
-    [985, 'lua/autocomplete/reap.lua', 62],
-    [988, 'lua/shared/autocomplete/leave.lua', 23],
-    [991, 'lua/shared/exact.lua', 1],
-    [1001, 'lua/shared/autocomplete/leave.lua', 26],
-    [1011, 'lua/autocomplete/reap.lua', 65],
-    [1013, 'lua/shared/autocomplete/fronts.lua', 93],
-    [1015, 'lua/shared/autocomplete/fronts.lua', 12],
-    [1022, 'lua/shared/autocomplete/fronts.lua', 20],
-    [1039, 'lua/shared/autocomplete/fronts.lua', 38],
-    [1051, 'lua/shared/autocomplete/fronts.lua', 51],
-    [1061, 'lua/shared/autocomplete/fronts.lua', 62],
-    [1078, 'lua/shared/autocomplete/fronts.lua', 80],
-    [1087, 'lua/shared/autocomplete/fronts.lua', 95],
-    [1105, 'lua/autocomplete/reap.lua', 67],
-    [1106, 'lua/shared/autocomplete/tops.lua', 154],
-    [1109, 'lua/shared/autocomplete/top.lua', 70],
-    [1121, 'lua/shared/autocomplete/tops.lua', 123],
-    [1148, 'lua/shared/autocomplete/tops.lua', 157],
-    [1158, 'lua/autocomplete/reap.lua', 68],
+    [20, 'lua/shared/autocomplete/nearby.lua', 6],
+    [23, 'lua/shared/autocomplete/index.lua', 5],
+    [34, 'lua/autocomplete/reap.lua', 20],
+    [38, 'lua/shared/autocomplete/rights.lua', 1],
+    [53, 'lua/autocomplete/reap.lua', 24],
+    [63, 'lua/shared/autocomplete/tops.lua', 1],
+    [68, 'lua/autocomplete/reap.lua', 34],
+    [69, 'lua/shared/clock.lua', 1],
+    [75, 'lua/autocomplete/reap.lua', 35],
+    [77, 'lua/shared/autocomplete/record.lua', 27],
+    [80, 'lua/shared/autocomplete/record.lua', 12],
+    [94, 'lua/shared/autocomplete/suffixes.lua', 4],
+    [109, 'lua/shared/autocomplete/place.lua', 12],
+    [112, 'lua/shared/autocomplete/leave.lua', 1],
+    [116, 'lua/shared/autocomplete/work.lua', 12],
+    [123, 'lua/shared/autocomplete/suffixes.lua', 20],
+    [131, 'lua/shared/autocomplete/forks.lua', 1],
+    [143, 'lua/shared/autocomplete/tops.lua', 67],
+    [153, 'lua/shared/autocomplete/hot.lua', 11],
+    [170, 'lua/shared/autocomplete/hot.lua', 102],
+    [182, 'lua/shared/autocomplete/top.lua', 24],
+    [188, 'lua/shared/autocomplete/tops.lua', 7],
+    [205, 'lua/shared/autocomplete/best.lua', 17],
+    [208, 'lua/shared/autocomplete/place.lua', 16],
+    [212, 'lua/shared/autocomplete/top.lua', 35],
+    [221, 'lua/shared/autocomplete/top.lua', 167],
+    [242, 'lua/shared/autocomplete/top.lua', 31],
+    [245, 'lua/shared/autocomplete/top.lua', 83],
+    [261, 'lua/shared/autocomplete/tops.lua', 30],
+    [274, 'lua/shared/autocomplete/top.lua', 152],
+    [288, 'lua/shared/autocomplete/top.lua', 189],
+    [294, 'lua/shared/autocomplete/top.lua', 109],
+    [297, 'lua/shared/autocomplete/top.lua', 196],
+    [304, 'lua/shared/autocomplete/top.lua', 45],
+    [315, 'lua/shared/autocomplete/top.lua', 132],
+    [321, 'lua/shared/autocomplete/top.lua', 113],
+    [339, 'lua/shared/autocomplete/top.lua', 204],
+    [345, 'lua/shared/autocomplete/top.lua', 232],
+    [361, 'lua/shared/autocomplete/top.lua', 249],
+    [377, 'lua/shared/autocomplete/top.lua', 100],
+    [385, 'lua/shared/autocomplete/top.lua', 57],
+    [397, 'lua/shared/autocomplete/tops.lua', 78],
+    [403, 'lua/shared/autocomplete/tops.lua', 92],
+    [412, 'lua/shared/autocomplete/tops.lua', 110],
+    [415, 'lua/shared/autocomplete/tops.lua', 114],
+    [423, 'lua/shared/autocomplete/cool.lua', 32],
+    [443, 'lua/shared/autocomplete/tops.lua', 25],
+    [447, 'lua/shared/autocomplete/ranges.lua', 6],
+    [451, 'lua/shared/autocomplete/ranges.lua', 11],
+    [454, 'lua/shared/autocomplete/cool.lua', 3],
+    [459, 'lua/shared/autocomplete/hot.lua', 29],
+    [468, 'lua/shared/autocomplete/tops.lua', 85],
+    [474, 'lua/shared/autocomplete/cool.lua', 9],
+    [496, 'lua/shared/autocomplete/refill.lua', 80],
+    [505, 'lua/shared/autocomplete/best.lua', 1],
+    [520, 'lua/shared/autocomplete/best.lua', 21],
+    [536, 'lua/shared/autocomplete/best.lua', 38],
+    [554, 'lua/shared/autocomplete/best.lua', 57],
+    [560, 'lua/shared/autocomplete/refill.lua', 6],
+    [574, 'lua/shared/autocomplete/best.lua', 74],
+    [581, 'lua/shared/autocomplete/best.lua', 64],
+    [590, 'lua/shared/autocomplete/refill.lua', 21],
+    [616, 'lua/shared/autocomplete/refill.lua', 48],
+    [647, 'lua/shared/autocomplete/top.lua', 139],
+    [659, 'lua/shared/autocomplete/refill.lua', 90],
+    [675, 'lua/shared/autocomplete/refill.lua', 107],
+    [689, 'lua/shared/autocomplete/cool.lua', 53],
+    [714, 'lua/shared/autocomplete/leave.lua', 6],
+    [721, 'lua/shared/autocomplete/leave.lua', 14],
+    [729, 'lua/shared/autocomplete/unhide.lua', 1],
+    [744, 'lua/shared/autocomplete/match.lua', 42],
+    [748, 'lua/shared/autocomplete/match.lua', 4],
+    [752, 'lua/shared/autocomplete/match.lua', 46],
+    [753, 'lua/shared/autocomplete/read-top.lua', 1],
+    [757, 'lua/shared/autocomplete/match.lua', 47],
+    [758, 'lua/shared/autocomplete/read-top.lua', 6],
+    [790, 'lua/shared/autocomplete/match.lua', 48],
+    [795, 'lua/shared/autocomplete/match.lua', 9],
+    [827, 'lua/shared/autocomplete/match.lua', 53],
+    [833, 'lua/autocomplete/reap.lua', 37],
+    [835, 'lua/shared/autocomplete/nearby.lua', 59],
+    [838, 'lua/shared/autocomplete/nearby.lua', 11],
+    [845, 'lua/shared/autocomplete/nearby.lua', 62],
+    [854, 'lua/shared/autocomplete/nearby.lua', 35],
+    [863, 'lua/shared/autocomplete/nearby.lua', 19],
+    [878, 'lua/shared/autocomplete/nearby.lua', 44],
+    [892, 'lua/shared/autocomplete/offer-matches.lua', 15],
+    [907, 'lua/shared/autocomplete/nearby.lua', 71],
+    [910, 'lua/shared/autocomplete/offer-matches.lua', 63],
+    [913, 'lua/shared/autocomplete/offer-matches.lua', 31],
+    [926, 'lua/shared/autocomplete/offer-matches.lua', 66],
+    [930, 'lua/shared/autocomplete/offer-matches.lua', 45],
+    [947, 'lua/shared/autocomplete/offer-matches.lua', 70],
+    [955, 'lua/shared/autocomplete/nearby.lua', 74],
+    [956, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [959, 'lua/shared/autocomplete/place.lua', 21],
+    [963, 'lua/shared/autocomplete/offer-matches.lua', 4],
+    [968, 'lua/shared/autocomplete/nearby.lua', 75],
+    [970, 'lua/autocomplete/reap.lua', 39],
+    [973, 'lua/shared/autocomplete/leave.lua', 23],
+    [976, 'lua/shared/exact.lua', 1],
+    [986, 'lua/shared/autocomplete/leave.lua', 26],
+    [996, 'lua/autocomplete/reap.lua', 42],
+    [998, 'lua/shared/autocomplete/fronts.lua', 93],
+    [1000, 'lua/shared/autocomplete/fronts.lua', 38],
+    [1012, 'lua/shared/autocomplete/fronts.lua', 51],
+    [1022, 'lua/shared/autocomplete/fronts.lua', 12],
+    [1029, 'lua/shared/autocomplete/fronts.lua', 20],
+    [1046, 'lua/shared/autocomplete/fronts.lua', 62],
+    [1063, 'lua/shared/autocomplete/fronts.lua', 80],
+    [1072, 'lua/shared/autocomplete/fronts.lua', 95],
+    [1090, 'lua/autocomplete/reap.lua', 44],
+    [1091, 'lua/shared/autocomplete/tops.lua', 154],
+    [1094, 'lua/shared/autocomplete/top.lua', 70],
+    [1106, 'lua/shared/autocomplete/tops.lua', 123],
+    [1133, 'lua/shared/autocomplete/tops.lua', 157],
+    [1143, 'lua/autocomplete/reap.lua', 45],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3447,7 +3436,7 @@ export type RemoveAnswer =
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'autocomplete/remove',
-    sha1: '74f00b85570ef38c885c4da34fc546e424b759c7',
+    sha1: 'ecaea7c3ece345f68b5bb0b32627d668812cef92',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3473,8 +3462,6 @@ local tops = KEYS[5] -- hash: number of a top -> its head, and of each of its le
 local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
 local call = ARGV[2] -- text: number of the call in that slot
 local gone, gone_at = ARGV, 3 -- repeated (id:text): the entries
-
--- What the words of an entry leave behind that goes.
 
 local function open_index(meta, codec, caller)
   local stored = redis.call('HMGET', meta, 'layout', 'codec', 'last', 'tops', caller)
@@ -3551,12 +3538,8 @@ local keys = {
   forks = KEYS[8],
 }
 try_rights(meta, index, keys)
-local function pack_place(rank, ref)
-  return struct.pack('>dd', rank, ref)
-end
--- The place that begins at this byte: rank and ref.
-local function place_at(packed, byte)
-  return struct.unpack('>dd', packed, byte)
+local function has_expired(expires_at_ms, now_ms)
+  return expires_at_ms > 0 and expires_at_ms <= now_ms
 end
 local function parse_record(record)
   local expires_at_ms, rank, id_bytes, marked_bytes, text_bytes = struct.unpack('>ddHHH', record)
@@ -3571,9 +3554,6 @@ local function parse_record(record)
     text = text,
     payload = string.sub(record, text_at + text_bytes + 1),
   }
-end
-local function has_expired(expires_at_ms, now_ms)
-  return expires_at_ms > 0 and expires_at_ms <= now_ms
 end
 -- The folded text from each of its word starts on, each once.
 local function suffixes_of(marked)
@@ -3590,6 +3570,20 @@ local function suffixes_of(marked)
   end
   return suffixes
 end
+local function pack_place(rank, ref)
+  return struct.pack('>dd', rank, ref)
+end
+-- What tops know of an entry.
+local function to_one(rank, ref)
+  return { rank = rank, ref = ref, place = pack_place(rank, ref) }
+end
+local function work_of(suffixes, record)
+  local work = math.ceil(#record / 128)
+  for _, suffix in ipairs(suffixes) do
+    work = work + 30 + #suffix
+  end
+  return work
+end
 -- Members of \`words\`: a suffix, the end of text, and the place of its entry.
 local function members_of(suffixes, place)
   local members = {}
@@ -3598,12 +3592,379 @@ local function members_of(suffixes, place)
   end
   return members
 end
-local function work_of(suffixes, record)
-  local work = math.ceil(#record / 128)
-  for _, suffix in ipairs(suffixes) do
-    work = work + 30 + #suffix
+-- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
+-- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
+--   <prefix>\\0<number of its top>
+-- and the first of it that begins as a query does is the fork whose words match the query.
+local function first_fork(forks, prefix)
+  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
+  if not found[1] then
+    return nil
   end
-  return work
+  local cut = string.find(found[1], '\\0', 1, true)
+  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
+end
+-- The first fork that begins as this prefix does: prefix and number of its top; or false.
+local function fork_behind(keys, known, prefix)
+  local fork = known.forks[prefix]
+  if fork == nil then
+    local found, id = first_fork(keys.forks, prefix)
+    fork = found and { prefix = found, id = id } or false
+    known.forks[prefix] = fork
+  end
+  return fork
+end
+-- The forks on the way of a suffix, the shortest first; how long the prefix is that none of them begins with; and the
+-- fork that it begins, which the suffix parts from.
+local function walk_forks(keys, known, suffix)
+  local passed, length = {}, 0
+  while length <= #suffix do
+    local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
+    if not fork then
+      return passed, length, nil
+    end
+    if string.sub(suffix, 1, #fork.prefix) ~= fork.prefix then
+      return passed, length, fork
+    end
+    passed[#passed + 1] = fork
+    length = #fork.prefix + 1
+  end
+  return passed, length, nil
+end
+-- The forks on the way of suffixes, by their tops: \`ids\` has their numbers.
+local function note_passed(passed_of, passed)
+  for _, fork in ipairs(passed) do
+    local prefixes = passed_of[fork.id]
+    if not prefixes then
+      prefixes = {}
+      passed_of[fork.id] = prefixes
+      passed_of.ids[#passed_of.ids + 1] = fork.id
+    end
+    prefixes[fork.prefix] = true
+  end
+end
+local function parse_top(id, head, rest)
+  local top = { id = id, rest = rest, read = {}, dropped = {} }
+  top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
+  top.letters = string.sub(head, 17 + 1)
+  return top
+end
+-- Opens the tops with these numbers.
+local function read_tops(tops, known, ids)
+  local missing, fields = {}, {}
+  for _, id in ipairs(ids) do
+    if not known.open[id] then
+      missing[#missing + 1] = id
+      fields[#fields + 1] = id
+      fields[#fields + 1] = id .. ':'
+    end
+  end
+  if missing[1] then
+    local found = redis.call('HMGET', tops, unpack(fields))
+    for at, id in ipairs(missing) do
+      known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
+    end
+  end
+end
+local function is_before(rank, ref, other_rank, other_ref)
+  return rank < other_rank or (rank == other_rank and ref < other_ref)
+end
+-- The place that begins at this byte: rank and ref.
+local function place_at(packed, byte)
+  return struct.unpack('>dd', packed, byte)
+end
+-- The leaf with this letter, perhaps without its places.
+local function leaf_of(top, letter)
+  local leaf = top.read[letter]
+  if not leaf then
+    leaf = { letter = letter }
+    top.read[letter] = leaf
+  end
+  return leaf
+end
+-- The leaf that a place belongs to, which of all it is, and how many there are. Nil behind the limit.
+local function find_leaf(top, rank, ref)
+  if not is_before(rank, ref, top.rank, top.ref) then
+    return nil
+  end
+  local leaves = top.leaves
+  local at = leaves and #leaves or #top.letters
+  while at > 1 do
+    local other_rank, other_ref
+    if leaves then
+      other_rank, other_ref = leaves[at].rank, leaves[at].ref
+    else
+      other_rank, other_ref = place_at(top.rest, (at - 1) * 16 + 1)
+    end
+    if not is_before(rank, ref, other_rank, other_ref) then
+      break
+    end
+    at = at - 1
+  end
+  return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
+end
+local function leaf_field(top, letter)
+  return top.id .. ':' .. letter
+end
+-- Reads leaves: of these tops those in the same places.
+local function read_leaves(tops, of_tops, leaves)
+  local fields, missing = {}, {}
+  for at, leaf in ipairs(leaves) do
+    if not leaf.places then
+      fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
+      missing[#missing + 1] = leaf
+    end
+  end
+  if fields[1] then
+    local stored = redis.call('HMGET', tops, unpack(fields))
+    for at, leaf in ipairs(missing) do
+      leaf.places = stored[at]
+    end
+  end
+end
+-- Of these tops those that have a place, or would have it: the top, the leaf, which one it is.
+local function find_leaves(tops, list, one)
+  local found, of_tops, leaves = {}, {}, {}
+  for _, top in ipairs(list) do
+    local leaf, at = find_leaf(top, one.rank, one.ref)
+    if leaf then
+      found[#found + 1] = { top = top, leaf = leaf, at = at }
+      of_tops[#found], leaves[#found] = top, leaf
+    end
+  end
+  read_leaves(tops, of_tops, leaves)
+  return found
+end
+-- How many of these places are before this one.
+local function places_before(places, rank, ref)
+  local low, high = 0, #places / 16
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local other_rank, other_ref = place_at(places, 1 + middle * 16)
+    if is_before(other_rank, other_ref, rank, ref) then
+      low = middle + 1
+    else
+      high = middle
+    end
+  end
+  return low
+end
+-- How many places of a leaf are before this one, and whether it is there.
+local function find_place(leaf, one)
+  local before = places_before(leaf.places, one.rank, one.ref)
+  local byte = before * 16
+  return before, string.sub(leaf.places, byte + 1, byte + 16) == one.place
+end
+local function set_places(leaf, places)
+  leaf.places, leaf.is_new = places, true
+end
+-- Notes that the front of a top is to be written anew.
+local function change_front(known, top)
+  if not top.has_new_front then
+    top.has_new_front = true
+    known.work = known.work + 30
+  end
+end
+local function leaves_of(top)
+  if not top.leaves then
+    top.leaves = {}
+    for at = 1, #top.letters do
+      local leaf = leaf_of(top, string.sub(top.letters, at, at))
+      leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * 16 + 1)
+      top.leaves[at] = leaf
+    end
+  end
+  return top.leaves
+end
+local function drop_leaf(top, at)
+  local leaf = table.remove(leaves_of(top), at)
+  top.read[leaf.letter] = nil
+  top.dropped[#top.dropped + 1] = leaf.letter
+  top.has_new_head = true
+end
+-- Puts a leaf of these places into a top. None of them is before what stands before it.
+local function put_leaf(top, at, places)
+  local leaves, taken, letter = leaves_of(top), {}, 65
+  for _, leaf in ipairs(leaves) do
+    taken[leaf.letter] = true
+  end
+  while taken[string.char(letter)] do
+    letter = letter + 1
+  end
+  local leaf = leaf_of(top, string.char(letter))
+  set_places(leaf, places)
+  leaf.rank, leaf.ref = 0, 0
+  if at > 1 then
+    leaf.rank, leaf.ref = place_at(places, 1)
+  end
+  table.insert(leaves, at, leaf)
+  top.has_new_head = true
+end
+-- Makes two leaves of the places of one or two: \`cut\` bytes for the first.
+local function split_leaf(top, at, places)
+  local cut = math.ceil(#places / 16 / 2) * 16
+  set_places(leaves_of(top)[at], string.sub(places, 1, cut))
+  put_leaf(top, at + 1, string.sub(places, cut + 1))
+end
+-- Makes one leaf of two that are next to each other, or two that are as long.
+local function level_leaves(tops, top, at)
+  local leaves = leaves_of(top)
+  local first = math.min(at, #leaves - 1)
+  if first == 0 then
+    return
+  end
+  read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
+  local both = leaves[first].places .. leaves[first + 1].places
+  drop_leaf(top, first + 1)
+  if #both <= 18 * 16 then
+    set_places(leaves[first], both)
+  else
+    split_leaf(top, first, both)
+  end
+end
+-- True when it was there.
+local function take_place(keys, known, top, leaf, at, one)
+  local before, is_there = find_place(leaf, one)
+  if not is_there then
+    return false
+  end
+  local cut = before * 16
+  set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + 16 + 1))
+  if at == 1 and before < 10 then
+    change_front(known, top)
+  end
+  if #leaf.places < (at == 1 and 10 or 8) * 16 then
+    level_leaves(keys.tops, top, at)
+  end
+  return true
+end
+-- Of leaves that are read.
+local function count_places(leaves)
+  local bytes = 0
+  for _, leaf in ipairs(leaves) do
+    bytes = bytes + #leaf.places
+  end
+  return bytes / 16
+end
+local function prefixes_of(top)
+  if not top.prefixes then
+    top.prefixes = {}
+    local at = #top.letters * 16 + 1
+    while at <= #top.rest do
+      local least, bytes = string.byte(top.rest, at, at + 1)
+      top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
+      at = at + 2 + bytes
+    end
+  end
+  return top.prefixes
+end
+-- Prefixes of a fork of \`least\` bytes and more are answered by its top.
+local function set_least(known, top, prefix, least)
+  prefixes_of(top)[prefix] = least
+  top.has_new_head = true
+  change_front(known, top)
+end
+-- Takes a fork from its top, which is given up with the last one. Returns what was the least for it.
+local function take_fork(keys, known, top, prefix)
+  redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
+  local least = prefixes_of(top)[prefix]
+  set_least(known, top, prefix, nil)
+  top.is_gone = not next(top.prefixes)
+  known.forks = {}
+  return least
+end
+local function forget_sorted(forks)
+  redis.call('ZREM', forks, string.rep('\\255', 65))
+end
+-- Where one of its forks begins all words, these are the last.
+local function give_up_top(keys, known, top)
+  for prefix in pairs(prefixes_of(top)) do
+    if take_fork(keys, known, top, prefix) == 0 then
+      forget_sorted(keys.forks)
+    end
+  end
+end
+-- Takes an entry out of a top. True when that is too short then. No leaf is counted where there are enough of them.
+local function leave_top(keys, known, found, one)
+  local top = found.top
+  if not take_place(keys, known, top, found.leaf, found.at, one) then
+    return false
+  end
+  local is_whole = top.rank == math.huge
+  local least = is_whole and 16 or 100 - 1
+  local count = top.leaves and #top.leaves or #top.letters
+  if count * 8 > least then
+    return false
+  end
+  local leaves = leaves_of(top)
+  read_leaves(keys.tops, { top }, leaves)
+  local is_short = count_places(leaves) <= least
+  if is_short and is_whole then
+    give_up_top(keys, known, top)
+  end
+  return is_short and not is_whole
+end
+local function get_top(tops, known, id)
+  read_tops(tops, known, { id })
+  return known.open[id]
+end
+-- All members with a prefix lie between these; UTF-8 has no byte 255.
+local function from_prefix(prefix)
+  return '[' .. prefix
+end
+local function to_prefix(prefix)
+  return '(' .. prefix .. '\\255'
+end
+-- Whether words begin with this prefix.
+local function begins_words(words, prefix)
+  local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
+  return found[1] ~= nil
+end
+-- What two texts begin with alike, up to the end of text.
+local function common_start(one, other)
+  local length = 0
+  repeat
+    length = length + 1
+    local byte = string.byte(other, length)
+  until byte ~= string.byte(one, length) or not byte or byte == 0
+  return string.sub(one, 1, length - 1)
+end
+-- Gives a top a fork.
+local function put_fork(keys, known, top, prefix, least)
+  redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
+  set_least(known, top, prefix, least)
+  known.forks = {}
+end
+-- Where words part no more at a fork, it moves to where they do, or makes way for the fork that is there.
+local function mend_fork(keys, known, suffix, fork)
+  local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
+  local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
+  if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
+    return
+  end
+  local from, to = from_prefix(prefix), to_prefix(prefix)
+  local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
+  local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
+  local longer = common_start(first, last)
+  if longer == prefix then
+    return
+  end
+  local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
+  if behind then
+    set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
+  else
+    put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
+  end
+  take_fork(keys, known, top, prefix)
+end
+local function longest_prefix(top)
+  local longest = ''
+  for prefix in pairs(prefixes_of(top)) do
+    if #prefix > #longest then
+      longest = prefix
+    end
+  end
+  return longest
 end
 -- Collects places in any order and keeps the first of them, each entry once.
 -- Numbers are compared, not packed places: the order of strings depends on the server's locale.
@@ -3619,9 +3980,6 @@ local function new_best(most)
     cut = false,
     looked = 0,
   }
-end
-local function is_before(rank, ref, other_rank, other_ref)
-  return rank < other_rank or (rank == other_rank and ref < other_ref)
 end
 local function sort_best(best)
   local ranks, refs = best.ranks, best.refs
@@ -3663,345 +4021,6 @@ local function offer_members(best, members)
     offer(best, place_at(member, #member - 16 + 1))
   end
 end
--- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
-local function offer_places(best, places)
-  for byte = 1, #places, 16 do
-    if not offer(best, place_at(places, byte)) then
-      return false
-    end
-  end
-  return true
-end
--- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
--- the first that has none of the best have none either.
-local function sort_lists(lists)
-  table.sort(lists, function(one, other)
-    return is_before(one.rank, one.ref, other.rank, other.ref)
-  end)
-end
--- All members with a prefix lie between these; UTF-8 has no byte 255.
-local function from_prefix(prefix)
-  return '[' .. prefix
-end
-local function to_prefix(prefix)
-  return '(' .. prefix .. '\\255'
-end
--- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
--- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
---   <prefix>\\0<number of its top>
--- and the first of it that begins as a query does is the fork whose words match the query.
-local function first_fork(forks, prefix)
-  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
-  if not found[1] then
-    return nil
-  end
-  local cut = string.find(found[1], '\\0', 1, true)
-  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
-end
-local function parse_top(id, head, rest)
-  local top = { id = id, rest = rest, read = {}, dropped = {} }
-  top.rank, top.ref, top.has_front = struct.unpack('>ddB', head)
-  top.letters = string.sub(head, 17 + 1)
-  return top
-end
-local function leaf_field(top, letter)
-  return top.id .. ':' .. letter
-end
--- The leaf with this letter, perhaps without its places.
-local function leaf_of(top, letter)
-  local leaf = top.read[letter]
-  if not leaf then
-    leaf = { letter = letter }
-    top.read[letter] = leaf
-  end
-  return leaf
-end
-local function leaves_of(top)
-  if not top.leaves then
-    top.leaves = {}
-    for at = 1, #top.letters do
-      local leaf = leaf_of(top, string.sub(top.letters, at, at))
-      leaf.rank, leaf.ref = place_at(top.rest, (at - 1) * 16 + 1)
-      top.leaves[at] = leaf
-    end
-  end
-  return top.leaves
-end
-local function prefixes_of(top)
-  if not top.prefixes then
-    top.prefixes = {}
-    local at = #top.letters * 16 + 1
-    while at <= #top.rest do
-      local least, bytes = string.byte(top.rest, at, at + 1)
-      top.prefixes[string.sub(top.rest, at + 2, at + 1 + bytes)] = least
-      at = at + 2 + bytes
-    end
-  end
-  return top.prefixes
-end
--- Reads leaves: of these tops those in the same places.
-local function read_leaves(tops, of_tops, leaves)
-  local fields, missing = {}, {}
-  for at, leaf in ipairs(leaves) do
-    if not leaf.places then
-      fields[#fields + 1] = leaf_field(of_tops[at] or of_tops[1], leaf.letter)
-      missing[#missing + 1] = leaf
-    end
-  end
-  if fields[1] then
-    local stored = redis.call('HMGET', tops, unpack(fields))
-    for at, leaf in ipairs(missing) do
-      leaf.places = stored[at]
-    end
-  end
-end
--- Of leaves that are read.
-local function count_places(leaves)
-  local bytes = 0
-  for _, leaf in ipairs(leaves) do
-    bytes = bytes + #leaf.places
-  end
-  return bytes / 16
-end
-local function set_places(leaf, places)
-  leaf.places, leaf.is_new = places, true
-end
--- Puts a leaf of these places into a top. None of them is before what stands before it.
-local function put_leaf(top, at, places)
-  local leaves, taken, letter = leaves_of(top), {}, 65
-  for _, leaf in ipairs(leaves) do
-    taken[leaf.letter] = true
-  end
-  while taken[string.char(letter)] do
-    letter = letter + 1
-  end
-  local leaf = leaf_of(top, string.char(letter))
-  set_places(leaf, places)
-  leaf.rank, leaf.ref = 0, 0
-  if at > 1 then
-    leaf.rank, leaf.ref = place_at(places, 1)
-  end
-  table.insert(leaves, at, leaf)
-  top.has_new_head = true
-end
-local function drop_leaf(top, at)
-  local leaf = table.remove(leaves_of(top), at)
-  top.read[leaf.letter] = nil
-  top.dropped[#top.dropped + 1] = leaf.letter
-  top.has_new_head = true
-end
--- Adds leaves of these places behind the others.
-local function append_leaves(top, places)
-  local from, size = 1, 11 * 16
-  while from <= #places do
-    local to = from + size - 1
-    if #places - to < 8 * 16 then
-      to = #places
-    end
-    put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
-    from = to + 1
-  end
-end
--- How many of these places are before this one.
-local function places_before(places, rank, ref)
-  local low, high = 0, #places / 16
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    local other_rank, other_ref = place_at(places, 1 + middle * 16)
-    if is_before(other_rank, other_ref, rank, ref) then
-      low = middle + 1
-    else
-      high = middle
-    end
-  end
-  return low
-end
--- The leaf that a place belongs to, which of all it is, and how many there are. Nil behind the limit.
-local function find_leaf(top, rank, ref)
-  if not is_before(rank, ref, top.rank, top.ref) then
-    return nil
-  end
-  local leaves = top.leaves
-  local at = leaves and #leaves or #top.letters
-  while at > 1 do
-    local other_rank, other_ref
-    if leaves then
-      other_rank, other_ref = leaves[at].rank, leaves[at].ref
-    else
-      other_rank, other_ref = place_at(top.rest, (at - 1) * 16 + 1)
-    end
-    if not is_before(rank, ref, other_rank, other_ref) then
-      break
-    end
-    at = at - 1
-  end
-  return leaves and leaves[at] or leaf_of(top, string.sub(top.letters, at, at)), at
-end
--- How many places of a leaf are before this one, and whether it is there.
-local function find_place(leaf, one)
-  local before = places_before(leaf.places, one.rank, one.ref)
-  local byte = before * 16
-  return before, string.sub(leaf.places, byte + 1, byte + 16) == one.place
-end
--- Notes that the front of a top is to be written anew.
-local function change_front(known, top)
-  if not top.has_new_front then
-    top.has_new_front = true
-    known.work = known.work + 30
-  end
-end
--- Makes two leaves of the places of one or two: \`cut\` bytes for the first.
-local function split_leaf(top, at, places)
-  local cut = math.ceil(#places / 16 / 2) * 16
-  set_places(leaves_of(top)[at], string.sub(places, 1, cut))
-  put_leaf(top, at + 1, string.sub(places, cut + 1))
-end
--- Makes one leaf of two that are next to each other, or two that are as long.
-local function level_leaves(tops, top, at)
-  local leaves = leaves_of(top)
-  local first = math.min(at, #leaves - 1)
-  if first == 0 then
-    return
-  end
-  read_leaves(tops, { top }, { leaves[first], leaves[first + 1] })
-  local both = leaves[first].places .. leaves[first + 1].places
-  drop_leaf(top, first + 1)
-  if #both <= 18 * 16 then
-    set_places(leaves[first], both)
-  else
-    split_leaf(top, first, both)
-  end
-end
--- True when it was there.
-local function take_place(keys, known, top, leaf, at, one)
-  local before, is_there = find_place(leaf, one)
-  if not is_there then
-    return false
-  end
-  local cut = before * 16
-  set_places(leaf, string.sub(leaf.places, 1, cut) .. string.sub(leaf.places, cut + 16 + 1))
-  if at == 1 and before < 10 then
-    change_front(known, top)
-  end
-  if #leaf.places < (at == 1 and 10 or 8) * 16 then
-    level_leaves(keys.tops, top, at)
-  end
-  return true
-end
--- Opens the tops with these numbers.
-local function read_tops(tops, known, ids)
-  local missing, fields = {}, {}
-  for _, id in ipairs(ids) do
-    if not known.open[id] then
-      missing[#missing + 1] = id
-      fields[#fields + 1] = id
-      fields[#fields + 1] = id .. ':'
-    end
-  end
-  if missing[1] then
-    local found = redis.call('HMGET', tops, unpack(fields))
-    for at, id in ipairs(missing) do
-      known.open[id] = parse_top(id, found[at * 2 - 1], found[at * 2])
-    end
-  end
-end
-local function get_top(tops, known, id)
-  read_tops(tops, known, { id })
-  return known.open[id]
-end
--- Of these tops those that have a place, or would have it: the top, the leaf, which one it is.
-local function find_leaves(tops, list, one)
-  local found, of_tops, leaves = {}, {}, {}
-  for _, top in ipairs(list) do
-    local leaf, at = find_leaf(top, one.rank, one.ref)
-    if leaf then
-      found[#found + 1] = { top = top, leaf = leaf, at = at }
-      of_tops[#found], leaves[#found] = top, leaf
-    end
-  end
-  read_leaves(tops, of_tops, leaves)
-  return found
-end
--- The first fork that begins as this prefix does: prefix and number of its top; or false.
-local function fork_behind(keys, known, prefix)
-  local fork = known.forks[prefix]
-  if fork == nil then
-    local found, id = first_fork(keys.forks, prefix)
-    fork = found and { prefix = found, id = id } or false
-    known.forks[prefix] = fork
-  end
-  return fork
-end
--- Prefixes of a fork of \`least\` bytes and more are answered by its top.
-local function set_least(known, top, prefix, least)
-  prefixes_of(top)[prefix] = least
-  top.has_new_head = true
-  change_front(known, top)
-end
--- Gives a top a fork.
-local function put_fork(keys, known, top, prefix, least)
-  redis.call('ZADD', keys.forks, '0', prefix .. '\\0' .. top.id)
-  set_least(known, top, prefix, least)
-  known.forks = {}
-end
--- Takes a fork from its top, which is given up with the last one. Returns what was the least for it.
-local function take_fork(keys, known, top, prefix)
-  redis.call('ZREM', keys.forks, prefix .. '\\0' .. top.id)
-  local least = prefixes_of(top)[prefix]
-  set_least(known, top, prefix, nil)
-  top.is_gone = not next(top.prefixes)
-  known.forks = {}
-  return least
-end
-local function forget_sorted(forks)
-  redis.call('ZREM', forks, string.rep('\\255', 65))
-end
--- Where one of its forks begins all words, these are the last.
-local function give_up_top(keys, known, top)
-  for prefix in pairs(prefixes_of(top)) do
-    if take_fork(keys, known, top, prefix) == 0 then
-      forget_sorted(keys.forks)
-    end
-  end
-end
--- The forks on the way of a suffix, the shortest first; how long the prefix is that none of them begins with; and the
--- fork that it begins, which the suffix parts from.
-local function walk_forks(keys, known, suffix)
-  local passed, length = {}, 0
-  while length <= #suffix do
-    local fork = fork_behind(keys, known, string.sub(suffix, 1, length))
-    if not fork then
-      return passed, length, nil
-    end
-    if string.sub(suffix, 1, #fork.prefix) ~= fork.prefix then
-      return passed, length, fork
-    end
-    passed[#passed + 1] = fork
-    length = #fork.prefix + 1
-  end
-  return passed, length, nil
-end
--- What two texts begin with alike, up to the end of text.
-local function common_start(one, other)
-  local length = 0
-  repeat
-    length = length + 1
-    local byte = string.byte(other, length)
-  until byte ~= string.byte(one, length) or not byte or byte == 0
-  return string.sub(one, 1, length - 1)
-end
--- The forks on the way of suffixes, by their tops: \`ids\` has their numbers.
-local function note_passed(passed_of, passed)
-  for _, fork in ipairs(passed) do
-    local prefixes = passed_of[fork.id]
-    if not prefixes then
-      prefixes = {}
-      passed_of[fork.id] = prefixes
-      passed_of.ids[#passed_of.ids + 1] = fork.id
-    end
-    prefixes[fork.prefix] = true
-  end
-end
 -- Offers the words of one longer prefix that begins no fork, and returns the place from which on there may be more.
 local function offer_words(keys, best, child)
   local from, to = from_prefix(child), to_prefix(child)
@@ -4015,6 +4034,22 @@ local function offer_words(keys, best, child)
     return place_at(last, #last - 16 + 1)
   end
   return math.huge, math.huge
+end
+-- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
+-- the first that has none of the best have none either.
+local function sort_lists(lists)
+  table.sort(lists, function(one, other)
+    return is_before(one.rank, one.ref, other.rank, other.ref)
+  end)
+end
+-- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
+local function offer_places(best, places)
+  for byte = 1, #places, 16 do
+    if not offer(best, place_at(places, byte)) then
+      return false
+    end
+  end
+  return true
 end
 -- Offers the places of tops that are open, of each as long as they are among the first.
 local function offer_open_tops(fields, best, tops)
@@ -4073,14 +4108,17 @@ local function offer_children(keys, known, prefix)
   end
   return best, limit
 end
-local function longest_prefix(top)
-  local longest = ''
-  for prefix in pairs(prefixes_of(top)) do
-    if #prefix > #longest then
-      longest = prefix
+-- Adds leaves of these places behind the others.
+local function append_leaves(top, places)
+  local from, size = 1, 11 * 16
+  while from <= #places do
+    local to = from + size - 1
+    if #places - to < 8 * 16 then
+      to = #places
     end
+    put_leaf(top, #leaves_of(top) + 1, string.sub(places, from, to))
+    from = to + 1
   end
-  return longest
 end
 -- The places before its limit stay as they are.
 local function refill(keys, known, top, prefix)
@@ -4112,53 +4150,6 @@ local function refill_all(keys, known, short)
     end
   end
 end
--- Whether words begin with this prefix.
-local function begins_words(words, prefix)
-  local found = redis.call('ZRANGEBYLEX', words, from_prefix(prefix), to_prefix(prefix), 'LIMIT', '0', '1')
-  return found[1] ~= nil
-end
--- Where words part no more at a fork, it moves to where they do, or makes way for the fork that is there.
-local function mend_fork(keys, known, suffix, fork)
-  local top, prefix = get_top(keys.tops, known, fork.id), fork.prefix
-  local way = #prefix < #suffix and string.sub(suffix, 1, #prefix + 1) or prefix .. '\\0'
-  if not prefixes_of(top)[prefix] or begins_words(keys.words, way) then
-    return
-  end
-  local from, to = from_prefix(prefix), to_prefix(prefix)
-  local first = redis.call('ZRANGEBYLEX', keys.words, from, to, 'LIMIT', '0', '1')[1]
-  local last = redis.call('ZREVRANGEBYLEX', keys.words, to, from, 'LIMIT', '0', '1')[1]
-  local longer = common_start(first, last)
-  if longer == prefix then
-    return
-  end
-  local behind = fork_behind(keys, known, string.sub(longer, 1, #prefix + 1))
-  if behind then
-    set_least(known, get_top(keys.tops, known, behind.id), behind.prefix, prefixes_of(top)[prefix])
-  else
-    put_fork(keys, known, top, longer, prefixes_of(top)[prefix])
-  end
-  take_fork(keys, known, top, prefix)
-end
--- Takes an entry out of a top. True when that is too short then. No leaf is counted where there are enough of them.
-local function leave_top(keys, known, found, one)
-  local top = found.top
-  if not take_place(keys, known, top, found.leaf, found.at, one) then
-    return false
-  end
-  local is_whole = top.rank == math.huge
-  local least = is_whole and 16 or 100 - 1
-  local count = top.leaves and #top.leaves or #top.letters
-  if count * 8 > least then
-    return false
-  end
-  local leaves = leaves_of(top)
-  read_leaves(keys.tops, { top }, leaves)
-  local is_short = count_places(leaves) <= least
-  if is_short and is_whole then
-    give_up_top(keys, known, top)
-  end
-  return is_short and not is_whole
-end
 -- Notes that an entry has gone, whose words are gone already. \`one\`: its rank, ref and place.
 local function leave_hot(keys, known, suffixes, one)
   local passed_of, last = { ids = {} }, {}
@@ -4183,10 +4174,6 @@ local function leave_hot(keys, known, suffixes, one)
     end
   end
   refill_all(keys, known, short)
-end
--- What tops know of an entry.
-local function to_one(rank, ref)
-  return { rank = rank, ref = ref, place = pack_place(rank, ref) }
 end
 -- Takes an entry's words out of the index.
 local function leave_words(keys, known, entry, ref)
@@ -4244,6 +4231,28 @@ end
 reap(keys, known, now_ms, 20)
 local function renew_fronts(keys, known, codec)
   local written, bytes = {}, 0
+local function front_head(top, codec)
+  local parts, size = { '2', string.char(#codec), codec, '' }, 0
+  for prefix, least in pairs(prefixes_of(top)) do
+    size = size + 1
+    parts[size + 4] = string.char(least, #prefix) .. prefix
+  end
+  if size > 255 then
+    return nil
+  end
+  parts[4] = string.char(size)
+  return table.concat(parts)
+end
+-- Of the first entries, which the first leaf has.
+local function first_fields(tops, top)
+  local first = leaf_of(top, 'A')
+  read_leaves(tops, { top }, { first })
+  local fields = {}
+  for at = 1, 10 do
+    fields[at] = string.sub(first.places, at * 16 - 7, at * 16)
+  end
+  return fields
+end
 -- What a text begins with as the first one does. Often it is what the one before it, \`start\`, began with.
 local function start_of(first, start, text)
   if start ~= '' and string.sub(text, 1, #start) == start then
@@ -4267,28 +4276,6 @@ local function tell_records(parts, records)
     parts[#parts + 1] = string.sub(record, id_at, id_at + id_bytes - 1)
     parts[#parts + 1] = string.sub(record, text_at + #start)
   end
-end
-local function front_head(top, codec)
-  local parts, size = { '2', string.char(#codec), codec, '' }, 0
-  for prefix, least in pairs(prefixes_of(top)) do
-    size = size + 1
-    parts[size + 4] = string.char(least, #prefix) .. prefix
-  end
-  if size > 255 then
-    return nil
-  end
-  parts[4] = string.char(size)
-  return table.concat(parts)
-end
--- Of the first entries, which the first leaf has.
-local function first_fields(tops, top)
-  local first = leaf_of(top, 'A')
-  read_leaves(tops, { top }, { first })
-  local fields = {}
-  for at = 1, 10 do
-    fields[at] = string.sub(first.places, at * 16 - 7, at * 16)
-  end
-  return fields
 end
 -- Nil where there must be none.
 local function make_front(keys, codec, top)
@@ -4404,9 +4391,7 @@ local function forget_old_calls(calls, call, added, now_ms)
   if not is_one_more and call % 16 ~= 0 then
     return
   end
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
+  -- Two records, and up to three other fields.
 -- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
 -- where none of these is.
 local function drop_over(hash, looked_at, is_over)
@@ -4429,7 +4414,6 @@ local function drop_over(hash, looked_at, is_over)
     count = -math.min(left, 3000)
   end
 end
-  -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
     return at_ms and now_ms - at_ms > 600000
@@ -4446,104 +4430,103 @@ return { 'removed', removed, taken }
   parts: ['meta', 'entries', 'ids', 'words', 'tops', 'expiry', 'fronts', 'forks'],
   lines: [
     [1, 'lua/autocomplete/remove.lua', 1],
-    [25, 'lua/shared/autocomplete/cool.lua', 1],
-    [27, 'lua/shared/autocomplete/index.lua', 5],
-    [38, 'lua/autocomplete/remove.lua', 45],
-    [42, 'lua/shared/calls.lua', 13],
-    [55, 'lua/autocomplete/remove.lua', 49],
-    [63, 'lua/shared/clock.lua', 1],
-    [69, 'lua/autocomplete/remove.lua', 57],
-    [70, 'lua/shared/autocomplete/tops.lua', 1],
-    [75, 'lua/autocomplete/remove.lua', 67],
-    [77, 'lua/shared/autocomplete/rights.lua', 1],
-    [92, 'lua/autocomplete/remove.lua', 58],
-    [101, 'lua/autocomplete/remove.lua', 69],
-    [102, 'lua/shared/autocomplete/place.lua', 12],
-    [105, 'lua/shared/autocomplete/place.lua', 16],
-    [109, 'lua/shared/autocomplete/record.lua', 12],
-    [123, 'lua/shared/autocomplete/record.lua', 27],
-    [126, 'lua/shared/autocomplete/suffixes.lua', 4],
-    [141, 'lua/shared/autocomplete/suffixes.lua', 20],
-    [149, 'lua/shared/autocomplete/work.lua', 12],
-    [156, 'lua/shared/autocomplete/best.lua', 1],
-    [171, 'lua/shared/autocomplete/best.lua', 17],
-    [174, 'lua/shared/autocomplete/best.lua', 21],
-    [190, 'lua/shared/autocomplete/best.lua', 38],
-    [208, 'lua/shared/autocomplete/best.lua', 57],
-    [214, 'lua/shared/autocomplete/best.lua', 64],
-    [223, 'lua/shared/autocomplete/best.lua', 74],
-    [230, 'lua/shared/autocomplete/ranges.lua', 6],
-    [234, 'lua/shared/autocomplete/ranges.lua', 11],
-    [237, 'lua/shared/autocomplete/forks.lua', 1],
-    [249, 'lua/shared/autocomplete/top.lua', 24],
-    [255, 'lua/shared/autocomplete/top.lua', 31],
-    [258, 'lua/shared/autocomplete/top.lua', 35],
-    [267, 'lua/shared/autocomplete/top.lua', 45],
-    [278, 'lua/shared/autocomplete/top.lua', 57],
-    [290, 'lua/shared/autocomplete/top.lua', 83],
-    [306, 'lua/shared/autocomplete/top.lua', 100],
-    [314, 'lua/shared/autocomplete/top.lua', 109],
-    [317, 'lua/shared/autocomplete/top.lua', 113],
-    [335, 'lua/shared/autocomplete/top.lua', 132],
-    [341, 'lua/shared/autocomplete/top.lua', 139],
-    [353, 'lua/shared/autocomplete/top.lua', 152],
-    [367, 'lua/shared/autocomplete/top.lua', 167],
-    [388, 'lua/shared/autocomplete/top.lua', 189],
-    [394, 'lua/shared/autocomplete/top.lua', 196],
-    [401, 'lua/shared/autocomplete/top.lua', 204],
-    [407, 'lua/shared/autocomplete/top.lua', 232],
-    [423, 'lua/shared/autocomplete/top.lua', 249],
-    [439, 'lua/shared/autocomplete/tops.lua', 7],
-    [456, 'lua/shared/autocomplete/tops.lua', 25],
-    [460, 'lua/shared/autocomplete/tops.lua', 30],
-    [473, 'lua/shared/autocomplete/tops.lua', 67],
-    [483, 'lua/shared/autocomplete/tops.lua', 78],
-    [489, 'lua/shared/autocomplete/tops.lua', 85],
-    [495, 'lua/shared/autocomplete/tops.lua', 92],
-    [504, 'lua/shared/autocomplete/tops.lua', 110],
-    [507, 'lua/shared/autocomplete/tops.lua', 114],
-    [515, 'lua/shared/autocomplete/hot.lua', 11],
-    [532, 'lua/shared/autocomplete/hot.lua', 29],
-    [541, 'lua/shared/autocomplete/hot.lua', 102],
-    [553, 'lua/shared/autocomplete/refill.lua', 6],
-    [567, 'lua/shared/autocomplete/refill.lua', 21],
-    [593, 'lua/shared/autocomplete/refill.lua', 48],
-    [624, 'lua/shared/autocomplete/refill.lua', 80],
-    [633, 'lua/shared/autocomplete/refill.lua', 90],
-    [649, 'lua/shared/autocomplete/refill.lua', 107],
-    [663, 'lua/shared/autocomplete/cool.lua', 3],
-    [668, 'lua/shared/autocomplete/cool.lua', 9],
-    [690, 'lua/shared/autocomplete/cool.lua', 32],
-    [710, 'lua/shared/autocomplete/cool.lua', 53],
-    [735, 'lua/shared/autocomplete/leave.lua', 1],
-    [739, 'lua/shared/autocomplete/leave.lua', 6],
-    [746, 'lua/shared/autocomplete/leave.lua', 14],
-    [754, 'lua/autocomplete/remove.lua', 70],
-    [769, 'lua/shared/exact.lua', 1],
-    [779, 'lua/shared/autocomplete/leave.lua', 23],
-    [792, 'lua/autocomplete/remove.lua', 85],
-    [793, 'lua/shared/autocomplete/fronts.lua', 93],
-    [795, 'lua/shared/autocomplete/fronts.lua', 12],
-    [802, 'lua/shared/autocomplete/fronts.lua', 20],
-    [819, 'lua/shared/autocomplete/fronts.lua', 38],
-    [831, 'lua/shared/autocomplete/fronts.lua', 51],
-    [841, 'lua/shared/autocomplete/fronts.lua', 62],
-    [858, 'lua/shared/autocomplete/fronts.lua', 80],
-    [867, 'lua/shared/autocomplete/fronts.lua', 95],
-    [885, 'lua/autocomplete/remove.lua', 86],
-    [886, 'lua/shared/autocomplete/tops.lua', 154],
-    [889, 'lua/shared/autocomplete/top.lua', 70],
-    [901, 'lua/shared/autocomplete/tops.lua', 123],
-    [928, 'lua/shared/autocomplete/tops.lua', 157],
-    [938, 'lua/autocomplete/remove.lua', 87],
-    [940, 'lua/shared/calls.lua', 43],
-    [942, 'lua/shared/calls.lua', 8],
-    [946, 'lua/shared/calls.lua', 45],
-    [947, 'lua/shared/calls.lua', 27],
-    [955, 'lua/shared/drop-over.lua', 1],
-    [980, 'lua/shared/calls.lua', 36],
-    [986, 'lua/shared/calls.lua', 46],
-    [989, 'lua/autocomplete/remove.lua', 89],
+    [25, 'lua/shared/autocomplete/index.lua', 5],
+    [36, 'lua/autocomplete/remove.lua', 25],
+    [40, 'lua/shared/calls.lua', 12],
+    [53, 'lua/autocomplete/remove.lua', 29],
+    [61, 'lua/shared/clock.lua', 1],
+    [67, 'lua/autocomplete/remove.lua', 37],
+    [68, 'lua/shared/autocomplete/tops.lua', 1],
+    [73, 'lua/autocomplete/remove.lua', 47],
+    [75, 'lua/shared/autocomplete/rights.lua', 1],
+    [90, 'lua/autocomplete/remove.lua', 38],
+    [99, 'lua/autocomplete/remove.lua', 49],
+    [100, 'lua/shared/autocomplete/record.lua', 27],
+    [103, 'lua/shared/autocomplete/record.lua', 12],
+    [117, 'lua/shared/autocomplete/suffixes.lua', 4],
+    [132, 'lua/shared/autocomplete/place.lua', 12],
+    [135, 'lua/shared/autocomplete/leave.lua', 1],
+    [139, 'lua/shared/autocomplete/work.lua', 12],
+    [146, 'lua/shared/autocomplete/suffixes.lua', 20],
+    [154, 'lua/shared/autocomplete/forks.lua', 1],
+    [166, 'lua/shared/autocomplete/tops.lua', 67],
+    [176, 'lua/shared/autocomplete/hot.lua', 11],
+    [193, 'lua/shared/autocomplete/hot.lua', 102],
+    [205, 'lua/shared/autocomplete/top.lua', 24],
+    [211, 'lua/shared/autocomplete/tops.lua', 7],
+    [228, 'lua/shared/autocomplete/best.lua', 17],
+    [231, 'lua/shared/autocomplete/place.lua', 16],
+    [235, 'lua/shared/autocomplete/top.lua', 35],
+    [244, 'lua/shared/autocomplete/top.lua', 167],
+    [265, 'lua/shared/autocomplete/top.lua', 31],
+    [268, 'lua/shared/autocomplete/top.lua', 83],
+    [284, 'lua/shared/autocomplete/tops.lua', 30],
+    [297, 'lua/shared/autocomplete/top.lua', 152],
+    [311, 'lua/shared/autocomplete/top.lua', 189],
+    [317, 'lua/shared/autocomplete/top.lua', 109],
+    [320, 'lua/shared/autocomplete/top.lua', 196],
+    [327, 'lua/shared/autocomplete/top.lua', 45],
+    [338, 'lua/shared/autocomplete/top.lua', 132],
+    [344, 'lua/shared/autocomplete/top.lua', 113],
+    [362, 'lua/shared/autocomplete/top.lua', 204],
+    [368, 'lua/shared/autocomplete/top.lua', 232],
+    [384, 'lua/shared/autocomplete/top.lua', 249],
+    [400, 'lua/shared/autocomplete/top.lua', 100],
+    [408, 'lua/shared/autocomplete/top.lua', 57],
+    [420, 'lua/shared/autocomplete/tops.lua', 78],
+    [426, 'lua/shared/autocomplete/tops.lua', 92],
+    [435, 'lua/shared/autocomplete/tops.lua', 110],
+    [438, 'lua/shared/autocomplete/tops.lua', 114],
+    [446, 'lua/shared/autocomplete/cool.lua', 32],
+    [466, 'lua/shared/autocomplete/tops.lua', 25],
+    [470, 'lua/shared/autocomplete/ranges.lua', 6],
+    [474, 'lua/shared/autocomplete/ranges.lua', 11],
+    [477, 'lua/shared/autocomplete/cool.lua', 3],
+    [482, 'lua/shared/autocomplete/hot.lua', 29],
+    [491, 'lua/shared/autocomplete/tops.lua', 85],
+    [497, 'lua/shared/autocomplete/cool.lua', 9],
+    [519, 'lua/shared/autocomplete/refill.lua', 80],
+    [528, 'lua/shared/autocomplete/best.lua', 1],
+    [543, 'lua/shared/autocomplete/best.lua', 21],
+    [559, 'lua/shared/autocomplete/best.lua', 38],
+    [577, 'lua/shared/autocomplete/best.lua', 57],
+    [583, 'lua/shared/autocomplete/refill.lua', 6],
+    [597, 'lua/shared/autocomplete/best.lua', 74],
+    [604, 'lua/shared/autocomplete/best.lua', 64],
+    [613, 'lua/shared/autocomplete/refill.lua', 21],
+    [639, 'lua/shared/autocomplete/refill.lua', 48],
+    [670, 'lua/shared/autocomplete/top.lua', 139],
+    [682, 'lua/shared/autocomplete/refill.lua', 90],
+    [698, 'lua/shared/autocomplete/refill.lua', 107],
+    [712, 'lua/shared/autocomplete/cool.lua', 53],
+    [737, 'lua/shared/autocomplete/leave.lua', 6],
+    [744, 'lua/shared/autocomplete/leave.lua', 14],
+    [752, 'lua/autocomplete/remove.lua', 50],
+    [767, 'lua/shared/exact.lua', 1],
+    [777, 'lua/shared/autocomplete/leave.lua', 23],
+    [790, 'lua/autocomplete/remove.lua', 65],
+    [791, 'lua/shared/autocomplete/fronts.lua', 93],
+    [793, 'lua/shared/autocomplete/fronts.lua', 38],
+    [805, 'lua/shared/autocomplete/fronts.lua', 51],
+    [815, 'lua/shared/autocomplete/fronts.lua', 12],
+    [822, 'lua/shared/autocomplete/fronts.lua', 20],
+    [839, 'lua/shared/autocomplete/fronts.lua', 62],
+    [856, 'lua/shared/autocomplete/fronts.lua', 80],
+    [865, 'lua/shared/autocomplete/fronts.lua', 95],
+    [883, 'lua/autocomplete/remove.lua', 66],
+    [884, 'lua/shared/autocomplete/tops.lua', 154],
+    [887, 'lua/shared/autocomplete/top.lua', 70],
+    [899, 'lua/shared/autocomplete/tops.lua', 123],
+    [926, 'lua/shared/autocomplete/tops.lua', 157],
+    [936, 'lua/autocomplete/remove.lua', 67],
+    [938, 'lua/shared/calls.lua', 41],
+    [940, 'lua/shared/calls.lua', 7],
+    [944, 'lua/shared/calls.lua', 43],
+    [945, 'lua/shared/calls.lua', 26],
+    [954, 'lua/shared/drop-over.lua', 4],
+    [976, 'lua/shared/calls.lua', 35],
+    [981, 'lua/shared/calls.lua', 44],
+    [984, 'lua/autocomplete/remove.lua', 69],
   ],
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)
@@ -4601,7 +4584,7 @@ function readSuggestionsOfSuggestSuggested(part: Reply | undefined): ({ readonly
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
   script: {
     name: 'autocomplete/suggest',
-    sha1: '5f49205945a3bd4f87af43bdcafae832399677c6',
+    sha1: '3c3c33980751d52e99e6f2bc0b467ec85bd3837d',
     reads: true,
     bytes: true,
     source: `--[[
@@ -4626,10 +4609,8 @@ local query = ARGV[2] -- text: the folded query; empty: all match
 local limit = tonumber(ARGV[3] or 10) -- integer: how many are wanted, up to 100
 local fuzzy = ARGV[4] == '1' -- flag: whether the query may hold one edit
 
--- The entries that match a prefix, as fields of \`entries\` in the order of their places: the first \`most\`, or
--- all. The second value is true where there are more.
-
--- Collects the records of the first entries that match, as they are stored, until there are \`limit\` of them.
+-- A shorter query is taken as it is, and so is what follows so many characters.
+local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
 
 local layout, stored_codec = unpack(redis.call('HMGET', meta, 'layout', 'codec'))
 if layout and layout ~= '2' then
@@ -4717,7 +4698,7 @@ local function match_exactly(keys, prefix, most)
 local function id_of_fork(fork)
   return string.sub(fork, string.find(fork, '\\0', 1, true) + 1)
 end
-
+    local id = id_of_fork(fork)
 -- The first \`most\` places of a top, as fields of \`entries\`: its leaves have them in their order, rank and field of each
 -- (shared/autocomplete/top). The second value is true where there are more, the third where it has a front.
 local function match_top(tops, id, most)
@@ -4750,7 +4731,6 @@ local function match_top(tops, id, most)
     read, leaves = to, redis.call('HMGET', tops, unpack(names))
   end
 end
-    local id = id_of_fork(fork)
     local fields, more, has_front = match_top(keys.tops, id, most)
     return fields, more, has_front and id or ''
   end
@@ -4775,6 +4755,12 @@ local keys = { entries = entries, words = KEYS[3], tops = KEYS[4], forks = KEYS[
 local found, fields, is_short, front = search(keys, prefix, limit)
 local exact = #found
 if fuzzy and not is_short and exact < limit then
+  local others = {}
+  for _, field in ipairs(fields) do
+    others[field] = true
+  end
+-- As match_exactly, for what is one edit away from the query.
+local function match_nearby(keys, query)
 -- Collects places in any order and keeps the first of them, each entry once.
 -- Numbers are compared, not packed places: the order of strings depends on the server's locale.
 -- \`looked\`: how many were offered.
@@ -4790,11 +4776,83 @@ local function new_best(most)
     looked = 0,
   }
 end
-
+  local best = new_best(200)
+local function characters_of(query)
+  local characters = {}
+  for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
+    characters[#characters + 1] = character
+  end
+  return characters
+end
+  local characters = characters_of(query)
+  if #characters < LEAST_CHARACTERS then
+    return {}, false
+  end
+  local rest = table.concat(characters, '', math.min(#characters, MOST_CHARACTERS) + 1)
+  for at = #characters, MOST_CHARACTERS + 1, -1 do
+    characters[at] = nil
+  end
+  local hot = { ids = {}, known = {} }
+local function to_prefix(prefix)
+  return '(' .. prefix .. '\\255'
+end
+local function nearby_prefixes(words, characters)
+  local prefixes, seen = {}, {}
+  local function try(prefix)
+    if not seen[prefix] then
+      seen[prefix] = true
+      prefixes[#prefixes + 1] = prefix
+    end
+  end
+  local size = #characters
+-- The characters that follow a beginning in the index.
+local function following(words, beginning)
+  local characters = {}
+  local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
+  while #characters < 64 do
+    local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
+    if not found[1] then
+      break
+    end
+    local character = string.match(found[1], '^[^\\128-\\191][\\128-\\191]*', #beginning + 1)
+    characters[#characters + 1] = character
+    from = '(' .. beginning .. character .. '\\255'
+  end
+  return characters
+end
+  for at = 1, size do
+    local beginning = table.concat(characters, '', 1, at - 1)
+    local rest = table.concat(characters, '', at + 1)
+    try(beginning .. rest)
+    if at < size then
+      try(beginning .. characters[at + 1] .. characters[at] .. table.concat(characters, '', at + 2))
+      for _, character in ipairs(following(words, beginning)) do
+        try(beginning .. character .. rest)
+        try(beginning .. character .. characters[at] .. rest)
+      end
+    end
+  end
+  return prefixes
+end
+-- All members with a prefix lie between these; UTF-8 has no byte 255.
+local function from_prefix(prefix)
+  return '[' .. prefix
+end
+-- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
+-- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
+--   <prefix>\\0<number of its top>
+-- and the first of it that begins as a query does is the fork whose words match the query.
+local function first_fork(forks, prefix)
+  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
+  if not found[1] then
+    return nil
+  end
+  local cut = string.find(found[1], '\\0', 1, true)
+  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
+end
 local function is_before(rank, ref, other_rank, other_ref)
   return rank < other_rank or (rank == other_rank and ref < other_ref)
 end
-
 local function sort_best(best)
   local ranks, refs = best.ranks, best.refs
   table.sort(refs, function(one, other)
@@ -4811,7 +4869,6 @@ local function sort_best(best)
     best.rank = ranks[best.ref]
   end
 end
-
 -- False where it is none of the first, and so nothing behind it is.
 local function offer(best, rank, ref)
   best.looked = best.looked + 1
@@ -4830,7 +4887,6 @@ local function offer(best, rank, ref)
   end
   return true
 end
-
 -- The place that begins at this byte: rank and ref.
 local function place_at(packed, byte)
   return struct.unpack('>dd', packed, byte)
@@ -4841,57 +4897,6 @@ local function offer_members(best, members)
     offer(best, place_at(member, #member - 16 + 1))
   end
 end
-
--- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
-local function offer_places(best, places)
-  for byte = 1, #places, 16 do
-    if not offer(best, place_at(places, byte)) then
-      return false
-    end
-  end
-  return true
-end
-
--- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
--- the first that has none of the best have none either.
-local function sort_lists(lists)
-  table.sort(lists, function(one, other)
-    return is_before(one.rank, one.ref, other.rank, other.ref)
-  end)
-end
--- All members with a prefix lie between these; UTF-8 has no byte 255.
-local function from_prefix(prefix)
-  return '[' .. prefix
-end
-
-local function to_prefix(prefix)
-  return '(' .. prefix .. '\\255'
-end
--- Forks: the prefixes behind which words part, wherever many words begin with them (shared/autocomplete/hot). Whoever
--- begins as a fork does, and no shorter one, begins all its words: \`forks\` is a sorted set without scores, of
---   <prefix>\\0<number of its top>
--- and the first of it that begins as a query does is the fork whose words match the query.
-local function first_fork(forks, prefix)
-  local found = redis.call('ZRANGEBYLEX', forks, '[' .. prefix, '(' .. prefix .. '\\255', 'LIMIT', '0', '1')
-  if not found[1] then
-    return nil
-  end
-  local cut = string.find(found[1], '\\0', 1, true)
-  return string.sub(found[1], 1, cut - 1), string.sub(found[1], cut + 1)
-end
-local function fields_of_best(best)
-  sort_best(best)
-  local fields = {}
--- An entry's field in \`entries\`.
-local function field_of(ref)
-  return struct.pack('>d', ref)
-end
-  for at, ref in ipairs(best.refs) do
-    fields[at] = field_of(ref)
-  end
-  return fields, best.cut
-end
-
 -- Offers the first entries that match a prefix where few words do; else it notes the top that has them in \`hot\`. Most of those
 -- that somebody may have meant are of no words.
 local function offer_matches(best, keys, prefix, hot)
@@ -4907,7 +4912,12 @@ local function offer_matches(best, keys, prefix, hot)
     hot.ids[#hot.ids + 1] = id
   end
 end
-
+  for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
+    offer_matches(best, keys, string.sub(beginning .. rest, 1, 64), hot)
+  end
+-- Offers the places of these tops.
+local function offer_tops(best, tops, ids)
+  local lists = {}
 -- Heads and first leaves of the tops from this one on.
 local function read_firsts(lists, tops, ids, from)
   local names = {}
@@ -4921,7 +4931,26 @@ local function read_firsts(lists, tops, ids, from)
     lists[#lists + 1] = { id = names[at], head = stored[at], first = stored[at + 1], rank = rank, ref = ref }
   end
 end
-
+  for from = 1, #ids, 100 do
+    read_firsts(lists, tops, ids, from)
+  end
+-- Sorts lists of places by the first that they have, which their \`rank\` and \`ref\` are: offered in that order, those behind
+-- the first that has none of the best have none either.
+local function sort_lists(lists)
+  table.sort(lists, function(one, other)
+    return is_before(one.rank, one.ref, other.rank, other.ref)
+  end)
+end
+  sort_lists(lists)
+-- Offers places that are packed one behind the other, in their order, as long as they are among the first. True where all are.
+local function offer_places(best, places)
+  for byte = 1, #places, 16 do
+    if not offer(best, place_at(places, byte)) then
+      return false
+    end
+  end
+  return true
+end
 -- Offers the places of a top, as long as they are among the first.
 local function offer_top(best, tops, list)
   local names = {}
@@ -4939,14 +4968,6 @@ local function offer_top(best, tops, list)
   end
   best.cut = best.cut or struct.unpack('>d', list.head) < math.huge
 end
-
--- Offers the places of these tops.
-local function offer_tops(best, tops, ids)
-  local lists = {}
-  for from = 1, #ids, 100 do
-    read_firsts(lists, tops, ids, from)
-  end
-  sort_lists(lists)
   for _, list in ipairs(lists) do
     if not is_before(list.rank, list.ref, best.rank, best.ref) then
       best.cut = true
@@ -4955,81 +4976,21 @@ local function offer_tops(best, tops, ids)
     offer_top(best, tops, list)
   end
 end
--- Prefixes that are one edit away from a query and that some word begins with: a character left out, put in,
--- replaced, or two neighbours swapped.
-
--- A shorter query is taken as it is, and so is what follows so many characters.
-local LEAST_CHARACTERS, MOST_CHARACTERS = 3, 24
-local function characters_of(query)
-  local characters = {}
-  for character in string.gmatch(query, '[^\\128-\\191][\\128-\\191]*') do
-    characters[#characters + 1] = character
-  end
-  return characters
-end
-
--- The characters that follow a beginning in the index.
-local function following(words, beginning)
-  local characters = {}
-  local from, to = '(' .. beginning .. '\\1', to_prefix(beginning)
-  while #characters < 64 do
-    local found = redis.call('ZRANGEBYLEX', words, from, to, 'LIMIT', '0', '1')
-    if not found[1] then
-      break
-    end
-    local character = string.match(found[1], '^[^\\128-\\191][\\128-\\191]*', #beginning + 1)
-    characters[#characters + 1] = character
-    from = '(' .. beginning .. character .. '\\255'
-  end
-  return characters
-end
-
-local function nearby_prefixes(words, characters)
-  local prefixes, seen = {}, {}
-  local function try(prefix)
-    if not seen[prefix] then
-      seen[prefix] = true
-      prefixes[#prefixes + 1] = prefix
-    end
-  end
-  local size = #characters
-  for at = 1, size do
-    local beginning = table.concat(characters, '', 1, at - 1)
-    local rest = table.concat(characters, '', at + 1)
-    try(beginning .. rest)
-    if at < size then
-      try(beginning .. characters[at + 1] .. characters[at] .. table.concat(characters, '', at + 2))
-      for _, character in ipairs(following(words, beginning)) do
-        try(beginning .. character .. rest)
-        try(beginning .. character .. characters[at] .. rest)
-      end
-    end
-  end
-  return prefixes
-end
-
--- As match_exactly, for what is one edit away from the query.
-local function match_nearby(keys, query)
-  local best = new_best(200)
-  local characters = characters_of(query)
-  if #characters < LEAST_CHARACTERS then
-    return {}, false
-  end
-  local rest = table.concat(characters, '', math.min(#characters, MOST_CHARACTERS) + 1)
-  for at = #characters, MOST_CHARACTERS + 1, -1 do
-    characters[at] = nil
-  end
-  local hot = { ids = {}, known = {} }
-  for _, beginning in ipairs(nearby_prefixes(keys.words, characters)) do
-    offer_matches(best, keys, string.sub(beginning .. rest, 1, 64), hot)
-  end
   offer_tops(best, keys.tops, hot.ids)
+local function fields_of_best(best)
+  sort_best(best)
+  local fields = {}
+-- An entry's field in \`entries\`.
+local function field_of(ref)
+  return struct.pack('>d', ref)
+end
+  for at, ref in ipairs(best.refs) do
+    fields[at] = field_of(ref)
+  end
+  return fields, best.cut
+end
   return fields_of_best(best)
 end
-  local others = {}
-  for _, field in ipairs(fields) do
-    others[field] = true
-  end
   local nearby, more = match_nearby(keys, prefix)
   collect(entries, nearby, found, limit, others)
   is_short = more and #found < limit
@@ -5059,37 +5020,57 @@ return { 'suggested', is_short and 1 or 0, front, show(found, exact) }
   parts: ['meta', 'entries', 'words', 'tops', 'forks'],
   lines: [
     [1, 'lua/autocomplete/suggest.lua', 1],
-    [23, 'lua/shared/autocomplete/match.lua', 1],
-    [26, 'lua/shared/autocomplete/search.lua', 1],
-    [28, 'lua/autocomplete/suggest.lua', 31],
-    [35, 'lua/autocomplete/suggest.lua', 39],
-    [36, 'lua/shared/clock.lua', 1],
-    [42, 'lua/shared/autocomplete/search.lua', 3],
-    [65, 'lua/shared/autocomplete/search.lua', 27],
-    [68, 'lua/shared/autocomplete/match.lua', 4],
-    [72, 'lua/shared/autocomplete/search.lua', 30],
-    [73, 'lua/shared/autocomplete/match.lua', 9],
-    [105, 'lua/shared/autocomplete/match.lua', 42],
-    [110, 'lua/shared/autocomplete/read-top.lua', 1],
-    [147, 'lua/shared/autocomplete/match.lua', 48],
-    [159, 'lua/shared/autocomplete/search.lua', 31],
-    [168, 'lua/autocomplete/suggest.lua', 38],
-    [169, 'lua/autocomplete/suggest.lua', 40],
-    [172, 'lua/shared/autocomplete/best.lua', 1],
-    [228, 'lua/shared/autocomplete/place.lua', 16],
-    [232, 'lua/shared/autocomplete/best.lua', 57],
-    [256, 'lua/shared/autocomplete/ranges.lua', 6],
-    [264, 'lua/shared/autocomplete/forks.lua', 1],
-    [276, 'lua/shared/autocomplete/offer-matches.lua', 1],
-    [279, 'lua/shared/autocomplete/place.lua', 21],
-    [283, 'lua/shared/autocomplete/offer-matches.lua', 4],
-    [289, 'lua/shared/autocomplete/offer-matches.lua', 15],
-    [352, 'lua/shared/autocomplete/nearby.lua', 1],
-    [355, 'lua/shared/autocomplete/nearby.lua', 6],
-    [357, 'lua/shared/autocomplete/nearby.lua', 11],
-    [423, 'lua/autocomplete/suggest.lua', 48],
-    [431, 'lua/shared/autocomplete/show.lua', 1],
-    [450, 'lua/autocomplete/suggest.lua', 56],
+    [23, 'lua/shared/autocomplete/nearby.lua', 6],
+    [26, 'lua/autocomplete/suggest.lua', 23],
+    [33, 'lua/autocomplete/suggest.lua', 31],
+    [34, 'lua/shared/clock.lua', 1],
+    [40, 'lua/shared/autocomplete/search.lua', 3],
+    [63, 'lua/shared/autocomplete/search.lua', 27],
+    [66, 'lua/shared/autocomplete/match.lua', 4],
+    [70, 'lua/shared/autocomplete/search.lua', 30],
+    [71, 'lua/shared/autocomplete/match.lua', 9],
+    [103, 'lua/shared/autocomplete/match.lua', 42],
+    [108, 'lua/shared/autocomplete/read-top.lua', 1],
+    [112, 'lua/shared/autocomplete/match.lua', 47],
+    [113, 'lua/shared/autocomplete/read-top.lua', 6],
+    [145, 'lua/shared/autocomplete/match.lua', 48],
+    [156, 'lua/shared/autocomplete/search.lua', 31],
+    [165, 'lua/autocomplete/suggest.lua', 30],
+    [166, 'lua/autocomplete/suggest.lua', 32],
+    [173, 'lua/shared/autocomplete/nearby.lua', 59],
+    [175, 'lua/shared/autocomplete/best.lua', 1],
+    [190, 'lua/shared/autocomplete/nearby.lua', 61],
+    [191, 'lua/shared/autocomplete/nearby.lua', 11],
+    [198, 'lua/shared/autocomplete/nearby.lua', 62],
+    [207, 'lua/shared/autocomplete/ranges.lua', 11],
+    [210, 'lua/shared/autocomplete/nearby.lua', 35],
+    [219, 'lua/shared/autocomplete/nearby.lua', 19],
+    [234, 'lua/shared/autocomplete/nearby.lua', 44],
+    [248, 'lua/shared/autocomplete/ranges.lua', 6],
+    [252, 'lua/shared/autocomplete/forks.lua', 1],
+    [264, 'lua/shared/autocomplete/best.lua', 17],
+    [267, 'lua/shared/autocomplete/best.lua', 21],
+    [283, 'lua/shared/autocomplete/best.lua', 38],
+    [301, 'lua/shared/autocomplete/place.lua', 16],
+    [305, 'lua/shared/autocomplete/best.lua', 57],
+    [311, 'lua/shared/autocomplete/offer-matches.lua', 15],
+    [326, 'lua/shared/autocomplete/nearby.lua', 71],
+    [329, 'lua/shared/autocomplete/offer-matches.lua', 63],
+    [332, 'lua/shared/autocomplete/offer-matches.lua', 31],
+    [345, 'lua/shared/autocomplete/offer-matches.lua', 66],
+    [348, 'lua/shared/autocomplete/best.lua', 74],
+    [355, 'lua/shared/autocomplete/offer-matches.lua', 69],
+    [356, 'lua/shared/autocomplete/best.lua', 64],
+    [365, 'lua/shared/autocomplete/offer-matches.lua', 45],
+    [382, 'lua/shared/autocomplete/offer-matches.lua', 70],
+    [390, 'lua/shared/autocomplete/nearby.lua', 74],
+    [391, 'lua/shared/autocomplete/offer-matches.lua', 1],
+    [394, 'lua/shared/autocomplete/place.lua', 21],
+    [398, 'lua/shared/autocomplete/offer-matches.lua', 4],
+    [403, 'lua/shared/autocomplete/nearby.lua', 75],
+    [405, 'lua/autocomplete/suggest.lua', 39],
+    [409, 'lua/shared/autocomplete/show.lua', 1],
+    [428, 'lua/autocomplete/suggest.lua', 43],
   ],
   encode(args) {
     return withoutDefaults([

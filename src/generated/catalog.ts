@@ -61,9 +61,9 @@ return { 'found', version, document }
   lines: [
     [1, 'lua/catalog/get.lua', 1],
     [13, 'lua/shared/catalog.lua', 5],
-    [16, 'lua/catalog/get.lua', 15],
+    [16, 'lua/catalog/get.lua', 13],
     [23, 'lua/shared/catalog.lua', 9],
-    [27, 'lua/catalog/get.lua', 22],
+    [27, 'lua/catalog/get.lua', 20],
   ],
   encode(args) {
     return [
@@ -163,9 +163,9 @@ return { 'listed', redis.call('ZCARD', names), #found > read and 1 or 0, entries
   lines: [
     [1, 'lua/catalog/list.lua', 1],
     [15, 'lua/shared/catalog.lua', 5],
-    [18, 'lua/catalog/list.lua', 21],
+    [18, 'lua/catalog/list.lua', 19],
     [25, 'lua/shared/catalog.lua', 9],
-    [29, 'lua/catalog/list.lua', 28],
+    [29, 'lua/catalog/list.lua', 26],
   ],
   encode(args) {
     return [
@@ -209,7 +209,7 @@ export type PutAnswer =
 export const put: Operation<PutArguments, PutAnswer> = {
   script: {
     name: 'catalog/put',
-    sha1: 'ca5533e81d024e92fb4eebe2c3335d0b2110d493',
+    sha1: '78d01baffe291637192dd6a27bb645149d5c3fb2',
     reads: false,
     bytes: true,
     source: `--[[
@@ -240,12 +240,6 @@ end
   local version, known = parse_document(stored)
   return { 'existed', version, known }
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- Stores a document with a version greater than that of the one it replaces.
 local function store_document(meta, names, documents, name, old_version, document, now_us)
   local version = math.max(old_version + 1, now_us)
@@ -254,6 +248,12 @@ local function store_document(meta, names, documents, name, old_version, documen
   redis.call('HSET', meta, 'layout', '1')
   return version
 end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
 return { 'created', store_document(meta, names, documents, name, 0, document, clock_us()) }
 `,
   },
@@ -261,12 +261,12 @@ return { 'created', store_document(meta, names, documents, name, 0, document, cl
   lines: [
     [1, 'lua/catalog/put.lua', 1],
     [14, 'lua/shared/catalog.lua', 5],
-    [17, 'lua/catalog/put.lua', 18],
+    [17, 'lua/catalog/put.lua', 14],
     [22, 'lua/shared/catalog.lua', 9],
-    [26, 'lua/catalog/put.lua', 23],
-    [29, 'lua/shared/clock.lua', 1],
-    [35, 'lua/shared/catalog-write.lua', 1],
-    [43, 'lua/catalog/put.lua', 26],
+    [26, 'lua/catalog/put.lua', 19],
+    [29, 'lua/shared/catalog-write.lua', 1],
+    [37, 'lua/shared/clock.lua', 1],
+    [43, 'lua/catalog/put.lua', 22],
   ],
   encode(args) {
     return [
@@ -347,7 +347,7 @@ return { 'absent' }
   lines: [
     [1, 'lua/catalog/remove.lua', 1],
     [13, 'lua/shared/catalog.lua', 5],
-    [16, 'lua/catalog/remove.lua', 15],
+    [16, 'lua/catalog/remove.lua', 13],
   ],
   encode(args) {
     return [
@@ -390,7 +390,7 @@ export type ReplaceAnswer =
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
   script: {
     name: 'catalog/replace',
-    sha1: '6a485d49894ec9c2b6baa5212021e156fe2bb9ed',
+    sha1: '62cbd5e55b54e0a254f1e566bd832fd8fc8a7636',
     reads: false,
     bytes: true,
     source: `--[[
@@ -434,12 +434,6 @@ end
 if #document <= math.max(#known, 8192) then
   redis.call('HDEL', documents, name)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- Stores a document with a version greater than that of the one it replaces.
 local function store_document(meta, names, documents, name, old_version, document, now_us)
   local version = math.max(old_version + 1, now_us)
@@ -448,6 +442,12 @@ local function store_document(meta, names, documents, name, old_version, documen
   redis.call('HSET', meta, 'layout', '1')
   return version
 end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
 return { 'replaced', store_document(meta, names, documents, name, version, document, clock_us()) }
 `,
   },
@@ -455,12 +455,12 @@ return { 'replaced', store_document(meta, names, documents, name, version, docum
   lines: [
     [1, 'lua/catalog/replace.lua', 1],
     [18, 'lua/shared/catalog.lua', 5],
-    [21, 'lua/catalog/replace.lua', 24],
+    [21, 'lua/catalog/replace.lua', 20],
     [28, 'lua/shared/catalog.lua', 9],
-    [32, 'lua/catalog/replace.lua', 31],
-    [42, 'lua/shared/clock.lua', 1],
-    [48, 'lua/shared/catalog-write.lua', 1],
-    [56, 'lua/catalog/replace.lua', 41],
+    [32, 'lua/catalog/replace.lua', 27],
+    [42, 'lua/shared/catalog-write.lua', 1],
+    [50, 'lua/shared/clock.lua', 1],
+    [56, 'lua/catalog/replace.lua', 37],
   ],
   encode(args) {
     return [

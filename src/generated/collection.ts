@@ -36,7 +36,7 @@ export type AddAnswer =
 export const add: Operation<AddArguments, AddAnswer> = {
   script: {
     name: 'collection/add',
-    sha1: '055dd39135d6d4bcb9bf31999ed974d0529993e7',
+    sha1: '45e7e5f7b5b279fc192d0f92474676808e7134b1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -58,9 +58,6 @@ local codec = ARGV[4] -- text: name of the codec that made the values
 local limit = tonumber(ARGV[5]) -- integer: how many items there may be, of a list or a sorted set; 0: any number
 local largest = tonumber(ARGV[6]) -- integer: bytes of the largest of these items
 local parts, parts_at = ARGV, 7 -- repeated (part:bytes): as those of \`replace\`
-
--- What differs between the kinds of items.
--- A list and a set have one part an item, a hash its field and its value, a sorted set its score and its value.
 
 local function open_collection(meta, caller)
   local stored = redis.call(
@@ -225,9 +222,7 @@ local function forget_old_calls(calls, call, added, now_ms)
   if not is_one_more and call % 16 ~= 0 then
     return
   end
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
+  -- Two records, and up to three other fields.
 -- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
 -- where none of these is.
 local function drop_over(hash, looked_at, is_over)
@@ -250,7 +245,6 @@ local function drop_over(hash, looked_at, is_over)
     count = -math.min(left, 3000)
   end
 end
-  -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
     return at_ms and now_ms - at_ms > 600000
@@ -266,33 +260,32 @@ return { 'added', size, added, removed }
   parts: ['meta', 'items'],
   lines: [
     [1, 'lua/collection/add.lua', 1],
-    [21, 'lua/shared/collection/items.lua', 1],
-    [24, 'lua/shared/collection/state.lua', 13],
-    [52, 'lua/collection/add.lua', 30],
-    [59, 'lua/shared/calls.lua', 13],
-    [72, 'lua/collection/add.lua', 37],
-    [80, 'lua/shared/clock.lua', 1],
-    [86, 'lua/collection/add.lua', 45],
-    [87, 'lua/shared/collection/items.lua', 15],
-    [89, 'lua/shared/collection/items.lua', 4],
-    [99, 'lua/shared/collection/items.lua', 17],
-    [101, 'lua/collection/add.lua', 46],
-    [110, 'lua/shared/collection/fill.lua', 3],
-    [123, 'lua/collection/add.lua', 55],
-    [127, 'lua/shared/collection/limit.lua', 3],
-    [141, 'lua/collection/add.lua', 59],
-    [146, 'lua/shared/exact.lua', 1],
-    [156, 'lua/collection/add.lua', 64],
-    [166, 'lua/shared/collection/keep.lua', 6],
-    [170, 'lua/collection/add.lua', 74],
-    [172, 'lua/shared/calls.lua', 43],
-    [174, 'lua/shared/calls.lua', 8],
-    [178, 'lua/shared/calls.lua', 45],
-    [179, 'lua/shared/calls.lua', 27],
-    [187, 'lua/shared/drop-over.lua', 1],
-    [212, 'lua/shared/calls.lua', 36],
-    [218, 'lua/shared/calls.lua', 46],
-    [221, 'lua/collection/add.lua', 76],
+    [21, 'lua/shared/collection/state.lua', 13],
+    [49, 'lua/collection/add.lua', 21],
+    [56, 'lua/shared/calls.lua', 12],
+    [69, 'lua/collection/add.lua', 28],
+    [77, 'lua/shared/clock.lua', 1],
+    [83, 'lua/collection/add.lua', 36],
+    [84, 'lua/shared/collection/items.lua', 15],
+    [86, 'lua/shared/collection/items.lua', 4],
+    [96, 'lua/shared/collection/items.lua', 17],
+    [98, 'lua/collection/add.lua', 37],
+    [107, 'lua/shared/collection/fill.lua', 3],
+    [120, 'lua/collection/add.lua', 46],
+    [124, 'lua/shared/collection/limit.lua', 3],
+    [138, 'lua/collection/add.lua', 50],
+    [143, 'lua/shared/exact.lua', 1],
+    [153, 'lua/collection/add.lua', 55],
+    [163, 'lua/shared/collection/keep.lua', 6],
+    [167, 'lua/collection/add.lua', 65],
+    [169, 'lua/shared/calls.lua', 41],
+    [171, 'lua/shared/calls.lua', 7],
+    [175, 'lua/shared/calls.lua', 43],
+    [176, 'lua/shared/calls.lua', 26],
+    [185, 'lua/shared/drop-over.lua', 4],
+    [207, 'lua/shared/calls.lua', 35],
+    [212, 'lua/shared/calls.lua', 44],
+    [215, 'lua/collection/add.lua', 67],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.parts.length)
@@ -356,7 +349,7 @@ export type BuildAnswer =
 export const build: Operation<BuildArguments, BuildAnswer> = {
   script: {
     name: 'collection/build',
-    sha1: 'a973a0c89b48d626ec82e4f3ffbb23d6129d4815',
+    sha1: '81d2da9a19b27e5e741a1a2aaf1411ba941de434',
     reads: false,
     bytes: false,
     source: `--[[
@@ -380,9 +373,6 @@ local version = tonumber(ARGV[3]) -- integer: of the items; -1: they have none
 local before = tonumber(ARGV[4]) -- integer: how many have been built
 local count = tonumber(ARGV[5]) -- integer: how many these are, none of them twice
 local parts, parts_at = ARGV, 6 -- repeated (part:bytes): as those of \`replace\`
-
--- What differs between the kinds of items.
--- A list and a set have one part an item, a hash its field and its value, a sorted set its score and its value.
 
 local function open_collection(meta, caller)
   local stored = redis.call(
@@ -486,18 +476,17 @@ return { 'built', size }
   parts: ['meta', 'items', 'build'],
   lines: [
     [1, 'lua/collection/build.lua', 1],
-    [23, 'lua/shared/collection/items.lua', 1],
-    [26, 'lua/shared/collection/state.lua', 13],
-    [54, 'lua/collection/build.lua', 32],
-    [61, 'lua/shared/clock.lua', 1],
-    [67, 'lua/collection/build.lua', 39],
-    [68, 'lua/shared/collection/items.lua', 4],
-    [78, 'lua/shared/collection/items.lua', 15],
-    [82, 'lua/collection/build.lua', 40],
-    [89, 'lua/shared/collection/replace.lua', 1],
-    [93, 'lua/collection/build.lua', 47],
-    [102, 'lua/shared/collection/fill.lua', 3],
-    [115, 'lua/collection/build.lua', 56],
+    [23, 'lua/shared/collection/state.lua', 13],
+    [51, 'lua/collection/build.lua', 25],
+    [58, 'lua/shared/clock.lua', 1],
+    [64, 'lua/collection/build.lua', 32],
+    [65, 'lua/shared/collection/items.lua', 4],
+    [75, 'lua/shared/collection/items.lua', 15],
+    [79, 'lua/collection/build.lua', 33],
+    [86, 'lua/shared/collection/replace.lua', 1],
+    [90, 'lua/collection/build.lua', 40],
+    [99, 'lua/shared/collection/fill.lua', 3],
+    [112, 'lua/collection/build.lua', 49],
   ],
   encode(args) {
     const encoded = new Array<Argument>(5 + args.parts.length)
@@ -606,7 +595,7 @@ export type InspectAnswer =
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'collection/inspect',
-    sha1: 'ea97ad6c03f67f88f8e0234bc27c07dca5560e61',
+    sha1: 'a4605467302d0a3c530165808f893a0a268b3e72',
     reads: true,
     bytes: false,
     source: `--[[
@@ -619,9 +608,6 @@ A picture of a collection.
 ]]
 local meta = KEYS[1] -- hash: all that is known of the collection but its items
 local items = KEYS[2] -- list, set, hash or sorted set: the items, as its kind has them
-
--- What differs between the kinds of items.
--- A list and a set have one part an item, a hash its field and its value, a sorted set its score and its value.
 
 local function open_collection(meta, caller)
   local stored = redis.call(
@@ -695,15 +681,14 @@ return {
   parts: ['meta', 'items'],
   lines: [
     [1, 'lua/collection/inspect.lua', 1],
-    [12, 'lua/shared/collection/items.lua', 1],
-    [15, 'lua/shared/collection/state.lua', 13],
-    [43, 'lua/collection/inspect.lua', 16],
-    [47, 'lua/shared/clock.lua', 1],
-    [53, 'lua/collection/inspect.lua', 20],
-    [54, 'lua/shared/collection/items.lua', 15],
-    [56, 'lua/shared/collection/items.lua', 4],
-    [66, 'lua/shared/collection/items.lua', 17],
-    [68, 'lua/collection/inspect.lua', 21],
+    [12, 'lua/shared/collection/state.lua', 13],
+    [40, 'lua/collection/inspect.lua', 12],
+    [44, 'lua/shared/clock.lua', 1],
+    [50, 'lua/collection/inspect.lua', 16],
+    [51, 'lua/shared/collection/items.lua', 15],
+    [53, 'lua/shared/collection/items.lua', 4],
+    [63, 'lua/shared/collection/items.lua', 17],
+    [65, 'lua/collection/inspect.lua', 17],
   ],
   encode() {
     return []
@@ -766,7 +751,7 @@ function readPartsOfReadPage(part: Reply | undefined): (Buffer)[] {
 export const read: Operation<ReadArguments, ReadAnswer> = {
   script: {
     name: 'collection/read',
-    sha1: '9d5d8b4a2a8db175c7463c5bbd05e947eb019219',
+    sha1: '1c385bb0e474527db0b7958697ef27d4f84058df',
     reads: true,
     bytes: true,
     source: `--[[
@@ -789,15 +774,9 @@ local copy = tonumber(ARGV[3]) -- integer: of the page before; 0: from the begin
 local place = ARGV[4] -- text: behind the page before; 0: from the beginning
 local limit = tonumber(ARGV[5]) -- integer: how many items at most, up to 1,000
 
--- What differs between the kinds of items.
--- A list and a set have one part an item, a hash its field and its value, a sorted set its score and its value.
-
--- Places in a scan. The order of what Redis scans comes of a number that each of its processes draws anew: to one that has started
--- since, to a replica that has taken over, and to a node that a slot has come to, the cursor of another one means nothing, and whoever
--- went on with it would miss items. So a place is '<cursor>.<process>'.
-
 -- What tells this process of Redis from others; empty where that cannot be asked.
 local process_read
+
 local function open_collection(meta, caller)
   local stored = redis.call(
     'HMGET',
@@ -884,9 +863,6 @@ if cursor == false or (copy ~= 0 and copy ~= known.copy) then
   return { 'replaced', known.copy, known.version }
 end
 local gap = copy ~= 0 and kind == 'list' and tonumber(cursor) < known.first
-local function page_size(known, limit)
-  return math.max(1, math.min(limit, math.floor(4194304 / math.max(1, known.largest))))
-end
 -- Parts of the items behind a place, the place behind them, and whether more follow. A list counts places from its
 -- first item on, also those that have left; a sorted set by rank; a set and a hash are scanned.
 local function read_items(items, known, place, limit)
@@ -900,16 +876,21 @@ local function exact(number)
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
+  if known.kind == 'set' then
+    local scan = redis.call('SSCAN', items, place, 'COUNT', limit)
 -- '0' is the end, as it is the beginning.
 local function place_of(cursor)
   local process = cursor ~= '0' and scanning_process() or ''
   return process == '' and cursor or cursor .. '.' .. process
 end
-  if known.kind == 'set' then
-    local scan = redis.call('SSCAN', items, place, 'COUNT', limit)
     return scan[2], place_of(scan[1]), scan[1] ~= '0'
   elseif known.kind == 'hash' then
     local scan = redis.call('HSCAN', items, place, 'COUNT', limit)
+-- '0' is the end, as it is the beginning.
+local function place_of(cursor)
+  local process = cursor ~= '0' and scanning_process() or ''
+  return process == '' and cursor or cursor .. '.' .. process
+end
     return scan[2], place_of(scan[1]), scan[1] ~= '0'
   elseif known.kind == 'list' then
     local from = math.min(math.max(tonumber(place) - known.first, 0), known.size)
@@ -921,6 +902,9 @@ end
   local parts = redis.call('ZRANGE', items, exact(from), exact(from + limit - 1), 'WITHSCORES')
   local to = from + #parts / 2
   return parts, exact(to), to < known.size
+end
+local function page_size(known, limit)
+  return math.max(1, math.min(limit, math.floor(4194304 / math.max(1, known.largest))))
 end
 local parts, next_place, more = read_items(items, known, cursor, page_size(known, limit))
 return {
@@ -939,25 +923,27 @@ return {
   parts: ['meta', 'items'],
   lines: [
     [1, 'lua/collection/read.lua', 1],
-    [21, 'lua/shared/collection/items.lua', 1],
-    [24, 'lua/shared/scan-place.lua', 1],
-    [30, 'lua/shared/collection/state.lua', 13],
-    [58, 'lua/collection/read.lua', 27],
-    [63, 'lua/shared/scan-place.lua', 7],
-    [70, 'lua/shared/scan-place.lua', 15],
-    [78, 'lua/collection/read.lua', 32],
-    [82, 'lua/shared/clock.lua', 1],
-    [88, 'lua/collection/read.lua', 36],
-    [89, 'lua/shared/collection/items.lua', 15],
-    [91, 'lua/shared/collection/items.lua', 4],
-    [101, 'lua/shared/collection/items.lua', 17],
-    [103, 'lua/collection/read.lua', 37],
-    [116, 'lua/shared/collection/page.lua', 6],
-    [119, 'lua/shared/collection/page.lua', 10],
-    [122, 'lua/shared/exact.lua', 1],
-    [132, 'lua/shared/scan-place.lua', 24],
-    [137, 'lua/shared/collection/page.lua', 13],
-    [154, 'lua/collection/read.lua', 50],
+    [21, 'lua/shared/scan-place.lua', 5],
+    [24, 'lua/shared/collection/state.lua', 13],
+    [52, 'lua/collection/read.lua', 21],
+    [57, 'lua/shared/scan-place.lua', 7],
+    [64, 'lua/shared/scan-place.lua', 15],
+    [72, 'lua/collection/read.lua', 26],
+    [76, 'lua/shared/clock.lua', 1],
+    [82, 'lua/collection/read.lua', 30],
+    [83, 'lua/shared/collection/items.lua', 15],
+    [85, 'lua/shared/collection/items.lua', 4],
+    [95, 'lua/shared/collection/items.lua', 17],
+    [97, 'lua/collection/read.lua', 31],
+    [110, 'lua/shared/collection/page.lua', 8],
+    [113, 'lua/shared/exact.lua', 1],
+    [123, 'lua/shared/collection/page.lua', 11],
+    [125, 'lua/shared/scan-place.lua', 24],
+    [130, 'lua/shared/collection/page.lua', 13],
+    [133, 'lua/shared/scan-place.lua', 24],
+    [138, 'lua/shared/collection/page.lua', 16],
+    [150, 'lua/shared/collection/page.lua', 4],
+    [153, 'lua/collection/read.lua', 44],
   ],
   encode(args) {
     return [
@@ -1023,7 +1009,7 @@ export type RemoveAnswer =
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'collection/remove',
-    sha1: '2f08efa88d5ab55a9d3be1a3509abf8fda46ac30',
+    sha1: '9765b8c699d967aaa0317400112f1852050c08ba',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1041,9 +1027,6 @@ local call = ARGV[2] -- text: number of the call id
 local kind = ARGV[3] -- text: set, hash or sortedSet
 local codec = ARGV[4] -- text: name of the codec that made the values
 local parts, parts_at = ARGV, 5 -- repeated (part:bytes): value, or field of a hash
-
--- What differs between the kinds of items.
--- A list and a set have one part an item, a hash its field and its value, a sorted set its score and its value.
 
 local function open_collection(meta, caller)
   local stored = redis.call(
@@ -1176,9 +1159,7 @@ local function forget_old_calls(calls, call, added, now_ms)
   if not is_one_more and call % 16 ~= 0 then
     return
   end
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
+  -- Two records, and up to three other fields.
 -- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
 -- where none of these is.
 local function drop_over(hash, looked_at, is_over)
@@ -1201,7 +1182,6 @@ local function drop_over(hash, looked_at, is_over)
     count = -math.min(left, 3000)
   end
 end
-  -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
     return at_ms and now_ms - at_ms > 600000
@@ -1217,30 +1197,29 @@ return { 'removed', size, removed }
   parts: ['meta', 'items'],
   lines: [
     [1, 'lua/collection/remove.lua', 1],
-    [17, 'lua/shared/collection/items.lua', 1],
-    [20, 'lua/shared/collection/state.lua', 13],
-    [48, 'lua/collection/remove.lua', 25],
-    [55, 'lua/shared/calls.lua', 13],
-    [68, 'lua/collection/remove.lua', 32],
-    [76, 'lua/shared/clock.lua', 1],
-    [82, 'lua/collection/remove.lua', 40],
-    [83, 'lua/shared/collection/items.lua', 15],
-    [85, 'lua/shared/collection/items.lua', 4],
-    [95, 'lua/shared/collection/items.lua', 17],
-    [97, 'lua/collection/remove.lua', 41],
-    [106, 'lua/shared/collection/take-out.lua', 3],
-    [117, 'lua/collection/remove.lua', 50],
-    [119, 'lua/shared/exact.lua', 1],
-    [129, 'lua/shared/collection/keep.lua', 6],
-    [133, 'lua/collection/remove.lua', 52],
-    [136, 'lua/shared/calls.lua', 43],
-    [138, 'lua/shared/calls.lua', 8],
-    [142, 'lua/shared/calls.lua', 45],
-    [143, 'lua/shared/calls.lua', 27],
-    [151, 'lua/shared/drop-over.lua', 1],
-    [176, 'lua/shared/calls.lua', 36],
-    [182, 'lua/shared/calls.lua', 46],
-    [185, 'lua/collection/remove.lua', 55],
+    [17, 'lua/shared/collection/state.lua', 13],
+    [45, 'lua/collection/remove.lua', 17],
+    [52, 'lua/shared/calls.lua', 12],
+    [65, 'lua/collection/remove.lua', 24],
+    [73, 'lua/shared/clock.lua', 1],
+    [79, 'lua/collection/remove.lua', 32],
+    [80, 'lua/shared/collection/items.lua', 15],
+    [82, 'lua/shared/collection/items.lua', 4],
+    [92, 'lua/shared/collection/items.lua', 17],
+    [94, 'lua/collection/remove.lua', 33],
+    [103, 'lua/shared/collection/take-out.lua', 3],
+    [114, 'lua/collection/remove.lua', 42],
+    [116, 'lua/shared/exact.lua', 1],
+    [126, 'lua/shared/collection/keep.lua', 6],
+    [130, 'lua/collection/remove.lua', 44],
+    [133, 'lua/shared/calls.lua', 41],
+    [135, 'lua/shared/calls.lua', 7],
+    [139, 'lua/shared/calls.lua', 43],
+    [140, 'lua/shared/calls.lua', 26],
+    [149, 'lua/shared/drop-over.lua', 4],
+    [171, 'lua/shared/calls.lua', 35],
+    [176, 'lua/shared/calls.lua', 44],
+    [179, 'lua/collection/remove.lua', 47],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.parts.length)
@@ -1304,7 +1283,7 @@ export type ReplaceAnswer =
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
   script: {
     name: 'collection/replace',
-    sha1: '83bf02f070c7b7dac7771e019852d080eb903b94',
+    sha1: 'e22317287539d39cb486f9c138f60ccb7db34fd2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1327,9 +1306,6 @@ local version = tonumber(ARGV[5]) -- integer: of the items; -1: they have none
 local expire_ms = tonumber(ARGV[6]) -- integer: how long the collection counts
 local largest = tonumber(ARGV[7]) -- integer: bytes of the largest item
 local parts, parts_at = ARGV, 8 -- repeated (part:bytes): value; field and value of a hash; score and value of a sorted set
-
--- What differs between the kinds of items.
--- A list and a set have one part an item, a hash its field and its value, a sorted set its score and its value.
 
 local function open_collection(meta, caller)
   local stored = redis.call(
@@ -1517,9 +1493,7 @@ local function forget_old_calls(calls, call, added, now_ms)
   if not is_one_more and call % 16 ~= 0 then
     return
   end
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
+  -- Two records, and up to three other fields.
 -- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
 -- where none of these is.
 local function drop_over(hash, looked_at, is_over)
@@ -1542,7 +1516,6 @@ local function drop_over(hash, looked_at, is_over)
     count = -math.min(left, 3000)
   end
 end
-  -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
     return at_ms and now_ms - at_ms > 600000
@@ -1561,40 +1534,39 @@ return { 'replaced', known.copy, known.expires_at_ms }
   parts: ['meta', 'items'],
   lines: [
     [1, 'lua/collection/replace.lua', 1],
-    [22, 'lua/shared/collection/items.lua', 1],
-    [25, 'lua/shared/collection/state.lua', 13],
-    [53, 'lua/collection/replace.lua', 32],
-    [60, 'lua/shared/calls.lua', 13],
-    [73, 'lua/collection/replace.lua', 39],
-    [78, 'lua/shared/collection/replace.lua', 40],
-    [82, 'lua/collection/replace.lua', 44],
-    [85, 'lua/shared/clock.lua', 1],
-    [91, 'lua/collection/replace.lua', 47],
-    [93, 'lua/shared/collection/items.lua', 4],
-    [103, 'lua/shared/collection/items.lua', 15],
-    [107, 'lua/collection/replace.lua', 49],
-    [114, 'lua/shared/collection/replace.lua', 1],
-    [118, 'lua/collection/replace.lua', 56],
-    [125, 'lua/shared/collection/replace.lua', 6],
-    [130, 'lua/collection/replace.lua', 63],
-    [132, 'lua/shared/collection/fill.lua', 3],
-    [145, 'lua/collection/replace.lua', 65],
-    [150, 'lua/shared/next-token.lua', 1],
-    [155, 'lua/collection/replace.lua', 70],
-    [157, 'lua/shared/exact.lua', 1],
-    [167, 'lua/shared/collection/replace.lua', 12],
-    [190, 'lua/collection/replace.lua', 72],
-    [191, 'lua/shared/collection/keep.lua', 6],
-    [195, 'lua/collection/replace.lua', 73],
-    [196, 'lua/shared/calls.lua', 43],
-    [198, 'lua/shared/calls.lua', 8],
-    [202, 'lua/shared/calls.lua', 45],
-    [203, 'lua/shared/calls.lua', 27],
-    [211, 'lua/shared/drop-over.lua', 1],
-    [236, 'lua/shared/calls.lua', 36],
-    [242, 'lua/shared/calls.lua', 46],
-    [245, 'lua/shared/collection/replace.lua', 36],
-    [248, 'lua/collection/replace.lua', 74],
+    [22, 'lua/shared/collection/state.lua', 13],
+    [50, 'lua/collection/replace.lua', 22],
+    [57, 'lua/shared/calls.lua', 12],
+    [70, 'lua/collection/replace.lua', 29],
+    [75, 'lua/shared/collection/replace.lua', 40],
+    [79, 'lua/collection/replace.lua', 34],
+    [82, 'lua/shared/clock.lua', 1],
+    [88, 'lua/collection/replace.lua', 37],
+    [90, 'lua/shared/collection/items.lua', 4],
+    [100, 'lua/shared/collection/items.lua', 15],
+    [104, 'lua/collection/replace.lua', 39],
+    [111, 'lua/shared/collection/replace.lua', 1],
+    [115, 'lua/collection/replace.lua', 46],
+    [122, 'lua/shared/collection/replace.lua', 6],
+    [127, 'lua/collection/replace.lua', 53],
+    [129, 'lua/shared/collection/fill.lua', 3],
+    [142, 'lua/collection/replace.lua', 55],
+    [147, 'lua/shared/next-token.lua', 1],
+    [152, 'lua/collection/replace.lua', 60],
+    [154, 'lua/shared/exact.lua', 1],
+    [164, 'lua/shared/collection/replace.lua', 12],
+    [187, 'lua/collection/replace.lua', 62],
+    [188, 'lua/shared/collection/keep.lua', 6],
+    [192, 'lua/collection/replace.lua', 63],
+    [193, 'lua/shared/calls.lua', 41],
+    [195, 'lua/shared/calls.lua', 7],
+    [199, 'lua/shared/calls.lua', 43],
+    [200, 'lua/shared/calls.lua', 26],
+    [209, 'lua/shared/drop-over.lua', 4],
+    [231, 'lua/shared/calls.lua', 35],
+    [236, 'lua/shared/calls.lua', 44],
+    [239, 'lua/shared/collection/replace.lua', 36],
+    [242, 'lua/collection/replace.lua', 64],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.parts.length)
@@ -1671,7 +1643,7 @@ export type SwitchInAnswer =
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
   script: {
     name: 'collection/switch-in',
-    sha1: '6b55595716d2891173d69db57eb2ea8ed992ec45',
+    sha1: 'dbc743f867a14eac065319d076bb5cf354fb52c9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1696,9 +1668,6 @@ local version = tonumber(ARGV[5]) -- integer: of the items; -1: they have none
 local expire_ms = tonumber(ARGV[6]) -- integer: how long the collection counts
 local largest = tonumber(ARGV[7]) -- integer: bytes of the largest item
 local size = tonumber(ARGV[8]) -- integer: how many have been built
-
--- What differs between the kinds of items.
--- A list and a set have one part an item, a hash its field and its value, a sorted set its score and its value.
 
 local function open_collection(meta, caller)
   local stored = redis.call(
@@ -1875,9 +1844,7 @@ local function forget_old_calls(calls, call, added, now_ms)
   if not is_one_more and call % 16 ~= 0 then
     return
   end
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
+  -- Two records, and up to three other fields.
 -- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
 -- where none of these is.
 local function drop_over(hash, looked_at, is_over)
@@ -1900,7 +1867,6 @@ local function drop_over(hash, looked_at, is_over)
     count = -math.min(left, 3000)
   end
 end
-  -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
     return at_ms and now_ms - at_ms > 600000
@@ -1919,38 +1885,37 @@ return { 'replaced', known.copy, known.expires_at_ms }
   parts: ['meta', 'items', 'build'],
   lines: [
     [1, 'lua/collection/switch-in.lua', 1],
-    [24, 'lua/shared/collection/items.lua', 1],
-    [27, 'lua/shared/collection/state.lua', 13],
-    [55, 'lua/collection/switch-in.lua', 33],
-    [59, 'lua/shared/calls.lua', 13],
-    [72, 'lua/collection/switch-in.lua', 37],
-    [77, 'lua/shared/collection/replace.lua', 40],
-    [81, 'lua/collection/switch-in.lua', 42],
-    [84, 'lua/shared/clock.lua', 1],
-    [90, 'lua/collection/switch-in.lua', 45],
-    [92, 'lua/shared/collection/items.lua', 4],
-    [102, 'lua/shared/collection/items.lua', 15],
-    [106, 'lua/collection/switch-in.lua', 47],
-    [113, 'lua/shared/collection/replace.lua', 1],
-    [117, 'lua/collection/switch-in.lua', 54],
-    [128, 'lua/shared/collection/replace.lua', 6],
-    [133, 'lua/collection/switch-in.lua', 65],
-    [141, 'lua/shared/next-token.lua', 1],
-    [146, 'lua/collection/switch-in.lua', 73],
-    [148, 'lua/shared/exact.lua', 1],
-    [158, 'lua/shared/collection/replace.lua', 12],
-    [181, 'lua/collection/switch-in.lua', 75],
-    [182, 'lua/shared/collection/keep.lua', 6],
-    [186, 'lua/collection/switch-in.lua', 76],
-    [187, 'lua/shared/calls.lua', 43],
-    [189, 'lua/shared/calls.lua', 8],
-    [193, 'lua/shared/calls.lua', 45],
-    [194, 'lua/shared/calls.lua', 27],
-    [202, 'lua/shared/drop-over.lua', 1],
-    [227, 'lua/shared/calls.lua', 36],
-    [233, 'lua/shared/calls.lua', 46],
-    [236, 'lua/shared/collection/replace.lua', 36],
-    [239, 'lua/collection/switch-in.lua', 77],
+    [24, 'lua/shared/collection/state.lua', 13],
+    [52, 'lua/collection/switch-in.lua', 24],
+    [56, 'lua/shared/calls.lua', 12],
+    [69, 'lua/collection/switch-in.lua', 28],
+    [74, 'lua/shared/collection/replace.lua', 40],
+    [78, 'lua/collection/switch-in.lua', 33],
+    [81, 'lua/shared/clock.lua', 1],
+    [87, 'lua/collection/switch-in.lua', 36],
+    [89, 'lua/shared/collection/items.lua', 4],
+    [99, 'lua/shared/collection/items.lua', 15],
+    [103, 'lua/collection/switch-in.lua', 38],
+    [110, 'lua/shared/collection/replace.lua', 1],
+    [114, 'lua/collection/switch-in.lua', 45],
+    [125, 'lua/shared/collection/replace.lua', 6],
+    [130, 'lua/collection/switch-in.lua', 56],
+    [138, 'lua/shared/next-token.lua', 1],
+    [143, 'lua/collection/switch-in.lua', 64],
+    [145, 'lua/shared/exact.lua', 1],
+    [155, 'lua/shared/collection/replace.lua', 12],
+    [178, 'lua/collection/switch-in.lua', 66],
+    [179, 'lua/shared/collection/keep.lua', 6],
+    [183, 'lua/collection/switch-in.lua', 67],
+    [184, 'lua/shared/calls.lua', 41],
+    [186, 'lua/shared/calls.lua', 7],
+    [190, 'lua/shared/calls.lua', 43],
+    [191, 'lua/shared/calls.lua', 26],
+    [200, 'lua/shared/drop-over.lua', 4],
+    [222, 'lua/shared/calls.lua', 35],
+    [227, 'lua/shared/calls.lua', 44],
+    [230, 'lua/shared/collection/replace.lua', 36],
+    [233, 'lua/collection/switch-in.lua', 68],
   ],
   encode(args) {
     return [

@@ -30,7 +30,7 @@ export type AckAnswer =
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'counters/ack',
-    sha1: '5cb649cd11916580678484adb3a15b88566364f9',
+    sha1: '4d385a196f48891d7e06ab1acd91bb2b8f943fe0',
     reads: false,
     bytes: false,
     source: `--[[
@@ -50,9 +50,6 @@ local epoch = tonumber(ARGV[1]) -- integer: of the batch
 local seq = tonumber(ARGV[2]) -- integer: number of the batch in it
 local batch = ARGV[3] -- text: id of the batch
 local retain_ms = tonumber(ARGV[4]) -- integer: how long a clean value stays; 0: for ever
-
--- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
--- which they stay. What is not clean is not in it, and so is never evicted.
 
 local function open_partition(meta, caller)
   local stored =
@@ -82,6 +79,7 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
+if retain_ms > 0 then
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -92,7 +90,6 @@ local function exact(number)
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
-if retain_ms > 0 then
 -- A server without memory that refuses the entry has no room for the value either.
 local function keep_clean(values, clean, id, until_ms)
   local added = redis.pcall('ZADD', clean, exact(until_ms), id)
@@ -114,6 +111,16 @@ partition.batch = ''
 -- A partition without any increment to flush vanishes by itself, when the last of its values is due.
 local function let_vanish(partition, values, clean, retain_ms)
   if retain_ms > 0 and partition.pending_ms == 0 and partition.rest_ms == 0 and partition.batch == '' then
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
     redis.call('PEXPIRE', values, exact(retain_ms))
     redis.call('PEXPIRE', clean, exact(retain_ms))
   end
@@ -125,17 +132,17 @@ return { 'acked', math.min(1, redis.call('EXISTS', rest, pending)) }
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   lines: [
     [1, 'lua/counters/ack.lua', 1],
-    [19, 'lua/shared/counters/retention.lua', 1],
-    [22, 'lua/shared/counters/partition.lua', 13],
-    [36, 'lua/counters/ack.lua', 24],
-    [43, 'lua/shared/clock.lua', 1],
-    [49, 'lua/counters/ack.lua', 31],
-    [50, 'lua/shared/exact.lua', 1],
-    [60, 'lua/counters/ack.lua', 32],
-    [61, 'lua/shared/counters/retention.lua', 7],
-    [68, 'lua/counters/ack.lua', 33],
-    [79, 'lua/shared/counters/retention.lua', 25],
-    [86, 'lua/counters/ack.lua', 44],
+    [19, 'lua/shared/counters/partition.lua', 13],
+    [33, 'lua/counters/ack.lua', 19],
+    [40, 'lua/shared/clock.lua', 1],
+    [46, 'lua/counters/ack.lua', 26],
+    [48, 'lua/shared/exact.lua', 1],
+    [58, 'lua/shared/counters/retention.lua', 7],
+    [65, 'lua/counters/ack.lua', 28],
+    [76, 'lua/shared/counters/retention.lua', 25],
+    [79, 'lua/shared/exact.lua', 1],
+    [89, 'lua/shared/counters/retention.lua', 28],
+    [93, 'lua/counters/ack.lua', 39],
   ],
   encode(args) {
     return [
@@ -182,7 +189,7 @@ export type AgreeAnswer =
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
   script: {
     name: 'counters/agree',
-    sha1: 'ce4edab27888f87a5b3d29aa7a80bce94dd7acaa',
+    sha1: 'efcb7980ee83bfcaf6f3a80104ca8bafdc661d65',
     reads: false,
     bytes: false,
     source: `--[[
@@ -198,13 +205,6 @@ may \`disband\` it then. Safe to repeat.
 local meta = KEYS[1] -- hash: what is known of the partition
 local partitions = tonumber(ARGV[1]) -- integer: over how many the counters are spread
 local begin = ARGV[2] == '1' -- flag: whether a partition is about to be used: the number is known from now on
-
--- The number of partitions of what is spread over several units. It is kept in the unit of the name alone, whose main key has a
--- layout that says so: whoever takes the name for one that is not spread is refused as by data of an unknown layout.
---   layout        'in <number> partitions'
---   partitions    the number
---   agreed_us     when it was agreed upon last, for a partition that was about to be used: whoever clears all partitions then
---                 forgets the number, unless it was agreed upon meanwhile
 
 -- The number, 0 for what is not spread, nil where nothing has begun; and when it was agreed upon last.
 local function known_number(meta)
@@ -252,13 +252,13 @@ return { 'agreed', agreed_us }
   parts: ['meta'],
   lines: [
     [1, 'lua/counters/agree.lua', 1],
-    [15, 'lua/shared/agreement.lua', 1],
-    [32, 'lua/counters/agree.lua', 19],
-    [37, 'lua/shared/exact.lua', 1],
-    [47, 'lua/shared/clock.lua', 1],
-    [53, 'lua/counters/agree.lua', 24],
-    [54, 'lua/shared/agreement.lua', 19],
-    [58, 'lua/counters/agree.lua', 25],
+    [15, 'lua/shared/agreement.lua', 8],
+    [25, 'lua/counters/agree.lua', 15],
+    [30, 'lua/shared/exact.lua', 1],
+    [40, 'lua/shared/clock.lua', 1],
+    [46, 'lua/counters/agree.lua', 20],
+    [47, 'lua/shared/agreement.lua', 19],
+    [51, 'lua/counters/agree.lua', 21],
   ],
   encode(args) {
     return withoutDefaults([
@@ -450,12 +450,12 @@ return { 'begun', epoch, lost }
   lines: [
     [1, 'lua/counters/begin.lua', 1],
     [26, 'lua/shared/counters/partition.lua', 13],
-    [40, 'lua/counters/begin.lua', 31],
+    [40, 'lua/counters/begin.lua', 26],
     [57, 'lua/shared/counters/again.lua', 1],
-    [69, 'lua/counters/begin.lua', 48],
+    [69, 'lua/counters/begin.lua', 43],
     [75, 'lua/shared/exact.lua', 1],
     [85, 'lua/shared/counters/save.lua', 1],
-    [105, 'lua/counters/begin.lua', 54],
+    [105, 'lua/counters/begin.lua', 49],
   ],
   encode(args) {
     return [
@@ -735,7 +735,7 @@ return { 'found', partition.epoch, redis.call('HMGET', values, unpack(ids)) }
   lines: [
     [1, 'lua/counters/get.lua', 1],
     [12, 'lua/shared/counters/partition.lua', 13],
-    [26, 'lua/counters/get.lua', 14],
+    [26, 'lua/counters/get.lua', 12],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)
@@ -811,7 +811,7 @@ function readKnownOfIncrementCounted(part: Reply | undefined): (number)[] {
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
   script: {
     name: 'counters/increment',
-    sha1: '835a8a78b07ae5cdba498d47c6cd893f97554e48',
+    sha1: 'dbe1262a0d5f1c434bf69d0404990b75a9db65c2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -834,18 +834,6 @@ local call = ARGV[2] -- text: number of the call id
 local remember_ms = tonumber(ARGV[3]) -- integer: how long idempotency keys are remembered
 local most_dirty = tonumber(ARGV[4]) -- integer: counters with increments that are not sealed; 0: any number
 local counters, counters_at = ARGV, 5 -- repeated (id:text delta:text key:text): without an idempotency key ''
-
--- Idempotency keys of messages: '<id> <forget_at_ms>' under the key. Those that are over are dropped by sampling whenever keys
--- come, which needs no index and keeps them below those that are known.
-
--- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
--- which they stay. What is not clean is not in it, and so is never evicted.
-
--- One increment: the value, and what has still to be flushed of it, are one step for a reader.
-
--- Increments of different counters in a few commands for all: a command for each costs more than the sums.
-
--- What became of each increment of a call, for the record of the call: '<at> <why> …|<at> …', refused and known ones.
 
 local function open_partition(meta, caller)
   local stored =
@@ -983,6 +971,28 @@ end
   shown, refused, added = add_plain(values, pending, clean, ids, now, counters, counters_at)
 end
 local known, keyed = {}, 0
+if shown then
+  now = shown
+else
+  refused, added = {}, false
+-- The id of the message that was appended with this key, or nil.
+local function id_of_key(once, key, now_ms)
+  local id, forget_at_ms = string.match(redis.call('HGET', once, key) or '', '^(%d+) (%d+)$')
+  return id and tonumber(forget_at_ms) > now_ms and tonumber(id) or nil
+end
+-- True when the database is behind, and this counter would be one more that waits for it.
+local function is_one_too_many(pending, rest, id, most_dirty)
+  return most_dirty > 0
+    and redis.call('HLEN', pending) + redis.call('HLEN', rest) >= most_dirty
+    and redis.call('HEXISTS', pending, id) == 0
+    and redis.call('HEXISTS', rest, id) == 0
+end
+local function opposite(delta)
+  if delta == '0' then
+    return delta
+  end
+  return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
+end
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -993,30 +1003,12 @@ local function exact(number)
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
-if shown then
-  now = shown
-else
-  refused, added = {}, false
--- The id of the message that was appended with this key, or nil.
-local function id_of_key(once, key, now_ms)
-  local id, forget_at_ms = string.match(redis.call('HGET', once, key) or '', '^(%d+) (%d+)$')
-  return id and tonumber(forget_at_ms) > now_ms and tonumber(id) or nil
-end
-local function remember_key(once, key, id, forget_at_ms)
-  redis.call('HSET', once, key, string.format('%.0f %.0f', id, forget_at_ms))
-end
 -- The exact text of a value.
 local function text_of(values, id, value)
   if value > 9007199254740991 or value < -9007199254740991 then
     return redis.call('HGET', values, id)
   end
   return exact(value)
-end
-local function opposite(delta)
-  if delta == '0' then
-    return delta
-  end
-  return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
 end
 -- Adds to a value that is there, and to what waits of it: where that was set aside, there, so that a counter waits once.
 -- \`is_some_aside\`: whether anything was. Answers the new value, as text, and whether it is pending now; nil when one of
@@ -1043,12 +1035,8 @@ local function add(values, pending, rest, clean, id, delta, is_some_aside)
   end
   return text_of(values, id, value), not is_aside
 end
--- True when the database is behind, and this counter would be one more that waits for it.
-local function is_one_too_many(pending, rest, id, most_dirty)
-  return most_dirty > 0
-    and redis.call('HLEN', pending) + redis.call('HLEN', rest) >= most_dirty
-    and redis.call('HEXISTS', pending, id) == 0
-    and redis.call('HEXISTS', rest, id) == 0
+local function remember_key(once, key, id, forget_at_ms)
+  redis.call('HSET', once, key, string.format('%.0f %.0f', id, forget_at_ms))
 end
   for at = counters_at, #counters, 3 do
     local place = (at - counters_at) / 3
@@ -1083,9 +1071,6 @@ end
 if keyed > 0 then
 -- \`added\`: how many keys came.
 local function forget_old_keys(once, added, now_ms)
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
 -- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
 -- where none of these is.
 local function drop_over(hash, looked_at, is_over)
@@ -1130,6 +1115,16 @@ end
   let_stay(values, clean)
   partition.pending_ms = now_ms
 local function save_partition(meta, partition)
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
   redis.call(
     'HSET',
     meta,
@@ -1155,6 +1150,16 @@ local function remember_answer(calls, caller, call, now_ms, answer)
   if caller ~= '' then
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
   return call .. ' ' .. exact(now_ms) .. ' ' .. answer
 end
     local added = redis.call('HSET', calls, caller, call_record(call, now_ms, answer))
@@ -1166,9 +1171,7 @@ local function forget_old_calls(calls, call, added, now_ms)
   if not is_one_more and call % 16 ~= 0 then
     return
   end
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
+  -- Two records, and up to three other fields.
 -- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
 -- where none of these is.
 local function drop_over(hash, looked_at, is_over)
@@ -1191,7 +1194,6 @@ local function drop_over(hash, looked_at, is_over)
     count = -math.min(left, 3000)
   end
 end
-  -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
     return at_ms and now_ms - at_ms > 600000
@@ -1210,53 +1212,51 @@ return { 'counted', now_ms, partition.epoch, now, refused, known }
   parts: ['meta', 'values', 'pending', 'rest', 'clean', 'once'],
   lines: [
     [1, 'lua/counters/increment.lua', 1],
-    [22, 'lua/shared/idempotency.lua', 1],
-    [25, 'lua/shared/counters/retention.lua', 1],
-    [28, 'lua/shared/counters/add.lua', 1],
-    [30, 'lua/shared/counters/add-plain.lua', 1],
-    [32, 'lua/shared/counters/outcomes.lua', 1],
-    [34, 'lua/shared/counters/partition.lua', 13],
-    [48, 'lua/counters/increment.lua', 33],
-    [56, 'lua/shared/clock.lua', 1],
-    [62, 'lua/counters/increment.lua', 41],
-    [72, 'lua/shared/calls.lua', 13],
-    [85, 'lua/counters/increment.lua', 51],
-    [90, 'lua/shared/counters/outcomes.lua', 7],
-    [102, 'lua/counters/increment.lua', 56],
-    [113, 'lua/shared/counters/add.lua', 55],
-    [117, 'lua/counters/increment.lua', 67],
-    [118, 'lua/shared/counters/add-plain.lua', 15],
-    [126, 'lua/shared/counters/add-plain.lua', 6],
-    [134, 'lua/shared/counters/add-plain.lua', 23],
-    [167, 'lua/counters/increment.lua', 68],
-    [170, 'lua/shared/exact.lua', 1],
-    [180, 'lua/counters/increment.lua', 71],
-    [184, 'lua/shared/idempotency.lua', 4],
-    [189, 'lua/shared/idempotency.lua', 10],
-    [192, 'lua/shared/counters/add.lua', 6],
-    [199, 'lua/shared/counters/add.lua', 14],
-    [205, 'lua/shared/counters/add.lua', 21],
-    [230, 'lua/shared/counters/add.lua', 47],
-    [237, 'lua/counters/increment.lua', 75],
-    [268, 'lua/shared/idempotency.lua', 14],
-    [270, 'lua/shared/drop-over.lua', 1],
-    [295, 'lua/shared/idempotency.lua', 17],
-    [299, 'lua/counters/increment.lua', 106],
-    [300, 'lua/shared/idempotency.lua', 22],
-    [306, 'lua/counters/increment.lua', 107],
-    [309, 'lua/shared/counters/retention.lua', 33],
-    [314, 'lua/counters/increment.lua', 110],
-    [316, 'lua/shared/counters/save.lua', 1],
-    [336, 'lua/counters/increment.lua', 112],
-    [338, 'lua/shared/calls.lua', 43],
-    [340, 'lua/shared/calls.lua', 8],
-    [344, 'lua/shared/calls.lua', 45],
-    [345, 'lua/shared/calls.lua', 27],
-    [353, 'lua/shared/drop-over.lua', 1],
-    [378, 'lua/shared/calls.lua', 36],
-    [384, 'lua/shared/calls.lua', 46],
-    [387, 'lua/shared/counters/outcomes.lua', 3],
-    [390, 'lua/counters/increment.lua', 114],
+    [22, 'lua/shared/counters/partition.lua', 13],
+    [36, 'lua/counters/increment.lua', 22],
+    [44, 'lua/shared/clock.lua', 1],
+    [50, 'lua/counters/increment.lua', 30],
+    [60, 'lua/shared/calls.lua', 12],
+    [73, 'lua/counters/increment.lua', 40],
+    [78, 'lua/shared/counters/outcomes.lua', 7],
+    [90, 'lua/counters/increment.lua', 45],
+    [101, 'lua/shared/counters/add.lua', 55],
+    [105, 'lua/counters/increment.lua', 56],
+    [106, 'lua/shared/counters/add-plain.lua', 15],
+    [114, 'lua/shared/counters/add-plain.lua', 6],
+    [122, 'lua/shared/counters/add-plain.lua', 23],
+    [155, 'lua/counters/increment.lua', 57],
+    [162, 'lua/shared/idempotency.lua', 4],
+    [167, 'lua/shared/counters/add.lua', 47],
+    [174, 'lua/shared/counters/add.lua', 14],
+    [180, 'lua/shared/exact.lua', 1],
+    [190, 'lua/shared/counters/add.lua', 6],
+    [197, 'lua/shared/counters/add.lua', 21],
+    [222, 'lua/shared/idempotency.lua', 10],
+    [225, 'lua/counters/increment.lua', 64],
+    [256, 'lua/shared/idempotency.lua', 14],
+    [258, 'lua/shared/drop-over.lua', 4],
+    [280, 'lua/shared/idempotency.lua', 16],
+    [284, 'lua/counters/increment.lua', 95],
+    [285, 'lua/shared/idempotency.lua', 21],
+    [291, 'lua/counters/increment.lua', 96],
+    [294, 'lua/shared/counters/retention.lua', 33],
+    [299, 'lua/counters/increment.lua', 99],
+    [301, 'lua/shared/counters/save.lua', 1],
+    [302, 'lua/shared/exact.lua', 1],
+    [312, 'lua/shared/counters/save.lua', 2],
+    [331, 'lua/counters/increment.lua', 101],
+    [333, 'lua/shared/calls.lua', 41],
+    [335, 'lua/shared/calls.lua', 7],
+    [337, 'lua/shared/exact.lua', 1],
+    [347, 'lua/shared/calls.lua', 9],
+    [349, 'lua/shared/calls.lua', 43],
+    [350, 'lua/shared/calls.lua', 26],
+    [359, 'lua/shared/drop-over.lua', 4],
+    [381, 'lua/shared/calls.lua', 35],
+    [386, 'lua/shared/calls.lua', 44],
+    [389, 'lua/shared/counters/outcomes.lua', 3],
+    [392, 'lua/counters/increment.lua', 103],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -1340,7 +1340,7 @@ return { 'seen', state.version, redis.call('HLEN', shown), redis.call('HLEN', no
   lines: [
     [1, 'lua/counters/inspect-shown.lua', 1],
     [13, 'lua/shared/counters/board.lua', 11],
-    [23, 'lua/counters/inspect-shown.lua', 15],
+    [23, 'lua/counters/inspect-shown.lua', 13],
   ],
   encode() {
     return []
@@ -1456,11 +1456,11 @@ return {
   lines: [
     [1, 'lua/counters/inspect.lua', 1],
     [15, 'lua/shared/counters/partition.lua', 13],
-    [29, 'lua/counters/inspect.lua', 19],
+    [29, 'lua/counters/inspect.lua', 15],
     [38, 'lua/shared/counters/again.lua', 1],
-    [50, 'lua/counters/inspect.lua', 28],
+    [50, 'lua/counters/inspect.lua', 24],
     [52, 'lua/shared/clock.lua', 1],
-    [58, 'lua/counters/inspect.lua', 30],
+    [58, 'lua/counters/inspect.lua', 26],
   ],
   encode() {
     return []
@@ -1525,7 +1525,7 @@ function readValuesOfLoadLoaded(part: Reply | undefined): (string | null)[] {
 export const load: Operation<LoadArguments, LoadAnswer> = {
   script: {
     name: 'counters/load',
-    sha1: '80ae1f5c3de779f8725ef0cf604e2cd3c2c92c51',
+    sha1: '00b3be22130b4b5798b225a7c01bd1b41118cd85',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1552,9 +1552,6 @@ local seq = tonumber(ARGV[2]) -- integer: the newest batch in it
 local retain_ms = tonumber(ARGV[3]) -- integer: how long a clean value stays; 0: for ever
 local anew = ARGV[4] == '1' -- flag: whether values that are here are put right
 local counters, counters_at = ARGV, 5 -- repeated (id:text value:text): as SQL had them
-
--- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
--- which they stay. What is not clean is not in it, and so is never evicted.
 
 local function open_partition(meta, caller)
   local stored =
@@ -1678,19 +1675,18 @@ return { 'loaded', now }
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   lines: [
     [1, 'lua/counters/load.lua', 1],
-    [26, 'lua/shared/counters/retention.lua', 1],
-    [29, 'lua/shared/counters/partition.lua', 13],
-    [43, 'lua/counters/load.lua', 32],
-    [62, 'lua/shared/clock.lua', 1],
-    [68, 'lua/counters/load.lua', 51],
-    [69, 'lua/shared/exact.lua', 1],
-    [79, 'lua/shared/counters/retention.lua', 15],
-    [88, 'lua/counters/load.lua', 52],
-    [91, 'lua/shared/counters/retention.lua', 7],
-    [98, 'lua/shared/counters/take-in.lua', 1],
-    [120, 'lua/counters/load.lua', 55],
-    [137, 'lua/shared/counters/retention.lua', 25],
-    [144, 'lua/counters/load.lua', 72],
+    [26, 'lua/shared/counters/partition.lua', 13],
+    [40, 'lua/counters/load.lua', 26],
+    [59, 'lua/shared/clock.lua', 1],
+    [65, 'lua/counters/load.lua', 45],
+    [66, 'lua/shared/exact.lua', 1],
+    [76, 'lua/shared/counters/retention.lua', 15],
+    [85, 'lua/counters/load.lua', 46],
+    [88, 'lua/shared/counters/retention.lua', 7],
+    [95, 'lua/shared/counters/take-in.lua', 1],
+    [117, 'lua/counters/load.lua', 49],
+    [134, 'lua/shared/counters/retention.lua', 25],
+    [141, 'lua/counters/load.lua', 66],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 2)
@@ -1756,7 +1752,7 @@ function readValuesOfNoteNoted(part: Reply | undefined): (string | null)[] {
 export const note: Operation<NoteArguments, NoteAnswer> = {
   script: {
     name: 'counters/note',
-    sha1: '605580d07d6fe6c73ce08a9326895cb91f2aa2cf',
+    sha1: '0c98cf2af07b861f381c3efc6164a313159d32c6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1773,10 +1769,6 @@ local noted = KEYS[3] -- hash: id -> what was noted since SQL was read
 local idle = KEYS[4] -- sorted set: id of a counter without notes -> until when it stays
 local ahead = KEYS[5] -- hash: id -> version of SQL that its value is of, if that is later than the partition's
 local counters, counters_at = ARGV, 1 -- repeated (id:text by:text): at most 1,000
-
--- Notes what happened in SQL: \`noted\` has it until it is known that what is shown has it from SQL, 0 included. Answers what
--- is shown, as text; nil when nothing is. What cannot be added is not shown any more, and comes from SQL again.
--- One increment: the value, and what has still to be flushed of it, are one step for a reader.
 
 local function open_board(board)
   local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
@@ -1844,6 +1836,8 @@ local function text_of(values, id, value)
   end
   return exact(value)
 end
+-- Notes what happened in SQL: \`noted\` has it until it is known that what is shown has it from SQL, 0 included. Answers what
+-- is shown, as text; nil when nothing is. What cannot be added is not shown any more, and comes from SQL again.
 local function note(shown, noted, idle, id, by)
   redis.pcall('HINCRBY', noted, id, by)
   redis.call('ZREM', idle, id)
@@ -1867,19 +1861,17 @@ return { 'noted', values }
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   lines: [
     [1, 'lua/counters/note.lua', 1],
-    [16, 'lua/shared/counters/note.lua', 1],
-    [18, 'lua/shared/counters/add.lua', 1],
-    [20, 'lua/shared/counters/board.lua', 11],
-    [30, 'lua/counters/note.lua', 21],
-    [37, 'lua/shared/exact.lua', 1],
-    [47, 'lua/counters/note.lua', 28],
-    [48, 'lua/shared/clock.lua', 1],
-    [54, 'lua/counters/note.lua', 29],
-    [55, 'lua/shared/counters/save-board.lua', 2],
-    [71, 'lua/counters/note.lua', 30],
-    [79, 'lua/shared/counters/add.lua', 6],
-    [86, 'lua/shared/counters/note.lua', 4],
-    [99, 'lua/counters/note.lua', 38],
+    [16, 'lua/shared/counters/board.lua', 11],
+    [26, 'lua/counters/note.lua', 16],
+    [33, 'lua/shared/exact.lua', 1],
+    [43, 'lua/counters/note.lua', 23],
+    [44, 'lua/shared/clock.lua', 1],
+    [50, 'lua/counters/note.lua', 24],
+    [51, 'lua/shared/counters/save-board.lua', 1],
+    [67, 'lua/counters/note.lua', 25],
+    [75, 'lua/shared/counters/add.lua', 6],
+    [82, 'lua/shared/counters/note.lua', 1],
+    [97, 'lua/counters/note.lua', 33],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.counters.length * 2)
@@ -1944,7 +1936,7 @@ function readCountersOfNotedAhead(part: Reply | undefined): ({ readonly id: stri
 export const noted: Operation<NotedArguments, NotedAnswer> = {
   script: {
     name: 'counters/noted',
-    sha1: 'f8151be331f4bb8537c2d905d2672edea9f56282',
+    sha1: '933c525161798e5f10024fa35f1ca786959b7619',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1968,14 +1960,8 @@ local limit = tonumber(ARGV[1]) -- integer: counters, about, 1 to 1,000
 local cursor = ARGV[2] -- text: of the page before; 0: the first
 local place = ARGV[3] -- text: where the counts are in SQL, as all processes call it; empty: nobody can tell
 
--- Places in a scan. The order of what Redis scans comes of a number that each of its processes draws anew: to one that has started
--- since, to a replica that has taken over, and to a node that a slot has come to, the cursor of another one means nothing, and whoever
--- went on with it would miss items. So a place is '<cursor>.<process>'.
-
 -- What tells this process of Redis from others; empty where that cannot be asked.
 local process_read
--- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
--- which they stay. What is not clean is not in it, and so is never evicted.
 
 local function open_board(board)
   local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
@@ -2013,12 +1999,6 @@ local function exact(number)
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- Evicts what is due. Answers how many those are.
 local function evict_due(values, clean, now_ms)
   local due = redis.call('ZRANGEBYSCORE', clean, '-inf', exact(now_ms), 'LIMIT', '0', exact(1000))
@@ -2027,6 +2007,12 @@ local function evict_due(values, clean, now_ms)
     redis.call('ZREM', clean, unpack(due))
   end
   return #due
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
 end
 evict_due(shown, idle, math.floor(clock_us() / 1000))
 local function scanning_process()
@@ -2061,21 +2047,20 @@ return { 'noted', state.turn, state.version, next_cursor, page[2] }
   parts: ['board', 'shown', 'noted', 'idle'],
   lines: [
     [1, 'lua/counters/noted.lua', 1],
-    [22, 'lua/shared/scan-place.lua', 1],
-    [28, 'lua/shared/counters/retention.lua', 1],
-    [31, 'lua/shared/counters/board.lua', 11],
-    [41, 'lua/counters/noted.lua', 29],
-    [48, 'lua/shared/counters/place.lua', 1],
-    [53, 'lua/counters/noted.lua', 36],
-    [57, 'lua/shared/exact.lua', 1],
-    [67, 'lua/shared/clock.lua', 1],
-    [73, 'lua/shared/counters/retention.lua', 15],
-    [82, 'lua/counters/noted.lua', 40],
-    [83, 'lua/shared/scan-place.lua', 7],
-    [90, 'lua/shared/scan-place.lua', 15],
-    [98, 'lua/counters/noted.lua', 41],
-    [100, 'lua/shared/scan-place.lua', 24],
-    [105, 'lua/counters/noted.lua', 43],
+    [22, 'lua/shared/scan-place.lua', 5],
+    [25, 'lua/shared/counters/board.lua', 11],
+    [35, 'lua/counters/noted.lua', 22],
+    [42, 'lua/shared/counters/place.lua', 1],
+    [47, 'lua/counters/noted.lua', 29],
+    [51, 'lua/shared/exact.lua', 1],
+    [61, 'lua/shared/counters/retention.lua', 15],
+    [70, 'lua/shared/clock.lua', 1],
+    [76, 'lua/counters/noted.lua', 33],
+    [77, 'lua/shared/scan-place.lua', 7],
+    [84, 'lua/shared/scan-place.lua', 15],
+    [92, 'lua/counters/noted.lua', 34],
+    [94, 'lua/shared/scan-place.lua', 24],
+    [99, 'lua/counters/noted.lua', 36],
   ],
   encode(args) {
     return [
@@ -2144,7 +2129,7 @@ function readCountersOfSealSealed(part: Reply | undefined): ({ readonly id: stri
 export const seal: Operation<SealArguments, SealAnswer> = {
   script: {
     name: 'counters/seal',
-    sha1: 'f7126aa20283b7de72184d1a3f937a817899cc8f',
+    sha1: 'd02813b5103a336d8ddb8b72bb2f9346201df4c6',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2165,9 +2150,6 @@ local sealed = KEYS[5] -- hash: id -> what is sealed, and not known to be in SQL
 local clean = KEYS[6] -- sorted set: id of a counter without pending or sealed increments -> until when it stays
 local batch = ARGV[1] -- text: an id for the batch, if a new one is sealed
 local limit = tonumber(ARGV[2]) -- integer: counters of a batch, 1 to 1,000
-
--- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
--- which they stay. What is not clean is not in it, and so is never evicted.
 
 local function open_partition(meta, caller)
   local stored =
@@ -2292,18 +2274,17 @@ return {
   parts: ['meta', 'values', 'pending', 'rest', 'sealed', 'clean'],
   lines: [
     [1, 'lua/counters/seal.lua', 1],
-    [20, 'lua/shared/counters/retention.lua', 1],
-    [23, 'lua/shared/counters/partition.lua', 13],
-    [37, 'lua/counters/seal.lua', 27],
-    [44, 'lua/shared/clock.lua', 1],
-    [50, 'lua/counters/seal.lua', 34],
-    [51, 'lua/shared/exact.lua', 1],
-    [61, 'lua/shared/counters/retention.lua', 15],
-    [70, 'lua/counters/seal.lua', 35],
-    [91, 'lua/shared/counters/save.lua', 1],
-    [111, 'lua/counters/seal.lua', 56],
-    [115, 'lua/shared/counters/fill-batch.lua', 1],
-    [129, 'lua/counters/seal.lua', 60],
+    [20, 'lua/shared/counters/partition.lua', 13],
+    [34, 'lua/counters/seal.lua', 20],
+    [41, 'lua/shared/clock.lua', 1],
+    [47, 'lua/counters/seal.lua', 27],
+    [48, 'lua/shared/exact.lua', 1],
+    [58, 'lua/shared/counters/retention.lua', 15],
+    [67, 'lua/counters/seal.lua', 28],
+    [88, 'lua/shared/counters/save.lua', 1],
+    [108, 'lua/counters/seal.lua', 49],
+    [112, 'lua/shared/counters/fill-batch.lua', 1],
+    [126, 'lua/counters/seal.lua', 53],
   ],
   encode(args) {
     return [
@@ -2370,7 +2351,7 @@ function readValuesOfShowAbsentShown(part: Reply | undefined): (string)[] {
 export const showAbsent: Operation<ShowAbsentArguments, ShowAbsentAnswer> = {
   script: {
     name: 'counters/show-absent',
-    sha1: '7bdedbb9521a57689a87dc383fe31fe7b4dc82cc',
+    sha1: 'e067976e79f323a7628a4b03633ea00b7ca0d99c',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2393,13 +2374,6 @@ local turn = tonumber(ARGV[2]) -- integer: of the notes
 local retain_ms = tonumber(ARGV[3]) -- integer: how long a value without notes stays; 0: for ever
 local place = ARGV[4] -- text: where the counts are in SQL, as all processes call it; empty: nobody can tell
 local counters, counters_at = ARGV, 5 -- repeated (id:text value:text taken:text): at most 1,000
-
--- Shows what SQL has of a counter. What is noted of it is added, less what of that SQL had when it was read (\`known\`); where
--- nobody can tell (nil), nothing is. Answers what is shown, as text. What leaves 64 bits is left out: it is read again.
--- One increment: the value, and what has still to be flushed of it, are one step for a reader.
-
--- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
--- which they stay. What is not clean is not in it, and so is never evicted.
 
 local function open_board(board)
   local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
@@ -2487,12 +2461,6 @@ if place ~= '' then
   redis.call('HSET', board, 'place', place)
 end
 local due_ms = retain_ms > 0 and math.floor(now_us / 1000) + retain_ms or 0
-local function opposite(delta)
-  if delta == '0' then
-    return delta
-  end
-  return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
-end
 -- A server without memory that refuses the entry has no room for the value either.
 local function keep_clean(values, clean, id, until_ms)
   local added = redis.pcall('ZADD', clean, exact(until_ms), id)
@@ -2500,6 +2468,14 @@ local function keep_clean(values, clean, id, until_ms)
     redis.call('HDEL', values, id)
   end
 end
+local function opposite(delta)
+  if delta == '0' then
+    return delta
+  end
+  return string.sub(delta, 1, 1) == '-' and string.sub(delta, 2) or '-' .. delta
+end
+-- Shows what SQL has of a counter. What is noted of it is added, less what of that SQL had when it was read (\`known\`); where
+-- nobody can tell (nil), nothing is. Answers what is shown, as text. What leaves 64 bits is left out: it is read again.
 local function put(shown, noted, idle, id, stored, known, due_ms)
   local waiting = redis.call('HGET', noted, id)
   redis.call('HSET', shown, id, stored)
@@ -2545,26 +2521,23 @@ return { 'shown', values }
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   lines: [
     [1, 'lua/counters/show-absent.lua', 1],
-    [22, 'lua/shared/counters/put.lua', 1],
-    [24, 'lua/shared/counters/add.lua', 1],
-    [26, 'lua/shared/counters/retention.lua', 1],
-    [29, 'lua/shared/counters/board.lua', 11],
-    [39, 'lua/counters/show-absent.lua', 28],
-    [46, 'lua/shared/counters/place.lua', 1],
-    [51, 'lua/counters/show-absent.lua', 35],
-    [58, 'lua/shared/clock.lua', 1],
-    [64, 'lua/counters/show-absent.lua', 42],
-    [65, 'lua/shared/exact.lua', 1],
-    [75, 'lua/shared/counters/retention.lua', 15],
-    [84, 'lua/counters/show-absent.lua', 43],
-    [93, 'lua/shared/counters/save-board.lua', 2],
-    [109, 'lua/counters/show-absent.lua', 52],
+    [22, 'lua/shared/counters/board.lua', 11],
+    [32, 'lua/counters/show-absent.lua', 22],
+    [39, 'lua/shared/counters/place.lua', 1],
+    [44, 'lua/counters/show-absent.lua', 29],
+    [51, 'lua/shared/clock.lua', 1],
+    [57, 'lua/counters/show-absent.lua', 36],
+    [58, 'lua/shared/exact.lua', 1],
+    [68, 'lua/shared/counters/retention.lua', 15],
+    [77, 'lua/counters/show-absent.lua', 37],
+    [86, 'lua/shared/counters/save-board.lua', 1],
+    [102, 'lua/counters/show-absent.lua', 46],
+    [108, 'lua/shared/counters/retention.lua', 7],
     [115, 'lua/shared/counters/add.lua', 14],
-    [121, 'lua/shared/counters/retention.lua', 7],
-    [128, 'lua/shared/counters/put.lua', 5],
-    [144, 'lua/counters/show-absent.lua', 58],
-    [156, 'lua/shared/counters/save-board.lua', 19],
-    [166, 'lua/counters/show-absent.lua', 70],
+    [121, 'lua/shared/counters/put.lua', 1],
+    [139, 'lua/counters/show-absent.lua', 52],
+    [151, 'lua/shared/counters/save-board.lua', 18],
+    [161, 'lua/counters/show-absent.lua', 64],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -2635,7 +2608,7 @@ export type ShowAnswer =
 export const show: Operation<ShowArguments, ShowAnswer> = {
   script: {
     name: 'counters/show',
-    sha1: '3473b699befdc6e77aec0511b6fd909fe4ba29cc',
+    sha1: '26671d319361860b3b15db954677b79726aed39a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2665,13 +2638,6 @@ local seen = tonumber(ARGV[4]) -- integer: the version that is left although one
 local last = ARGV[5] == '1' -- flag: whether this is the last page
 local retain_ms = tonumber(ARGV[6]) -- integer: how long a value without notes stays; 0: for ever
 local counters, counters_at = ARGV, 7 -- repeated (id:text value:text taken:text): at most 1,000
-
--- Shows what SQL has of a counter. What is noted of it is added, less what of that SQL had when it was read (\`known\`); where
--- nobody can tell (nil), nothing is. Answers what is shown, as text. What leaves 64 bits is left out: it is read again.
--- One increment: the value, and what has still to be flushed of it, are one step for a reader.
-
--- Values that need not stay: \`clean\` names those of which no increment is pending or sealed, by the time until
--- which they stay. What is not clean is not in it, and so is never evicted.
 
 local function open_board(board)
   local stored = redis.call('HMGET', board, 'layout', 'turn', 'version', 'showing', 'newest')
@@ -2755,6 +2721,8 @@ local function keep_clean(values, clean, id, until_ms)
     redis.call('HDEL', values, id)
   end
 end
+-- Shows what SQL has of a counter. What is noted of it is added, less what of that SQL had when it was read (\`known\`); where
+-- nobody can tell (nil), nothing is. Answers what is shown, as text. What leaves 64 bits is left out: it is read again.
 local function put(shown, noted, idle, id, stored, known, due_ms)
   local waiting = redis.call('HGET', noted, id)
   redis.call('HSET', shown, id, stored)
@@ -2819,22 +2787,19 @@ return { 'shown', state.turn }
   parts: ['board', 'shown', 'noted', 'idle', 'ahead'],
   lines: [
     [1, 'lua/counters/show.lua', 1],
-    [29, 'lua/shared/counters/put.lua', 1],
-    [31, 'lua/shared/counters/add.lua', 1],
-    [33, 'lua/shared/counters/retention.lua', 1],
-    [36, 'lua/shared/counters/board.lua', 11],
-    [46, 'lua/counters/show.lua', 34],
-    [64, 'lua/shared/clock.lua', 1],
-    [70, 'lua/counters/show.lua', 52],
-    [76, 'lua/shared/exact.lua', 1],
-    [86, 'lua/shared/counters/save-board.lua', 2],
-    [102, 'lua/counters/show.lua', 58],
-    [105, 'lua/shared/counters/add.lua', 14],
-    [111, 'lua/shared/counters/retention.lua', 7],
-    [118, 'lua/shared/counters/put.lua', 5],
-    [134, 'lua/counters/show.lua', 61],
-    [165, 'lua/shared/counters/save-board.lua', 19],
-    [175, 'lua/counters/show.lua', 92],
+    [29, 'lua/shared/counters/board.lua', 11],
+    [39, 'lua/counters/show.lua', 29],
+    [57, 'lua/shared/clock.lua', 1],
+    [63, 'lua/counters/show.lua', 47],
+    [69, 'lua/shared/exact.lua', 1],
+    [79, 'lua/shared/counters/save-board.lua', 1],
+    [95, 'lua/counters/show.lua', 53],
+    [98, 'lua/shared/counters/add.lua', 14],
+    [104, 'lua/shared/counters/retention.lua', 7],
+    [111, 'lua/shared/counters/put.lua', 1],
+    [129, 'lua/counters/show.lua', 56],
+    [160, 'lua/shared/counters/save-board.lua', 18],
+    [170, 'lua/counters/show.lua', 87],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.counters.length * 3)
@@ -2955,7 +2920,7 @@ return { 'told', state.turn, values, {} }
   lines: [
     [1, 'lua/counters/shown.lua', 1],
     [13, 'lua/shared/counters/board.lua', 11],
-    [23, 'lua/counters/shown.lua', 15],
+    [23, 'lua/counters/shown.lua', 13],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.ids.length)

@@ -38,7 +38,7 @@ function readRefusedOfAckAcked(part: Reply | undefined): ({ readonly id: number;
 export const ack: Operation<AckArguments, AckAnswer> = {
   script: {
     name: 'feed/ack',
-    sha1: '3cb201627d83a77d5d9fb44ffba4b42573903753',
+    sha1: '537b5c3da0c47cd6f9a4f288af3358c3b903e363',
     reads: false,
     bytes: false,
     source: `--[[
@@ -88,18 +88,10 @@ local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages that are done; no
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
--- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
-
--- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
--- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
--- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
-
--- From ids to places: a message that was delayed has a place other than its id.
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
@@ -262,17 +254,9 @@ local keys = {
   subscribers = KEYS[11],
 }
 if #others > 0 then
--- One message in the log: a stream entry \`<position>-0\` with the fields
---   t  milliseconds it lives, counted from its position; 0: it stays
---   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body; or s, the size of one that is stored apart (shared/feed/body)
--- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
--- stores the names of equal fields once a node.
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
-local lives_read, plain_extras = {}, {}
-
+-- Why messages that a claim does not hold cannot be acked: as an answer tells it, and as it is remembered.
+local function refuse(feed, keys, others, now_ms)
+  local refused, told = {}, {}
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
@@ -301,7 +285,6 @@ local function read_entry(raw)
   end
   return place, position, id, expires_at_ms, extra, fields[6]
 end
-
 local function parse_entry(raw)
   local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
   -- No more than eight: a table of nine takes the room of sixteen.
@@ -316,7 +299,6 @@ local function parse_entry(raw)
     claims = 0,
   }
 end
-
 local function entry_at(feed, keys, place)
   local raws
   if feed.moved == 0 or tonumber(place) > feed.moved then
@@ -326,10 +308,6 @@ local function entry_at(feed, keys, place)
   end
   return raws[1] and parse_entry(raws[1])
 end
-
--- Why messages that a claim does not hold cannot be acked: as an answer tells it, and as it is remembered.
-local function refuse(feed, keys, others, now_ms)
-  local refused, told = {}, {}
   for _, found in ipairs(others) do
     local reason = 'absent'
     if found.holder and is_live(keys.leases, found.holder, now_ms) then
@@ -426,41 +404,10 @@ end
     redis.call('ZREM', leases, token)
   end
   if feed.look or feed.moved ~= 0 then
--- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
--- stays behind keeps the bytes of its neighbours, up to 4 KiB. Where so much is held that way, the messages are written anew, a
--- few a call: they go from the front of \`log\` to the end of \`early\`, another stream, which ends at \`moved\`, and nobody sees a
--- difference. When the log has been emptied so, \`early\` takes its place. To be asked for where \`feed.look\` or \`feed.moved\` is set,
--- behind what frees memory.
--- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
--- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
--- one at least, which is progress, and on no more than CALL_BYTES and one element.
-
--- \`more_bytes\`: of what a call adds, where it removes as much.
-local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
-end
-
--- Whether one more may be taken.
-local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
-end
-
-local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
-end
-
--- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
-local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
-end
--- Lets a key that this call may have created go when the feed goes.
-local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
-end
-
+-- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
+-- as many, so that the end is reached whoever appends meanwhile.
+local function compact(feed, keys, now_ms, done)
+  if feed.moved == 0 then
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
 local function is_sparse(feed, log)
   local length = redis.pcall('XLEN', log)
@@ -479,9 +426,43 @@ local function is_sparse(feed, log)
   local bytes = feed.bytes - feed.large + 40 * length
   return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
 end
-
+    if not is_sparse(feed, keys.log) then
+      return
+    end
+    -- Who cleared the feed may not have known of it.
+    redis.call('UNLINK', keys.early)
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
+    if not may_rename(keys) then
+      return
+    end
+-- From now on something of the feed is where only those look who know this layout.
+local function stand_apart(meta, feed)
+  if not feed.is_apart then
+    feed.is_apart = true
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
+end
+    stand_apart(keys.meta, feed)
+  end
 -- Moves the oldest messages of the log; answers whether that has emptied it.
 local function move_oldest(feed, keys, budget)
+-- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
+local function at_once(budget)
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+end
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
   repeat
     local wanted, moved = at_once(budget), {}
     for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
@@ -500,35 +481,16 @@ local function move_oldest(feed, keys, budget)
   until not is_left(budget)
   return false
 end
-
--- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
--- another refusal than that of a missing right.
-local function may_rename(keys)
-  local refusal = redis.pcall('RENAME', keys.early, keys.log)
-  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
-
--- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
--- as many, so that the end is reached whoever appends meanwhile.
-local function compact(feed, keys, now_ms, done)
-  if feed.moved == 0 then
-    if not is_sparse(feed, keys.log) then
-      return
-    end
-    -- Who cleared the feed may not have known of it.
-    redis.call('UNLINK', keys.early)
-    if not may_rename(keys) then
-      return
-    end
--- From now on something of the feed is where only those look who know this layout.
-local function stand_apart(meta, feed)
-  if not feed.is_apart then
-    feed.is_apart = true
-    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
   end
 end
-    stand_apart(keys.meta, feed)
-  end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
     redis.call('RENAME', keys.early, keys.log)
     feed.moved = 0
@@ -544,13 +506,8 @@ local function may_rest(feed)
   return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
 end
   if may_rest(feed) then
--- Lets a key that this call may have created go when the feed goes.
-local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
-end
-
+-- To be asked for where the feed \`may_rest\`.
+local function rest_when_empty(feed, keys, now_ms)
 -- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
 local function is_empty(feed, keys)
   local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
@@ -564,9 +521,6 @@ local function is_empty(feed, keys)
   end
   return true
 end
-
--- To be asked for where the feed \`may_rest\`.
-local function rest_when_empty(feed, keys, now_ms)
   if not is_empty(feed, keys) then
     return
   end
@@ -579,6 +533,12 @@ local function rest_when_empty(feed, keys, now_ms)
   local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
   feed.lives_until = tonumber(last_lease or 0)
   feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+  end
+end
   keep_with_feed(feed, keys.meta, now_ms)
   if last_lease then
     keep_with_feed(feed, keys.leases, now_ms)
@@ -602,9 +562,7 @@ local function forget_old_calls(calls, call, added, now_ms)
   if not is_one_more and call % 16 ~= 0 then
     return
   end
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
+  -- Two records, and up to three other fields.
 -- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
 -- where none of these is.
 local function drop_over(hash, looked_at, is_over)
@@ -627,7 +585,6 @@ local function drop_over(hash, looked_at, is_over)
     count = -math.min(left, 3000)
   end
 end
-  -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
     return at_ms and now_ms - at_ms > 600000
@@ -676,65 +633,74 @@ return { 'acked', #done, refused }
   lines: [
     [1, 'lua/feed/ack.lua', 1],
     [26, 'lua/shared/feed/meta.lua', 1],
-    [48, 'lua/shared/feed/save.lua', 1],
-    [50, 'lua/shared/feed/work.lua', 1],
-    [55, 'lua/shared/feed/leases.lua', 1],
-    [59, 'lua/shared/feed/places.lua', 1],
-    [61, 'lua/shared/feed/meta.lua', 25],
-    [104, 'lua/feed/ack.lua', 51],
-    [108, 'lua/shared/calls.lua', 13],
-    [121, 'lua/feed/ack.lua', 55],
-    [133, 'lua/shared/clock.lua', 1],
-    [139, 'lua/feed/ack.lua', 67],
-    [140, 'lua/shared/feed/leases.lua', 9],
-    [144, 'lua/feed/ack.lua', 68],
-    [149, 'lua/shared/feed/work.lua', 6],
-    [158, 'lua/feed/ack.lua', 73],
-    [159, 'lua/shared/feed/work.lua', 38],
-    [171, 'lua/feed/ack.lua', 74],
-    [173, 'lua/shared/feed/places.lua', 3],
-    [197, 'lua/feed/ack.lua', 76],
-    [208, 'lua/feed/ack.lua', 37],
-    [221, 'lua/feed/ack.lua', 87],
-    [222, 'lua/shared/feed/entry.lua', 1],
-    [228, 'lua/shared/feed/entry.lua', 8],
-    [277, 'lua/shared/feed/entry.lua', 79],
-    [287, 'lua/shared/feed/refuse.lua', 4],
-    [303, 'lua/feed/ack.lua', 89],
-    [308, 'lua/shared/exact.lua', 1],
-    [318, 'lua/shared/feed/remove.lua', 38],
-    [322, 'lua/shared/feed/remove.lua', 24],
-    [329, 'lua/shared/feed/remove.lua', 42],
-    [343, 'lua/shared/feed/remove.lua', 5],
-    [361, 'lua/shared/feed/remove.lua', 56],
-    [377, 'lua/feed/ack.lua', 94],
-    [379, 'lua/shared/feed/leases.lua', 5],
-    [382, 'lua/feed/ack.lua', 96],
-    [386, 'lua/shared/feed/compact.lua', 1],
-    [391, 'lua/shared/budget.lua', 1],
-    [394, 'lua/shared/budget.lua', 5],
-    [414, 'lua/shared/feed/keep-alive.lua', 5],
-    [421, 'lua/shared/feed/compact.lua', 10],
-    [480, 'lua/shared/feed/save.lua', 45],
-    [487, 'lua/shared/feed/compact.lua', 69],
-    [497, 'lua/feed/ack.lua', 101],
-    [499, 'lua/shared/feed/may-rest.lua', 1],
-    [503, 'lua/feed/ack.lua', 103],
-    [504, 'lua/shared/feed/keep-alive.lua', 5],
-    [511, 'lua/shared/feed/rest.lua', 6],
-    [545, 'lua/feed/ack.lua', 105],
-    [547, 'lua/shared/calls.lua', 43],
-    [549, 'lua/shared/calls.lua', 8],
-    [553, 'lua/shared/calls.lua', 45],
-    [554, 'lua/shared/calls.lua', 27],
-    [562, 'lua/shared/drop-over.lua', 1],
-    [587, 'lua/shared/calls.lua', 36],
-    [593, 'lua/shared/calls.lua', 46],
-    [596, 'lua/feed/ack.lua', 107],
-    [597, 'lua/shared/feed/save.lua', 53],
-    [599, 'lua/shared/feed/save.lua', 22],
-    [621, 'lua/shared/feed/save.lua', 55],
-    [627, 'lua/feed/ack.lua', 108],
+    [49, 'lua/shared/feed/entry.lua', 8],
+    [53, 'lua/shared/feed/meta.lua', 25],
+    [96, 'lua/feed/ack.lua', 40],
+    [100, 'lua/shared/calls.lua', 12],
+    [113, 'lua/feed/ack.lua', 44],
+    [125, 'lua/shared/clock.lua', 1],
+    [131, 'lua/feed/ack.lua', 56],
+    [132, 'lua/shared/feed/leases.lua', 9],
+    [136, 'lua/feed/ack.lua', 57],
+    [141, 'lua/shared/feed/work.lua', 6],
+    [150, 'lua/feed/ack.lua', 62],
+    [151, 'lua/shared/feed/work.lua', 38],
+    [163, 'lua/feed/ack.lua', 63],
+    [165, 'lua/shared/feed/places.lua', 3],
+    [189, 'lua/feed/ack.lua', 65],
+    [200, 'lua/feed/ack.lua', 26],
+    [213, 'lua/feed/ack.lua', 76],
+    [214, 'lua/shared/feed/refuse.lua', 1],
+    [217, 'lua/shared/feed/entry.lua', 12],
+    [245, 'lua/shared/feed/entry.lua', 41],
+    [259, 'lua/shared/feed/entry.lua', 78],
+    [268, 'lua/shared/feed/refuse.lua', 4],
+    [281, 'lua/feed/ack.lua', 77],
+    [286, 'lua/shared/exact.lua', 1],
+    [296, 'lua/shared/feed/remove.lua', 36],
+    [300, 'lua/shared/feed/remove.lua', 22],
+    [307, 'lua/shared/feed/remove.lua', 40],
+    [321, 'lua/shared/feed/remove.lua', 3],
+    [339, 'lua/shared/feed/remove.lua', 54],
+    [355, 'lua/feed/ack.lua', 82],
+    [357, 'lua/shared/feed/leases.lua', 5],
+    [360, 'lua/feed/ack.lua', 84],
+    [364, 'lua/shared/feed/compact.lua', 54],
+    [368, 'lua/shared/feed/compact.lua', 7],
+    [386, 'lua/shared/feed/compact.lua', 58],
+    [391, 'lua/shared/feed/compact.lua', 47],
+    [397, 'lua/shared/feed/compact.lua', 63],
+    [400, 'lua/shared/feed/save.lua', 45],
+    [407, 'lua/shared/feed/compact.lua', 66],
+    [409, 'lua/shared/feed/compact.lua', 26],
+    [411, 'lua/shared/budget.lua', 20],
+    [415, 'lua/shared/budget.lua', 15],
+    [419, 'lua/shared/budget.lua', 10],
+    [423, 'lua/shared/feed/compact.lua', 28],
+    [441, 'lua/shared/budget.lua', 5],
+    [445, 'lua/shared/feed/keep-alive.lua', 5],
+    [451, 'lua/shared/feed/compact.lua', 68],
+    [459, 'lua/feed/ack.lua', 88],
+    [461, 'lua/shared/feed/may-rest.lua', 1],
+    [465, 'lua/feed/ack.lua', 90],
+    [466, 'lua/shared/feed/rest.lua', 19],
+    [468, 'lua/shared/feed/rest.lua', 5],
+    [481, 'lua/shared/feed/rest.lua', 21],
+    [493, 'lua/shared/feed/keep-alive.lua', 5],
+    [499, 'lua/shared/feed/rest.lua', 33],
+    [505, 'lua/feed/ack.lua', 91],
+    [507, 'lua/shared/calls.lua', 41],
+    [509, 'lua/shared/calls.lua', 7],
+    [513, 'lua/shared/calls.lua', 43],
+    [514, 'lua/shared/calls.lua', 26],
+    [523, 'lua/shared/drop-over.lua', 4],
+    [545, 'lua/shared/calls.lua', 35],
+    [550, 'lua/shared/calls.lua', 44],
+    [553, 'lua/feed/ack.lua', 93],
+    [554, 'lua/shared/feed/save.lua', 53],
+    [556, 'lua/shared/feed/save.lua', 22],
+    [578, 'lua/shared/feed/save.lua', 55],
+    [584, 'lua/feed/ack.lua', 94],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -786,7 +752,7 @@ export type AdvanceAnswer =
 export const advance: Operation<AdvanceArguments, AdvanceAnswer> = {
   script: {
     name: 'feed/advance',
-    sha1: '1a82f7d599813880affd55ba47faff50d962a5ac',
+    sha1: 'fa029a2eafbc87cf4fdd92a244cc74c45701eca2',
     reads: false,
     bytes: false,
     source: `--[[
@@ -826,8 +792,6 @@ local rewind = ARGV[3] == '1' -- flag: whether it may move back
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
--- A marker is '<epoch>-<position>', both server microseconds: every message up to that position is
--- behind the reader. One that pages through delayed messages adds '-<visible_at_us>-<id>'.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
@@ -927,15 +891,14 @@ return { 'advanced', format_marker(feed.epoch, position) }
   lines: [
     [1, 'lua/feed/advance.lua', 1],
     [16, 'lua/shared/feed/meta.lua', 1],
-    [38, 'lua/shared/feed/marker.lua', 1],
-    [41, 'lua/shared/feed/meta.lua', 25],
-    [84, 'lua/feed/advance.lua', 20],
-    [88, 'lua/shared/feed/marker.lua', 8],
-    [103, 'lua/feed/advance.lua', 24],
-    [115, 'lua/shared/exact.lua', 1],
-    [125, 'lua/feed/advance.lua', 36],
-    [129, 'lua/shared/feed/marker.lua', 4],
-    [132, 'lua/feed/advance.lua', 40],
+    [39, 'lua/shared/feed/meta.lua', 25],
+    [82, 'lua/feed/advance.lua', 16],
+    [86, 'lua/shared/feed/marker.lua', 8],
+    [101, 'lua/feed/advance.lua', 20],
+    [113, 'lua/shared/exact.lua', 1],
+    [123, 'lua/feed/advance.lua', 32],
+    [127, 'lua/shared/feed/marker.lua', 4],
+    [130, 'lua/feed/advance.lua', 36],
   ],
   encode(args) {
     return withoutDefaults([
@@ -981,7 +944,7 @@ export type AgreeAnswer =
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
   script: {
     name: 'feed/agree',
-    sha1: '1ffd45453e12e9fd185ce740beb8359ff6865314',
+    sha1: '8d190b7ee2d13144b4127e2ede9780c671aa3792',
     reads: false,
     bytes: false,
     source: `--[[
@@ -997,13 +960,6 @@ may \`disband\` it then. Safe to repeat.
 local meta = KEYS[1] -- hash: the feed's state
 local partitions = tonumber(ARGV[1]) -- integer: over how many the feed is spread
 local begin = ARGV[2] == '1' -- flag: whether a partition is about to be used: the number is known from now on
-
--- The number of partitions of what is spread over several units. It is kept in the unit of the name alone, whose main key has a
--- layout that says so: whoever takes the name for one that is not spread is refused as by data of an unknown layout.
---   layout        'in <number> partitions'
---   partitions    the number
---   agreed_us     when it was agreed upon last, for a partition that was about to be used: whoever clears all partitions then
---                 forgets the number, unless it was agreed upon meanwhile
 
 -- The number, 0 for what is not spread, nil where nothing has begun; and when it was agreed upon last.
 local function known_number(meta)
@@ -1051,13 +1007,13 @@ return { 'agreed', agreed_us }
   parts: ['meta'],
   lines: [
     [1, 'lua/feed/agree.lua', 1],
-    [15, 'lua/shared/agreement.lua', 1],
-    [32, 'lua/feed/agree.lua', 19],
-    [37, 'lua/shared/exact.lua', 1],
-    [47, 'lua/shared/clock.lua', 1],
-    [53, 'lua/feed/agree.lua', 24],
-    [54, 'lua/shared/agreement.lua', 19],
-    [58, 'lua/feed/agree.lua', 25],
+    [15, 'lua/shared/agreement.lua', 8],
+    [25, 'lua/feed/agree.lua', 15],
+    [30, 'lua/shared/exact.lua', 1],
+    [40, 'lua/shared/clock.lua', 1],
+    [46, 'lua/feed/agree.lua', 20],
+    [47, 'lua/shared/agreement.lua', 19],
+    [51, 'lua/feed/agree.lua', 21],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1120,7 +1076,7 @@ export type AppendAlikeAnswer =
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
   script: {
     name: 'feed/append-alike',
-    sha1: '0dc69b8e6cf6335bdcd930d841c4e8178bac59ac',
+    sha1: 'ccb4c81d8ad2c38451e22f9b5a260b4a55e8034f',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1166,7 +1122,6 @@ local bodies, bodies_at = ARGV, 9 -- repeated (body:bytes): the messages
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
--- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
@@ -1381,9 +1336,7 @@ local function forget_old_calls(calls, call, added, now_ms)
   if not is_one_more and call % 16 ~= 0 then
     return
   end
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
+  -- Two records, and up to three other fields.
 -- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
 -- where none of these is.
 local function drop_over(hash, looked_at, is_over)
@@ -1406,7 +1359,6 @@ local function drop_over(hash, looked_at, is_over)
     count = -math.min(left, 3000)
   end
 end
-  -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
     return at_ms and now_ms - at_ms > 600000
@@ -1436,38 +1388,36 @@ return { 'appended', feed.epoch, first }
   lines: [
     [1, 'lua/feed/append-alike.lua', 1],
     [22, 'lua/shared/feed/meta.lua', 1],
-    [44, 'lua/shared/feed/save.lua', 1],
-    [46, 'lua/shared/feed/meta.lua', 25],
-    [89, 'lua/feed/append-alike.lua', 35],
-    [96, 'lua/shared/calls.lua', 13],
-    [109, 'lua/feed/append-alike.lua', 42],
-    [117, 'lua/shared/clock.lua', 1],
-    [123, 'lua/feed/append-alike.lua', 50],
-    [126, 'lua/shared/feed/quick.lua', 1],
-    [145, 'lua/feed/append-alike.lua', 53],
-    [154, 'lua/shared/exact.lua', 1],
-    [164, 'lua/feed/append-alike.lua', 62],
-    [165, 'lua/shared/exact-range.lua', 1],
-    [168, 'lua/shared/exact-range.lua', 5],
-    [175, 'lua/feed/append-alike.lua', 63],
-    [176, 'lua/shared/feed/add-entry.lua', 1],
-    [184, 'lua/feed/append-alike.lua', 64],
-    [189, 'lua/shared/feed/quick.lua', 21],
-    [208, 'lua/feed/append-alike.lua', 69],
-    [210, 'lua/shared/feed/save-call.lua', 1],
-    [212, 'lua/shared/feed/save.lua', 22],
-    [234, 'lua/shared/feed/save-call.lua', 3],
-    [235, 'lua/shared/feed/save.lua', 53],
-    [243, 'lua/shared/feed/save-call.lua', 4],
-    [245, 'lua/shared/calls.lua', 8],
-    [249, 'lua/shared/feed/save-call.lua', 6],
-    [251, 'lua/shared/calls.lua', 27],
-    [259, 'lua/shared/drop-over.lua', 1],
-    [284, 'lua/shared/calls.lua', 36],
-    [290, 'lua/shared/feed/save-call.lua', 8],
-    [292, 'lua/feed/append-alike.lua', 71],
-    [293, 'lua/shared/wake.lua', 1],
-    [306, 'lua/feed/append-alike.lua', 72],
+    [45, 'lua/shared/feed/meta.lua', 25],
+    [88, 'lua/feed/append-alike.lua', 22],
+    [95, 'lua/shared/calls.lua', 12],
+    [108, 'lua/feed/append-alike.lua', 29],
+    [116, 'lua/shared/clock.lua', 1],
+    [122, 'lua/feed/append-alike.lua', 37],
+    [125, 'lua/shared/feed/quick.lua', 1],
+    [144, 'lua/feed/append-alike.lua', 40],
+    [153, 'lua/shared/exact.lua', 1],
+    [163, 'lua/feed/append-alike.lua', 49],
+    [164, 'lua/shared/exact-range.lua', 1],
+    [174, 'lua/feed/append-alike.lua', 50],
+    [175, 'lua/shared/feed/add-entry.lua', 1],
+    [183, 'lua/feed/append-alike.lua', 51],
+    [188, 'lua/shared/feed/quick.lua', 21],
+    [207, 'lua/feed/append-alike.lua', 56],
+    [209, 'lua/shared/feed/save-call.lua', 1],
+    [211, 'lua/shared/feed/save.lua', 22],
+    [233, 'lua/shared/feed/save-call.lua', 3],
+    [234, 'lua/shared/feed/save.lua', 53],
+    [242, 'lua/shared/feed/save-call.lua', 4],
+    [244, 'lua/shared/calls.lua', 7],
+    [248, 'lua/shared/feed/save-call.lua', 6],
+    [250, 'lua/shared/calls.lua', 26],
+    [259, 'lua/shared/drop-over.lua', 4],
+    [281, 'lua/shared/calls.lua', 35],
+    [286, 'lua/shared/feed/save-call.lua', 8],
+    [288, 'lua/feed/append-alike.lua', 58],
+    [289, 'lua/shared/wake.lua', 1],
+    [302, 'lua/feed/append-alike.lua', 59],
   ],
   encode(args) {
     const encoded = new Array<Argument>(8 + args.bodies.length)
@@ -1550,7 +1500,7 @@ function readDuplicatesOfAppendAppended(part: Reply | undefined): ({ readonly at
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: {
     name: 'feed/append',
-    sha1: '9866c5cca76937d1e21542bca08392684ef0c241',
+    sha1: 'c959b69a58abb6940ec17a0ab63d9d08e9e89c81',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1615,17 +1565,10 @@ local messages, messages_at = ARGV, 12 -- repeated (body:bytes expire_ms:integer
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
--- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
--- Expiry without a pass over the messages. Most feeds give most messages the same life, and those
--- expire in the order of their positions: they form the lane (\`lane_ms\`), which needs no index.
--- Everything up to \`lane_swept\` has been looked at; \`lane_last\` is the newest member. Messages with
--- another life, and those that a claim prolonged, stand in the sorted set \`expiry\`. What has expired goes with shared/feed/reap.
-
--- Puts a delayed message aside; see shared/feed/parked.
-
--- Idempotency keys of messages: '<id> <forget_at_ms>' under the key. Those that are over are dropped by sampling whenever keys
--- come, which needs no index and keeps them below those that are known.
+-- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
+-- reading a text again costs more than finding what it meant.
+local lives_read, plain_extras = {}, {}
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
@@ -1682,11 +1625,6 @@ if feed.partitions ~= partitions then
     return redis.error_reply('PARTITIONS ' .. feed.partitions)
   end
   -- Only here: a script makes its functions anew in every call.
--- Of what is spread over several units each knows over how many: the field \`partitions\` of its main key, which is there from
--- the first time on that the partition is used. Before that it is proposed, then the number is agreed upon in the unit of the
--- name alone, and only then it is taken up, with what proves the proposal; see shared/agreement. So whoever clears all
--- partitions that the number tells clears this one, too.
-
 -- False where the partition was not proposed so, or was cleared since.
 local function take_up(meta, partitions, proof)
   if proof == '' or redis.call('HGET', meta, 'proposed') ~= proof then
@@ -1785,8 +1723,15 @@ local keys = {
   guards = KEYS[14],
 }
 if is_kept or shows or reaps then
--- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
-
+-- A server out of memory refuses this, before anything has changed. Behind what frees it would take all that grows.
+local function refuse_when_full(meta, feed)
+  redis.call('HSET', meta, 'codec', feed.codec)
+end
+  refuse_when_full(meta, feed)
+-- The commands of retention, each once on nothing: nothing is added where nothing could go.
+local function try_retention(keys)
+-- For calls that write before they remove.
+local function try_whole_removal(keys)
 -- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
 -- Answers whether there is work to forget.
 local function try_removal(keys)
@@ -1794,25 +1739,14 @@ local function try_removal(keys)
   redis.call('ZREM', keys.expiry, '')
   return redis.call('EXISTS', keys.work) == 1
 end
-
--- For calls that write before they remove.
-local function try_whole_removal(keys)
   try_removal(keys)
   redis.call('XDEL', keys.log, '0-1')
 end
-
--- The commands of retention, each once on nothing: nothing is added where nothing could go.
-local function try_retention(keys)
   try_whole_removal(keys)
   redis.call('XLEN', keys.early)
   redis.call('XRANGE', keys.early, '-', '-', 'COUNT', '1')
   redis.call('ZRANGE', keys.guards, '0', '0')
 end
--- A server out of memory refuses this, before anything has changed. Behind what frees it would take all that grows.
-local function refuse_when_full(meta, feed)
-  redis.call('HSET', meta, 'codec', feed.codec)
-end
-  refuse_when_full(meta, feed)
   try_retention(keys)
 end
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
@@ -1824,6 +1758,38 @@ local function exact(number)
   end
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
+end
+local function is_large(bytes)
+  return bytes > 16384
+end
+-- From now on something of the feed is where only those look who know this layout.
+local function stand_apart(meta, feed)
+  if not feed.is_apart then
+    feed.is_apart = true
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
+end
+-- Stores one whose body is large and stands apart already.
+local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
+  stand_apart(keys.meta, feed)
+  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
+  feed.large = feed.large + bytes
+end
+-- Stores a message in the log; see shared/feed/entry for the fields.
+local function add_entry(log, place, ttl_ms, extra, body)
+  if ttl_ms == '0' and extra == '' then
+    redis.call('XADD', log, place, 'b', body)
+  else
+    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
+  end
+end
+local function note_expiry(feed, expires_at_ms)
+  if feed.due_at == 0 or expires_at_ms < feed.due_at then
+    feed.due_at = expires_at_ms
+  end
+  if feed.lives_until ~= -1 then
+    feed.lives_until = math.max(feed.lives_until, expires_at_ms)
+  end
 end
 local function packed_state(feed)
   local packed = struct.pack(
@@ -1847,80 +1813,30 @@ local function packed_state(feed)
   end
   return packed .. struct.pack('>dd', feed.large, feed.moved)
 end
--- From now on something of the feed is where only those look who know this layout.
-local function stand_apart(meta, feed)
-  if not feed.is_apart then
-    feed.is_apart = true
-    redis.call('HSET', meta, 'layout', APART_LAYOUT)
-  end
-end
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-    feed.packed = packed
-  end
-end
--- Stores a message of any size in the log.
--- Stores a message in the log; see shared/feed/entry for the fields.
-local function add_entry(log, place, ttl_ms, extra, body)
-  if ttl_ms == '0' and extra == '' then
-    redis.call('XADD', log, place, 'b', body)
-  else
-    redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
-  end
-end
-local function is_large(bytes)
-  return bytes > 16384
-end
--- How much of an entry was read with it.
-local function read_of(entry)
-  return entry.body and entry.bytes or 0
-end
--- Stores one whose body is large and stands apart already.
-local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
-  stand_apart(keys.meta, feed)
-  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
-  feed.large = feed.large + bytes
-end
-local function note_expiry(feed, expires_at_ms)
-  if feed.due_at == 0 or expires_at_ms < feed.due_at then
-    feed.due_at = expires_at_ms
-  end
-  if feed.lives_until ~= -1 then
-    feed.lives_until = math.max(feed.lives_until, expires_at_ms)
-  end
-end
 if shows then
--- Delayed messages become visible. To be asked for from \`visible_at_us\` on.
--- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
--- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
--- one at least, which is progress, and on no more than CALL_BYTES and one element.
-
+-- Gives at most \`most\` due messages their positions. Answers how many became visible.
+local function show_due(feed, keys, now_us, most)
 -- \`more_bytes\`: of what a call adds, where it removes as much.
 local function budget_of(elements, more_bytes)
   return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
-
+  local shown, budget = 0, budget_of(most)
+-- The commands that follow when a message has become visible, each once on nothing. Behind the first of them, which removes, a
+-- server out of memory takes the others.
+local function try_showing(feed, keys)
+  redis.call('HDEL', keys.parked, '')
+  redis.call('HSET', keys.meta, 'codec', feed.codec)
+  redis.call('ZREM', keys.delayed, '')
+  redis.call('ZADD', keys.expiry, 'XX', '0', '')
+  redis.call('ZRANGE', keys.delayed, '0', '0')
+end
+  try_showing(feed, keys)
+  feed.last = math.max(feed.last, now_us - 1)
+  local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
 -- Whether one more may be taken.
 local function is_left(budget)
   return budget.elements > 0 and budget.bytes > 0
 end
-
-local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
-end
-
-local function has_expired(entry, now_ms)
-  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
-end
--- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
--- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
--- ('<ttl_ms> <origin>\\n<body>', or '<ttl_ms> <origin> <bytes>\\n' when its body is large), later to its position
--- ('@<position>').
-
 -- The parked message as an entry without a position; its place is empty, where nothing ever is.
 local function parse_parked(id, text)
   local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
@@ -1935,6 +1851,17 @@ local function parse_parked(id, text)
     claims = 0,
     expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
   }
+end
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+-- How much of an entry was read with it.
+local function read_of(entry)
+  return entry.body and entry.bytes or 0
+end
+local function has_expired(entry, now_ms)
+  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
 end
 -- Takes messages that are still delayed away.
 local function unpark(delayed, parked, bodies, ids, has_large)
@@ -1972,23 +1899,6 @@ local function store_late(feed, keys, entry)
     note_expiry(feed, expires_at_ms)
   end
 end
-
--- The commands that follow when a message has become visible, each once on nothing. Behind the first of them, which removes, a
--- server out of memory takes the others.
-local function try_showing(feed, keys)
-  redis.call('HDEL', keys.parked, '')
-  redis.call('HSET', keys.meta, 'codec', feed.codec)
-  redis.call('ZREM', keys.delayed, '')
-  redis.call('ZADD', keys.expiry, 'XX', '0', '')
-  redis.call('ZRANGE', keys.delayed, '0', '0')
-end
-
--- Gives at most \`most\` due messages their positions. Answers how many became visible.
-local function show_due(feed, keys, now_us, most)
-  local shown, budget = 0, budget_of(most)
-  try_showing(feed, keys)
-  feed.last = math.max(feed.last, now_us - 1)
-  local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
   for _, id in ipairs(ids) do
     if not is_left(budget) then
       break
@@ -2005,47 +1915,65 @@ local function show_due(feed, keys, now_us, most)
   end
   feed.visible_at_us = tonumber(redis.call('ZRANGE', keys.delayed, '0', '0', 'WITHSCORES')[2] or 0)
   -- They are visible whatever becomes of the call.
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = packed_state(feed)
+  if packed ~= feed.packed then
+    redis.call('HSET', meta, 'state', packed)
+    feed.packed = packed
+  end
+end
   save_feed(keys.meta, feed)
   return shown
 end
   late = show_due(feed, keys, now_us, 100 + count)
 end
 if reaps then
--- What has expired goes; see shared/feed/expiry for how it is found. To be asked for from \`due_at\` on.
--- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
--- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
--- one at least, which is progress, and on no more than CALL_BYTES and one element.
-
+-- Removes at most 2 x \`most\` expired messages, of as many bytes as one call adds.
+local function reap_expired(feed, keys, now_ms, most)
+  -- The commands that follow when some have gone, each once on nothing.
+  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+  redis.call('ZRANGE', keys.expiry, '0', '0')
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
 -- \`more_bytes\`: of what a call adds, where it removes as much.
 local function budget_of(elements, more_bytes)
   return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
-
 -- Whether one more may be taken.
 local function is_left(budget)
   return budget.elements > 0 and budget.bytes > 0
 end
-
 local function spend(budget, elements, bytes)
   budget.elements = budget.elements - elements
   budget.bytes = budget.bytes - bytes
 end
-
+-- How much of an entry was read with it.
+local function read_of(entry)
+  return entry.body and entry.bytes or 0
+end
 -- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
 local function at_once(budget)
   return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
 end
--- One message in the log: a stream entry \`<position>-0\` with the fields
---   t  milliseconds it lives, counted from its position; 0: it stays
---   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body; or s, the size of one that is stored apart (shared/feed/body)
--- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
--- stores the names of equal fields once a node.
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
-local lives_read, plain_extras = {}, {}
-
+-- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
+local function raws_between(feed, log, early, from, to, count)
+  if from > feed.moved then
+    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
+  end
+  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+  if #raws < count then
+    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+      raws[#raws + 1] = raw
+    end
+  end
+  return raws
+end
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
@@ -2074,7 +2002,6 @@ local function read_entry(raw)
   end
   return place, position, id, expires_at_ms, extra, fields[6]
 end
-
 local function parse_entry(raw)
   local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
   -- No more than eight: a table of nine takes the room of sixteen.
@@ -2089,21 +2016,6 @@ local function parse_entry(raw)
     claims = 0,
   }
 end
-
--- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
-local function raws_between(feed, log, early, from, to, count)
-  if from > feed.moved then
-    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
-  end
-  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
-  if #raws < count then
-    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
-      raws[#raws + 1] = raw
-    end
-  end
-  return raws
-end
-
 local function entries_between(feed, keys, from, to, count)
   local entries = raws_between(feed, keys.log, keys.early, from, to, count)
   for at = 1, #entries do
@@ -2111,19 +2023,6 @@ local function entries_between(feed, keys, from, to, count)
   end
   return entries
 end
-
-local function entry_at(feed, keys, place)
-  local raws
-  if feed.moved == 0 or tonumber(place) > feed.moved then
-    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
-  else
-    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
-  end
-  return raws[1] and parse_entry(raws[1])
-end
-
--- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
-
 -- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
 local function delete_entries(feed, keys, places)
   if feed.moved == 0 then
@@ -2142,15 +2041,6 @@ local function delete_entries(feed, keys, places)
     redis.call('XDEL', keys.log, unpack(late))
   end
 end
-
--- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
--- Answers whether there is work to forget.
-local function try_removal(keys)
-  redis.call('HDEL', keys.work, '')
-  redis.call('ZREM', keys.expiry, '')
-  return redis.call('EXISTS', keys.work) == 1
-end
-
 local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
@@ -2185,7 +2075,6 @@ local function remove_entries(feed, keys, entries)
     redis.call('HDEL', keys.bodies, unpack(large))
   end
 end
-
 -- Removes members of the lane that have expired; moves \`lane_swept\` over what was looked at.
 local function sweep_lane(feed, keys, now_ms, budget)
   local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
@@ -2203,9 +2092,18 @@ local function sweep_lane(feed, keys, now_ms, budget)
     remove_entries(feed, keys, expired)
   end
 end
-
+  sweep_lane(feed, keys, now_ms, budget_of(most))
 -- Removes entries whose time in the index has come.
 local function sweep_index(feed, keys, now_ms, budget)
+local function entry_at(feed, keys, place)
+  local raws
+  if feed.moved == 0 or tonumber(place) > feed.moved then
+    raws = redis.call('XRANGE', keys.log, place, place, 'COUNT', '1')
+  else
+    raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
+  end
+  return raws[1] and parse_entry(raws[1])
+end
   repeat
     local most, expired = at_once(budget), {}
     local places = redis.call('ZRANGEBYSCORE', keys.expiry, '-inf', now_ms, 'LIMIT', '0', most)
@@ -2222,7 +2120,7 @@ local function sweep_index(feed, keys, now_ms, budget)
     remove_entries(feed, keys, expired)
   until #places < most or not is_left(budget)
 end
-
+  sweep_index(feed, keys, now_ms, budget_of(most))
 -- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
 local function next_due(feed, keys)
   local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
@@ -2234,16 +2132,16 @@ local function next_due(feed, keys)
   end
   return due_at
 end
-
--- Removes at most 2 x \`most\` expired messages, of as many bytes as one call adds.
-local function reap_expired(feed, keys, now_ms, most)
-  -- The commands that follow when some have gone, each once on nothing.
-  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
-  redis.call('ZRANGE', keys.expiry, '0', '0')
-  sweep_lane(feed, keys, now_ms, budget_of(most))
-  sweep_index(feed, keys, now_ms, budget_of(most))
   feed.due_at = next_due(feed, keys)
   -- They are gone whatever becomes of the call.
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = packed_state(feed)
+  if packed ~= feed.packed then
+    redis.call('HSET', meta, 'state', packed)
+    feed.packed = packed
+  end
+end
   save_feed(keys.meta, feed)
 end
   reap_expired(feed, keys, now_ms, 50 + count)
@@ -2346,42 +2244,74 @@ local function index_expiry(expiry, indexed)
 end
 index_expiry(expiry, indexed)
 if is_kept then
--- Retention: what the log holds beyond \`keep\` goes, oldest first, up to the smallest marker of a
--- protected subscriber. Readers behind what went are told of the gap.
--- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
--- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
--- one at least, which is progress, and on no more than CALL_BYTES and one element.
-
+  local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
+-- Removes at most \`most\` messages; of bytes that are too many as many as the call has added, \`added_bytes\`, or what 2,000 more have.
+local function apply_retention(feed, keys, keep, now_us, most, added_bytes)
+-- How many messages are visible.
+local function log_length(feed, keys)
+  local length = redis.call('XLEN', keys.log)
+  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
+end
+  local surplus = {
+    count = keep.count == 0 and 0 or log_length(feed, keys) - keep.count,
+    bytes = keep.bytes == 0 and 0 or feed.bytes - keep.bytes,
+    before = keep.ms == 0 and 0 or now_us - keep.ms * 1000,
+  }
+  local is_too_much = surplus.bytes > 0 or surplus.count > 0
+  if not is_too_much and surplus.before == 0 then
+    return
+  elseif surplus.bytes <= 0 and surplus.count > 0 and surplus.before == 0 then
+    most = math.min(most, surplus.count)
+  end
+  -- Nothing behind it goes, and so nothing is read there.
+  local guard = tonumber(redis.call('ZRANGE', keys.guards, '0', '0', 'WITHSCORES')[2] or math.huge)
+  local last = is_too_much and guard or math.min(surplus.before, guard)
+  local upto = last < math.huge and exact(last) or '+'
+  local now_ms, most_bytes = math.floor(now_us / 1000), surplus.bytes - added_bytes
 -- \`more_bytes\`: of what a call adds, where it removes as much.
 local function budget_of(elements, more_bytes)
   return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
-
+  local budget = budget_of(most, added_bytes)
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
 -- Whether one more may be taken.
 local function is_left(budget)
   return budget.elements > 0 and budget.bytes > 0
 end
-
 local function spend(budget, elements, bytes)
   budget.elements = budget.elements - elements
   budget.bytes = budget.bytes - bytes
 end
-
+-- How much of an entry was read with it.
+local function read_of(entry)
+  return entry.body and entry.bytes or 0
+end
+local function has_expired(entry, now_ms)
+  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+end
 -- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
 local function at_once(budget)
   return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
 end
--- One message in the log: a stream entry \`<position>-0\` with the fields
---   t  milliseconds it lives, counted from its position; 0: it stays
---   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body; or s, the size of one that is stored apart (shared/feed/body)
--- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
--- stores the names of equal fields once a node.
-
--- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
--- reading a text again costs more than finding what it meant.
-local lives_read, plain_extras = {}, {}
-
+-- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
+local function raws_between(feed, log, early, from, to, count)
+  if from > feed.moved then
+    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
+  end
+  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+  if #raws < count then
+    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+      raws[#raws + 1] = raw
+    end
+  end
+  return raws
+end
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
@@ -2410,7 +2340,6 @@ local function read_entry(raw)
   end
   return place, position, id, expires_at_ms, extra, fields[6]
 end
-
 local function parse_entry(raw)
   local place, position, id, expires_at_ms, origin, body, size = read_entry(raw)
   -- No more than eight: a table of nine takes the room of sixteen.
@@ -2425,21 +2354,6 @@ local function parse_entry(raw)
     claims = 0,
   }
 end
-
--- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
-local function raws_between(feed, log, early, from, to, count)
-  if from > feed.moved then
-    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
-  end
-  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
-  if #raws < count then
-    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
-      raws[#raws + 1] = raw
-    end
-  end
-  return raws
-end
-
 local function entries_between(feed, keys, from, to, count)
   local entries = raws_between(feed, keys.log, keys.early, from, to, count)
   for at = 1, #entries do
@@ -2447,50 +2361,6 @@ local function entries_between(feed, keys, from, to, count)
   end
   return entries
 end
-
-local function has_expired(entry, now_ms)
-  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
-end
--- How many messages are visible.
-local function log_length(feed, keys)
-  local length = redis.call('XLEN', keys.log)
-  return feed.moved == 0 and length or length + redis.call('XLEN', keys.early)
-end
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
-
-local function parse_work(text)
-  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
-  return {
-    claims = tonumber(claims),
-    bytes = tonumber(bytes),
-    expires_at_ms = tonumber(expires_at_ms),
-    id = tonumber(id),
-  }
-end
-
--- Adds to each entry what \`work\` knows of it.
-local function complete_entries(work, entries)
-  if #entries == 0 or redis.call('EXISTS', work) == 0 then
-    return
-  end
-  local places = {}
-  for at, entry in ipairs(entries) do
-    places[at] = entry.place
-  end
-  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
-    if known then
-      local record = parse_work(known)
-      entries[at].claims = record.claims
-      entries[at].expires_at_ms = record.expires_at_ms
-    end
-  end
-end
-
--- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
-
 -- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
 local function delete_entries(feed, keys, places)
   if feed.moved == 0 then
@@ -2509,15 +2379,6 @@ local function delete_entries(feed, keys, places)
     redis.call('XDEL', keys.log, unpack(late))
   end
 end
-
--- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
--- Answers whether there is work to forget.
-local function try_removal(keys)
-  redis.call('HDEL', keys.work, '')
-  redis.call('ZREM', keys.expiry, '')
-  return redis.call('EXISTS', keys.work) == 1
-end
-
 local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
@@ -2552,11 +2413,35 @@ local function remove_entries(feed, keys, entries)
     redis.call('HDEL', keys.bodies, unpack(large))
   end
 end
-
+local function parse_work(text)
+  local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
+  return {
+    claims = tonumber(claims),
+    bytes = tonumber(bytes),
+    expires_at_ms = tonumber(expires_at_ms),
+    id = tonumber(id),
+  }
+end
+-- Adds to each entry what \`work\` knows of it.
+local function complete_entries(work, entries)
+  if #entries == 0 or redis.call('EXISTS', work) == 0 then
+    return
+  end
+  local places = {}
+  for at, entry in ipairs(entries) do
+    places[at] = entry.place
+  end
+  for at, known in ipairs(redis.call('HMGET', work, unpack(places))) do
+    if known then
+      local record = parse_work(known)
+      entries[at].claims = record.claims
+      entries[at].expires_at_ms = record.expires_at_ms
+    end
+  end
+end
 local function is_surplus(surplus, entry)
   return surplus.count > 0 or surplus.bytes > 0 or entry.position <= surplus.before
 end
-
 -- Of these, the oldest messages, those that go. Moves \`trimmed\` over them, and counts them off.
 local function pick_surplus(feed, surplus, entries, guard, now_ms)
   local going = {}
@@ -2573,7 +2458,6 @@ local function pick_surplus(feed, surplus, entries, guard, now_ms)
   end
   return going
 end
-
 -- Removes surplus messages, oldest first, until the budget is used up, or no more than so many bytes are too many.
 local function remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget, most_bytes)
   repeat
@@ -2588,70 +2472,18 @@ local function remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget, 
     remove_entries(feed, keys, going)
   until #going < wanted or not is_left(budget) or surplus.bytes <= most_bytes
 end
-
--- Removes at most \`most\` messages; of bytes that are too many as many as the call has added, \`added_bytes\`, or what 2,000 more have.
-local function apply_retention(feed, keys, keep, now_us, most, added_bytes)
-  local surplus = {
-    count = keep.count == 0 and 0 or log_length(feed, keys) - keep.count,
-    bytes = keep.bytes == 0 and 0 or feed.bytes - keep.bytes,
-    before = keep.ms == 0 and 0 or now_us - keep.ms * 1000,
-  }
-  local is_too_much = surplus.bytes > 0 or surplus.count > 0
-  if not is_too_much and surplus.before == 0 then
-    return
-  elseif surplus.bytes <= 0 and surplus.count > 0 and surplus.before == 0 then
-    most = math.min(most, surplus.count)
-  end
-  -- Nothing behind it goes, and so nothing is read there.
-  local guard = tonumber(redis.call('ZRANGE', keys.guards, '0', '0', 'WITHSCORES')[2] or math.huge)
-  local last = is_too_much and guard or math.min(surplus.before, guard)
-  local upto = last < math.huge and exact(last) or '+'
-  local now_ms, most_bytes = math.floor(now_us / 1000), surplus.bytes - added_bytes
-  local budget = budget_of(most, added_bytes)
   remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget, -math.huge)
   if not is_left(budget) and surplus.bytes > math.max(0, most_bytes) then
     remove_surplus(feed, keys, surplus, upto, guard, now_ms, budget_of(2000, added_bytes), most_bytes)
   end
 end
-  local keep = { count = keep_count, ms = keep_ms, bytes = keep_bytes }
   apply_retention(feed, keys, keep, now_us, 100 + count, bytes)
 end
--- Lets a key that this call may have created go when the feed goes.
-local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
-end
 if feed.look or feed.moved ~= 0 then
--- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
--- stays behind keeps the bytes of its neighbours, up to 4 KiB. Where so much is held that way, the messages are written anew, a
--- few a call: they go from the front of \`log\` to the end of \`early\`, another stream, which ends at \`moved\`, and nobody sees a
--- difference. When the log has been emptied so, \`early\` takes its place. To be asked for where \`feed.look\` or \`feed.moved\` is set,
--- behind what frees memory.
--- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
--- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
--- one at least, which is progress, and on no more than CALL_BYTES and one element.
-
--- \`more_bytes\`: of what a call adds, where it removes as much.
-local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
-end
-
--- Whether one more may be taken.
-local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
-end
-
-local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
-end
-
--- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
-local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
-end
-
+-- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
+-- as many, so that the end is reached whoever appends meanwhile.
+local function compact(feed, keys, now_ms, done)
+  if feed.moved == 0 then
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
 local function is_sparse(feed, log)
   local length = redis.pcall('XLEN', log)
@@ -2670,9 +2502,40 @@ local function is_sparse(feed, log)
   local bytes = feed.bytes - feed.large + 40 * length
   return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
 end
-
+    if not is_sparse(feed, keys.log) then
+      return
+    end
+    -- Who cleared the feed may not have known of it.
+    redis.call('UNLINK', keys.early)
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
+    if not may_rename(keys) then
+      return
+    end
+    stand_apart(keys.meta, feed)
+  end
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+end
 -- Moves the oldest messages of the log; answers whether that has emptied it.
 local function move_oldest(feed, keys, budget)
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+-- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
+local function at_once(budget)
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+end
   repeat
     local wanted, moved = at_once(budget), {}
     for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
@@ -2691,28 +2554,12 @@ local function move_oldest(feed, keys, budget)
   until not is_left(budget)
   return false
 end
-
--- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
--- another refusal than that of a missing right.
-local function may_rename(keys)
-  local refusal = redis.pcall('RENAME', keys.early, keys.log)
-  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
-end
-
--- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
--- as many, so that the end is reached whoever appends meanwhile.
-local function compact(feed, keys, now_ms, done)
-  if feed.moved == 0 then
-    if not is_sparse(feed, keys.log) then
-      return
-    end
-    -- Who cleared the feed may not have known of it.
-    redis.call('UNLINK', keys.early)
-    if not may_rename(keys) then
-      return
-    end
-    stand_apart(keys.meta, feed)
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
   end
+end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
     redis.call('RENAME', keys.early, keys.log)
     feed.moved = 0
@@ -2723,12 +2570,6 @@ local function compact(feed, keys, now_ms, done)
 end
   compact(feed, keys, now_ms, count)
 end
-if keyed > 0 then
--- \`added\`: how many keys came.
-local function forget_old_keys(once, added, now_ms)
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
 -- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
 -- where none of these is.
 local function drop_over(hash, looked_at, is_over)
@@ -2751,6 +2592,9 @@ local function drop_over(hash, looked_at, is_over)
     count = -math.min(left, 3000)
   end
 end
+if keyed > 0 then
+-- \`added\`: how many keys came.
+local function forget_old_keys(once, added, now_ms)
   drop_over(once, 2 + 2 * added, function(known)
     return tonumber(string.match(known, ' (%d+)$')) <= now_ms
   end)
@@ -2782,7 +2626,6 @@ local function must_move(feed, now_ms)
   return true
 end
 if must_move(feed, now_ms) then
-
 -- Tells Redis of all keys of a feed the time that \`must_move\` has set.
 local function move_all(feed, keys, now_ms)
   local moving = {
@@ -2802,6 +2645,12 @@ local function move_all(feed, keys, now_ms)
   }
 -- Tells Redis the time that \`must_move\` has set.
 local function move_keys(feed, keys, now_ms)
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+  end
+end
   for _, key in ipairs(keys) do
     if feed.kept_until == -1 then
       redis.call('PERSIST', key)
@@ -2816,6 +2665,12 @@ end
 end
 if log_may_begin or aside or #indexed > 0 or feed.large > large_before then
   local aside_keys = { log, bodies, expiry, delayed, parked }
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+  end
+end
   for _, key in ipairs(aside_keys) do
     keep_with_feed(feed, key, now_ms)
   end
@@ -2823,6 +2678,14 @@ end
 -- Saves the feed and remembers the call, in one write.
 local function save_feed_and_call(meta, feed, caller, call, now_ms, answer)
   if caller == '' then
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = packed_state(feed)
+  if packed ~= feed.packed then
+    redis.call('HSET', meta, 'state', packed)
+    feed.packed = packed
+  end
+end
     return save_feed(meta, feed)
   end
 -- What is remembered of a slot: number, time and answer of its last call.
@@ -2839,31 +2702,6 @@ local function forget_old_calls(calls, call, added, now_ms)
   if not is_one_more and call % 16 ~= 0 then
     return
   end
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
-local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
-end
   -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
@@ -2894,117 +2732,153 @@ return { 'appended', feed.epoch, first, created, duplicates }
   lines: [
     [1, 'lua/feed/append.lua', 1],
     [41, 'lua/shared/feed/meta.lua', 1],
-    [63, 'lua/shared/feed/save.lua', 1],
-    [65, 'lua/shared/feed/expiry.lua', 1],
-    [70, 'lua/shared/feed/park.lua', 1],
-    [71, 'lua/shared/feed/park.lua', 4],
-    [72, 'lua/shared/idempotency.lua', 1],
-    [75, 'lua/shared/feed/meta.lua', 25],
-    [118, 'lua/feed/append.lua', 72],
-    [130, 'lua/shared/take-up.lua', 1],
-    [145, 'lua/feed/append.lua', 85],
-    [149, 'lua/shared/clock.lua', 1],
-    [155, 'lua/feed/append.lua', 89],
-    [159, 'lua/shared/calls.lua', 13],
-    [172, 'lua/feed/append.lua', 93],
-    [176, 'lua/shared/idempotency.lua', 4],
-    [181, 'lua/feed/append.lua', 97],
-    [197, 'lua/shared/feed/save.lua', 3],
-    [210, 'lua/feed/append.lua', 113],
-    [212, 'lua/shared/feed/has-come.lua', 1],
-    [216, 'lua/feed/append.lua', 115],
-    [217, 'lua/feed/append.lua', 56],
-    [232, 'lua/feed/append.lua', 116],
-    [233, 'lua/shared/feed/remove.lua', 1],
-    [234, 'lua/shared/feed/remove.lua', 4],
-    [235, 'lua/shared/feed/remove.lua', 24],
-    [249, 'lua/shared/feed/try-retention.lua', 3],
-    [256, 'lua/shared/feed/save.lua', 17],
-    [260, 'lua/feed/append.lua', 118],
-    [263, 'lua/shared/exact.lua', 1],
-    [273, 'lua/shared/feed/save.lua', 22],
-    [295, 'lua/shared/feed/save.lua', 45],
-    [302, 'lua/shared/feed/save.lua', 53],
-    [310, 'lua/shared/feed/add-message.lua', 1],
-    [311, 'lua/shared/feed/add-entry.lua', 1],
-    [319, 'lua/shared/feed/body.lua', 7],
-    [322, 'lua/shared/feed/body.lua', 16],
-    [326, 'lua/shared/feed/add-message.lua', 6],
-    [332, 'lua/shared/feed/expiry.lua', 6],
-    [340, 'lua/feed/append.lua', 121],
-    [341, 'lua/shared/feed/show-due.lua', 1],
-    [342, 'lua/shared/budget.lua', 1],
-    [345, 'lua/shared/budget.lua', 5],
-    [361, 'lua/shared/feed/expired.lua', 1],
-    [364, 'lua/shared/feed/parked.lua', 1],
-    [384, 'lua/shared/feed/unpark.lua', 1],
-    [392, 'lua/shared/feed/store-late.lua', 3],
-    [420, 'lua/shared/feed/show-due.lua', 9],
-    [456, 'lua/feed/append.lua', 123],
-    [459, 'lua/shared/feed/reap.lua', 1],
-    [460, 'lua/shared/budget.lua', 1],
-    [463, 'lua/shared/budget.lua', 5],
-    [483, 'lua/shared/feed/entry.lua', 1],
-    [489, 'lua/shared/feed/entry.lua', 8],
-    [570, 'lua/shared/feed/remove.lua', 1],
-    [571, 'lua/shared/feed/remove.lua', 4],
-    [599, 'lua/shared/feed/remove.lua', 38],
-    [633, 'lua/shared/feed/reap.lua', 7],
-    [694, 'lua/feed/append.lua', 127],
-    [698, 'lua/shared/exact-range.lua', 1],
-    [701, 'lua/shared/exact-range.lua', 5],
-    [708, 'lua/feed/append.lua', 131],
-    [710, 'lua/shared/feed/add-message.lua', 13],
-    [719, 'lua/shared/feed/expiry.lua', 15],
-    [734, 'lua/shared/feed/park.lua', 5],
-    [744, 'lua/shared/feed/park.lua', 16],
-    [755, 'lua/shared/idempotency.lua', 10],
-    [758, 'lua/feed/append.lua', 133],
-    [787, 'lua/shared/feed/expiry.lua', 31],
-    [792, 'lua/feed/append.lua', 162],
-    [794, 'lua/shared/feed/retention.lua', 1],
-    [796, 'lua/shared/budget.lua', 1],
-    [799, 'lua/shared/budget.lua', 5],
-    [819, 'lua/shared/feed/entry.lua', 1],
-    [825, 'lua/shared/feed/entry.lua', 8],
-    [896, 'lua/shared/feed/expired.lua', 1],
-    [899, 'lua/shared/feed/log-length.lua', 1],
-    [904, 'lua/shared/feed/work.lua', 1],
-    [919, 'lua/shared/feed/work.lua', 20],
-    [937, 'lua/shared/feed/remove.lua', 1],
-    [938, 'lua/shared/feed/remove.lua', 4],
-    [966, 'lua/shared/feed/remove.lua', 38],
-    [1000, 'lua/shared/feed/retention.lua', 10],
-    [1061, 'lua/feed/append.lua', 165],
-    [1064, 'lua/shared/feed/keep-alive.lua', 5],
-    [1070, 'lua/feed/append.lua', 168],
-    [1071, 'lua/shared/feed/compact.lua', 1],
-    [1076, 'lua/shared/budget.lua', 1],
-    [1079, 'lua/shared/budget.lua', 5],
-    [1099, 'lua/shared/feed/compact.lua', 9],
-    [1169, 'lua/feed/append.lua', 170],
-    [1172, 'lua/shared/idempotency.lua', 14],
-    [1174, 'lua/shared/drop-over.lua', 1],
-    [1199, 'lua/shared/idempotency.lua', 17],
-    [1203, 'lua/feed/append.lua', 173],
-    [1204, 'lua/shared/idempotency.lua', 22],
-    [1210, 'lua/feed/append.lua', 174],
-    [1215, 'lua/shared/feed/keep-alive.lua', 12],
-    [1229, 'lua/feed/append.lua', 179],
-    [1230, 'lua/shared/feed/move-all.lua', 2],
-    [1248, 'lua/shared/feed/keep-alive.lua', 27],
-    [1258, 'lua/shared/feed/move-all.lua', 20],
-    [1260, 'lua/feed/append.lua', 181],
-    [1268, 'lua/shared/feed/save-call.lua', 1],
-    [1273, 'lua/shared/calls.lua', 8],
-    [1277, 'lua/shared/feed/save-call.lua', 6],
-    [1279, 'lua/shared/calls.lua', 27],
-    [1287, 'lua/shared/drop-over.lua', 1],
-    [1312, 'lua/shared/calls.lua', 36],
-    [1318, 'lua/shared/feed/save-call.lua', 8],
-    [1320, 'lua/feed/append.lua', 189],
-    [1321, 'lua/shared/wake.lua', 1],
-    [1334, 'lua/feed/append.lua', 190],
+    [64, 'lua/shared/feed/entry.lua', 8],
+    [68, 'lua/shared/feed/meta.lua', 25],
+    [111, 'lua/feed/append.lua', 57],
+    [123, 'lua/shared/take-up.lua', 6],
+    [133, 'lua/feed/append.lua', 69],
+    [137, 'lua/shared/clock.lua', 1],
+    [143, 'lua/feed/append.lua', 73],
+    [147, 'lua/shared/calls.lua', 12],
+    [160, 'lua/feed/append.lua', 77],
+    [164, 'lua/shared/idempotency.lua', 4],
+    [169, 'lua/feed/append.lua', 81],
+    [185, 'lua/shared/feed/save.lua', 3],
+    [198, 'lua/feed/append.lua', 97],
+    [200, 'lua/shared/feed/has-come.lua', 1],
+    [204, 'lua/feed/append.lua', 99],
+    [205, 'lua/feed/append.lua', 41],
+    [220, 'lua/feed/append.lua', 100],
+    [221, 'lua/shared/feed/save.lua', 17],
+    [225, 'lua/feed/append.lua', 101],
+    [226, 'lua/shared/feed/try-retention.lua', 1],
+    [228, 'lua/shared/feed/remove.lua', 30],
+    [230, 'lua/shared/feed/remove.lua', 22],
+    [237, 'lua/shared/feed/remove.lua', 32],
+    [240, 'lua/shared/feed/try-retention.lua', 3],
+    [245, 'lua/feed/append.lua', 102],
+    [247, 'lua/shared/exact.lua', 1],
+    [257, 'lua/shared/feed/body.lua', 5],
+    [260, 'lua/shared/feed/save.lua', 45],
+    [267, 'lua/shared/feed/add-message.lua', 3],
+    [273, 'lua/shared/feed/add-entry.lua', 1],
+    [281, 'lua/shared/feed/expiry.lua', 6],
+    [289, 'lua/shared/feed/save.lua', 22],
+    [311, 'lua/feed/append.lua', 104],
+    [312, 'lua/shared/feed/show-due.lua', 13],
+    [314, 'lua/shared/budget.lua', 5],
+    [318, 'lua/shared/feed/show-due.lua', 15],
+    [319, 'lua/shared/feed/show-due.lua', 3],
+    [328, 'lua/shared/feed/show-due.lua', 16],
+    [331, 'lua/shared/budget.lua', 10],
+    [335, 'lua/shared/feed/parked.lua', 6],
+    [350, 'lua/shared/budget.lua', 15],
+    [354, 'lua/shared/feed/body.lua', 14],
+    [358, 'lua/shared/feed/expired.lua', 1],
+    [361, 'lua/shared/feed/unpark.lua', 1],
+    [369, 'lua/shared/feed/store-late.lua', 1],
+    [397, 'lua/shared/feed/show-due.lua', 19],
+    [413, 'lua/shared/feed/save.lua', 53],
+    [421, 'lua/shared/feed/show-due.lua', 35],
+    [424, 'lua/feed/append.lua', 105],
+    [427, 'lua/shared/feed/reap.lua', 52],
+    [432, 'lua/shared/feed/remove.lua', 22],
+    [439, 'lua/shared/budget.lua', 5],
+    [443, 'lua/shared/budget.lua', 10],
+    [447, 'lua/shared/budget.lua', 15],
+    [451, 'lua/shared/feed/body.lua', 14],
+    [455, 'lua/shared/budget.lua', 20],
+    [459, 'lua/shared/feed/entry.lua', 56],
+    [472, 'lua/shared/feed/entry.lua', 12],
+    [500, 'lua/shared/feed/entry.lua', 41],
+    [514, 'lua/shared/feed/entry.lua', 70],
+    [521, 'lua/shared/feed/remove.lua', 3],
+    [539, 'lua/shared/feed/remove.lua', 36],
+    [573, 'lua/shared/feed/reap.lua', 3],
+    [590, 'lua/shared/feed/reap.lua', 57],
+    [591, 'lua/shared/feed/reap.lua', 21],
+    [593, 'lua/shared/feed/entry.lua', 78],
+    [602, 'lua/shared/feed/reap.lua', 23],
+    [618, 'lua/shared/feed/reap.lua', 58],
+    [619, 'lua/shared/feed/reap.lua', 40],
+    [630, 'lua/shared/feed/reap.lua', 59],
+    [632, 'lua/shared/feed/save.lua', 53],
+    [640, 'lua/shared/feed/reap.lua', 61],
+    [642, 'lua/feed/append.lua', 108],
+    [646, 'lua/shared/exact-range.lua', 1],
+    [656, 'lua/feed/append.lua', 112],
+    [658, 'lua/shared/feed/add-message.lua', 10],
+    [667, 'lua/shared/feed/expiry.lua', 15],
+    [682, 'lua/shared/feed/park.lua', 3],
+    [692, 'lua/shared/feed/park.lua', 14],
+    [703, 'lua/shared/idempotency.lua', 10],
+    [706, 'lua/feed/append.lua', 114],
+    [735, 'lua/shared/feed/expiry.lua', 31],
+    [740, 'lua/feed/append.lua', 143],
+    [743, 'lua/shared/feed/retention.lua', 40],
+    [745, 'lua/shared/feed/log-length.lua', 1],
+    [750, 'lua/shared/feed/retention.lua', 42],
+    [766, 'lua/shared/budget.lua', 5],
+    [770, 'lua/shared/feed/retention.lua', 58],
+    [771, 'lua/shared/feed/remove.lua', 22],
+    [778, 'lua/shared/budget.lua', 10],
+    [782, 'lua/shared/budget.lua', 15],
+    [786, 'lua/shared/feed/body.lua', 14],
+    [790, 'lua/shared/feed/expired.lua', 1],
+    [793, 'lua/shared/budget.lua', 20],
+    [797, 'lua/shared/feed/entry.lua', 56],
+    [810, 'lua/shared/feed/entry.lua', 12],
+    [838, 'lua/shared/feed/entry.lua', 41],
+    [852, 'lua/shared/feed/entry.lua', 70],
+    [859, 'lua/shared/feed/remove.lua', 3],
+    [877, 'lua/shared/feed/remove.lua', 36],
+    [911, 'lua/shared/feed/work.lua', 6],
+    [920, 'lua/shared/feed/work.lua', 20],
+    [937, 'lua/shared/feed/retention.lua', 4],
+    [940, 'lua/shared/feed/retention.lua', 8],
+    [956, 'lua/shared/feed/retention.lua', 25],
+    [970, 'lua/shared/feed/retention.lua', 59],
+    [975, 'lua/feed/append.lua', 146],
+    [978, 'lua/shared/feed/compact.lua', 54],
+    [982, 'lua/shared/feed/compact.lua', 7],
+    [1000, 'lua/shared/feed/compact.lua', 58],
+    [1005, 'lua/shared/feed/compact.lua', 47],
+    [1011, 'lua/shared/feed/compact.lua', 63],
+    [1016, 'lua/shared/budget.lua', 5],
+    [1020, 'lua/shared/feed/compact.lua', 26],
+    [1022, 'lua/shared/budget.lua', 10],
+    [1026, 'lua/shared/budget.lua', 15],
+    [1030, 'lua/shared/budget.lua', 20],
+    [1034, 'lua/shared/feed/compact.lua', 28],
+    [1052, 'lua/shared/feed/keep-alive.lua', 5],
+    [1058, 'lua/shared/feed/compact.lua', 68],
+    [1066, 'lua/feed/append.lua', 149],
+    [1068, 'lua/shared/drop-over.lua', 4],
+    [1090, 'lua/feed/append.lua', 151],
+    [1091, 'lua/shared/idempotency.lua', 14],
+    [1097, 'lua/feed/append.lua', 152],
+    [1098, 'lua/shared/idempotency.lua', 21],
+    [1104, 'lua/feed/append.lua', 153],
+    [1109, 'lua/shared/feed/keep-alive.lua', 12],
+    [1123, 'lua/feed/append.lua', 158],
+    [1124, 'lua/shared/feed/move-all.lua', 1],
+    [1141, 'lua/shared/feed/keep-alive.lua', 27],
+    [1143, 'lua/shared/feed/keep-alive.lua', 5],
+    [1149, 'lua/shared/feed/keep-alive.lua', 29],
+    [1157, 'lua/shared/feed/move-all.lua', 18],
+    [1159, 'lua/feed/append.lua', 159],
+    [1163, 'lua/shared/feed/keep-alive.lua', 5],
+    [1169, 'lua/feed/append.lua', 163],
+    [1173, 'lua/shared/feed/save-call.lua', 1],
+    [1176, 'lua/shared/feed/save.lua', 53],
+    [1184, 'lua/shared/feed/save-call.lua', 4],
+    [1186, 'lua/shared/calls.lua', 7],
+    [1190, 'lua/shared/feed/save-call.lua', 6],
+    [1192, 'lua/shared/calls.lua', 26],
+    [1206, 'lua/shared/feed/save-call.lua', 8],
+    [1208, 'lua/feed/append.lua', 167],
+    [1209, 'lua/shared/wake.lua', 1],
+    [1222, 'lua/feed/append.lua', 168],
   ],
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
@@ -3080,7 +2954,7 @@ export type BuryAnswer =
 export const bury: Operation<BuryArguments, BuryAnswer> = {
   script: {
     name: 'feed/bury',
-    sha1: 'd04b6347aff467e4e709b9b1fa084c95f9153601',
+    sha1: '5425b6574fe4049f9ec57324e0094894708acefc',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3144,43 +3018,10 @@ local ids, ids_at = ARGV, 8 -- repeated (id:integer): messages of the claim
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
--- Changes to the main key of a feed; see shared/feed/meta for its fields.
-
--- One message in the log: a stream entry \`<position>-0\` with the fields
---   t  milliseconds it lives, counted from its position; 0: it stays
---   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body; or s, the size of one that is stored apart (shared/feed/body)
--- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
--- stores the names of equal fields once a node.
 
 -- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
 -- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
-
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
-
--- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
--- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
--- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
-
--- From ids to places: a message that was delayed has a place other than its id.
-
--- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
--- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
--- messages reads INLINE_BYTES of each at most.
-
--- Expiry without a pass over the messages. Most feeds give most messages the same life, and those
--- expire in the order of their positions: they form the lane (\`lane_ms\`), which needs no index.
--- Everything up to \`lane_swept\` has been looked at; \`lane_last\` is the newest member. Messages with
--- another life, and those that a claim prolonged, stand in the sorted set \`expiry\`. What has expired goes with shared/feed/reap.
-
--- What has expired goes; see shared/feed/expiry for how it is found. To be asked for from \`due_at\` on.
--- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
--- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
--- one at least, which is progress, and on no more than CALL_BYTES and one element.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
@@ -3272,6 +3113,30 @@ if not is_live(leases, token, now_ms) then
   return { 'lost' }
 end
 
+-- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
+-- or not something is there) or, for a message that is still delayed, what is \`parked\`.
+local function look_up(parked, ids, ids_at)
+  local asked, ats, found, seen = {}, {}, {}, {}
+  for at = ids_at, #ids, 1 do
+    if not seen[ids[at]] then
+      asked[#asked + 1] = ids[at]
+      seen[ids[at]] = true
+    end
+    ats[#asked] = at - ids_at + 1
+  end
+  if #asked == 0 then
+    return found
+  end
+  for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
+    local moved_to = string.match(known or '', '^@(%d+)$')
+    if known and not moved_to then
+      found[at] = { id = asked[at], at = ats[at], parked = known }
+    else
+      found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
+    end
+  end
+  return found
+end
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
@@ -3322,30 +3187,6 @@ local function entry_at(feed, keys, place)
     raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
   end
   return raws[1] and parse_entry(raws[1])
-end
--- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
--- or not something is there) or, for a message that is still delayed, what is \`parked\`.
-local function look_up(parked, ids, ids_at)
-  local asked, ats, found, seen = {}, {}, {}, {}
-  for at = ids_at, #ids, 1 do
-    if not seen[ids[at]] then
-      asked[#asked + 1] = ids[at]
-      seen[ids[at]] = true
-    end
-    ats[#asked] = at - ids_at + 1
-  end
-  if #asked == 0 then
-    return found
-  end
-  for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
-    local moved_to = string.match(known or '', '^@(%d+)$')
-    if known and not moved_to then
-      found[at] = { id = asked[at], at = ats[at], parked = known }
-    else
-      found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
-    end
-  end
-  return found
 end
 local keys = {
   meta = meta,
@@ -3426,41 +3267,11 @@ local function exact(number)
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
-local function packed_state(feed)
-  local packed = struct.pack(
-    '>ddddddddddddd',
-    feed.epoch,
-    feed.last,
-    feed.front,
-    feed.token,
-    feed.trimmed,
-    feed.bytes,
-    feed.lane_ms,
-    feed.lane_swept,
-    feed.lane_last,
-    feed.due_at,
-    feed.visible_at_us,
-    feed.lives_until,
-    feed.kept_until
-  )
-  if feed.large == 0 and feed.moved == 0 then
-    return packed
-  end
-  return packed .. struct.pack('>dd', feed.large, feed.moved)
-end
 -- From now on something of the feed is where only those look who know this layout.
 local function stand_apart(meta, feed)
   if not feed.is_apart then
     feed.is_apart = true
     redis.call('HSET', meta, 'layout', APART_LAYOUT)
-  end
-end
--- Writes the state if it has changed.
-local function save_feed(meta, feed)
-  local packed = packed_state(feed)
-  if packed ~= feed.packed then
-    redis.call('HSET', meta, 'state', packed)
-    feed.packed = packed
   end
 end
 -- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
@@ -3515,92 +3326,34 @@ local function remove_entries(feed, keys, entries)
     redis.call('HDEL', keys.bodies, unpack(large))
   end
 end
--- \`more_bytes\`: of what a call adds, where it removes as much.
-local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
-end
--- Whether one more may be taken.
-local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
-end
-local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
-end
--- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
-local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
-end
--- Lets a key that this call may have created go when the feed goes.
-local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+local function packed_state(feed)
+  local packed = struct.pack(
+    '>ddddddddddddd',
+    feed.epoch,
+    feed.last,
+    feed.front,
+    feed.token,
+    feed.trimmed,
+    feed.bytes,
+    feed.lane_ms,
+    feed.lane_swept,
+    feed.lane_last,
+    feed.due_at,
+    feed.visible_at_us,
+    feed.lives_until,
+    feed.kept_until
+  )
+  if feed.large == 0 and feed.moved == 0 then
+    return packed
   end
+  return packed .. struct.pack('>dd', feed.large, feed.moved)
 end
--- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
-local function is_sparse(feed, log)
-  local length = redis.pcall('XLEN', log)
-  -- Also where the user may not know.
-  if type(length) ~= 'number' or length == 0 then
-    return false
-  end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-  for at = 1, #info, 2 do
-    if info[at] == 'radix-tree-keys' then
-      nodes = info[at + 1]
-    end
-  end
-  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
-  local bytes = feed.bytes - feed.large + 40 * length
-  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
-end
--- Moves the oldest messages of the log; answers whether that has emptied it.
-local function move_oldest(feed, keys, budget)
-  repeat
-    local wanted, moved = at_once(budget), {}
-    for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
-      redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
-      moved[at] = raw[1]
-      -- The last field is the body, or the size of one that stands apart.
-      spend(budget, 1, #raw[2][#raw[2]])
-    end
-    if #moved > 0 then
-      redis.call('XDEL', keys.log, unpack(moved))
-      feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
-    end
-    if #moved < wanted then
-      return true
-    end
-  until not is_left(budget)
-  return false
-end
--- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
--- another refusal than that of a missing right.
-local function may_rename(keys)
-  local refusal = redis.pcall('RENAME', keys.early, keys.log)
-  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
-end
--- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
--- as many, so that the end is reached whoever appends meanwhile.
-local function compact(feed, keys, now_ms, done)
-  if feed.moved == 0 then
-    if not is_sparse(feed, keys.log) then
-      return
-    end
-    -- Who cleared the feed may not have known of it.
-    redis.call('UNLINK', keys.early)
-    if not may_rename(keys) then
-      return
-    end
-    stand_apart(keys.meta, feed)
-  end
-  if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
-    redis.call('RENAME', keys.early, keys.log)
-    feed.moved = 0
-    keep_with_feed(feed, keys.log, now_ms)
-  else
-    keep_with_feed(feed, keys.early, now_ms)
+-- Writes the state if it has changed.
+local function save_feed(meta, feed)
+  local packed = packed_state(feed)
+  if packed ~= feed.packed then
+    redis.call('HSET', meta, 'state', packed)
+    feed.packed = packed
   end
 end
 -- Does so, removes as many that have expired there, and closes holes.
@@ -3623,7 +3376,19 @@ end
 -- Stores messages that had their last chance in the dead-letter feed, under their old ids. \`bodies\`: where theirs are.
 local function store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
   dead.last = math.max(dead.last, now_us - 1)
--- Stores a message of any size in the log.
+-- The body of an entry.
+local function body_of(bodies, entry)
+  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+end
+local function is_large(bytes)
+  return bytes > 16384
+end
+-- Stores one whose body is large and stands apart already.
+local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
+  stand_apart(keys.meta, feed)
+  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
+  feed.large = feed.large + bytes
+end
 -- Stores a message in the log; see shared/feed/entry for the fields.
 local function add_entry(log, place, ttl_ms, extra, body)
   if ttl_ms == '0' and extra == '' then
@@ -3631,19 +3396,6 @@ local function add_entry(log, place, ttl_ms, extra, body)
   else
     redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
   end
-end
-local function is_large(bytes)
-  return bytes > 16384
-end
--- The body of an entry.
-local function body_of(bodies, entry)
-  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
-end
--- Stores one whose body is large and stands apart already.
-local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
-  stand_apart(keys.meta, feed)
-  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
-  feed.large = feed.large + bytes
 end
 local function note_expiry(feed, expires_at_ms)
   if feed.due_at == 0 or expires_at_ms < feed.due_at then
@@ -3700,6 +3452,14 @@ local function reap_expired(feed, keys, now_ms, most)
   -- The commands that follow when some have gone, each once on nothing.
   redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
   redis.call('ZRANGE', keys.expiry, '0', '0')
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+-- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
+local function at_once(budget)
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+end
 -- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
 local function raws_between(feed, log, early, from, to, count)
   if from > feed.moved then
@@ -3719,6 +3479,10 @@ local function entries_between(feed, keys, from, to, count)
     entries[at] = parse_entry(entries[at])
   end
   return entries
+end
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
 end
 -- How much of an entry was read with it.
 local function read_of(entry)
@@ -3740,6 +3504,10 @@ local function sweep_lane(feed, keys, now_ms, budget)
     feed.lane_swept = #entries < most and upto or entries[#entries].position
     remove_entries(feed, keys, expired)
   end
+end
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
   sweep_lane(feed, keys, now_ms, budget_of(most))
 -- Removes entries whose time in the index has come.
@@ -3779,6 +3547,118 @@ end
     reap_expired(dead, dead_keys, now_ms, 50 + #entries)
   end
   if dead.look or dead.moved ~= 0 then
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+-- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
+local function at_once(budget)
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+end
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+end
+-- Moves the oldest messages of the log; answers whether that has emptied it.
+local function move_oldest(feed, keys, budget)
+  repeat
+    local wanted, moved = at_once(budget), {}
+    for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
+      redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
+      moved[at] = raw[1]
+      -- The last field is the body, or the size of one that stands apart.
+      spend(budget, 1, #raw[2][#raw[2]])
+    end
+    if #moved > 0 then
+      redis.call('XDEL', keys.log, unpack(moved))
+      feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
+    end
+    if #moved < wanted then
+      return true
+    end
+  until not is_left(budget)
+  return false
+end
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+  end
+end
+-- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
+-- as many, so that the end is reached whoever appends meanwhile.
+local function compact(feed, keys, now_ms, done)
+  if feed.moved == 0 then
+-- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+local function is_sparse(feed, log)
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
+    return false
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+  for at = 1, #info, 2 do
+    if info[at] == 'radix-tree-keys' then
+      nodes = info[at + 1]
+    end
+  end
+  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
+  local bytes = feed.bytes - feed.large + 40 * length
+  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+-- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+local function is_sparse(feed, log)
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
+    return false
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+  for at = 1, #info, 2 do
+    if info[at] == 'radix-tree-keys' then
+      nodes = info[at + 1]
+    end
+  end
+  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
+  local bytes = feed.bytes - feed.large + 40 * length
+  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+    if not is_sparse(feed, keys.log) then
+      return
+    end
+    -- Who cleared the feed may not have known of it.
+    redis.call('UNLINK', keys.early)
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
+    if not may_rename(keys) then
+      return
+    end
+    stand_apart(keys.meta, feed)
+  end
+  if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
+    redis.call('RENAME', keys.early, keys.log)
+    feed.moved = 0
+    keep_with_feed(feed, keys.log, now_ms)
+  else
+    keep_with_feed(feed, keys.early, now_ms)
+  end
+end
     compact(dead, dead_keys, now_ms, #entries)
   end
 -- Whether the time has to move for all keys, because the content lives longer than it, or stays.
@@ -3810,6 +3690,12 @@ end
     }
 -- Tells Redis the time that \`must_move\` has set.
 local function move_keys(feed, keys, now_ms)
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+  end
+end
   for _, key in ipairs(keys) do
     if feed.kept_until == -1 then
       redis.call('PERSIST', key)
@@ -3858,6 +3744,118 @@ end
     redis.call('ZREM', leases, token)
   end
   if feed.look or feed.moved ~= 0 then
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+-- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
+local function at_once(budget)
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+end
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+end
+-- Moves the oldest messages of the log; answers whether that has emptied it.
+local function move_oldest(feed, keys, budget)
+  repeat
+    local wanted, moved = at_once(budget), {}
+    for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
+      redis.call('XADD', keys.early, raw[1], unpack(raw[2]))
+      moved[at] = raw[1]
+      -- The last field is the body, or the size of one that stands apart.
+      spend(budget, 1, #raw[2][#raw[2]])
+    end
+    if #moved > 0 then
+      redis.call('XDEL', keys.log, unpack(moved))
+      feed.moved = tonumber(string.sub(moved[#moved], 1, -3))
+    end
+    if #moved < wanted then
+      return true
+    end
+  until not is_left(budget)
+  return false
+end
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+  end
+end
+-- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
+-- as many, so that the end is reached whoever appends meanwhile.
+local function compact(feed, keys, now_ms, done)
+  if feed.moved == 0 then
+-- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+local function is_sparse(feed, log)
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
+    return false
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+  for at = 1, #info, 2 do
+    if info[at] == 'radix-tree-keys' then
+      nodes = info[at + 1]
+    end
+  end
+  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
+  local bytes = feed.bytes - feed.large + 40 * length
+  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+-- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+local function is_sparse(feed, log)
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
+    return false
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+  for at = 1, #info, 2 do
+    if info[at] == 'radix-tree-keys' then
+      nodes = info[at + 1]
+    end
+  end
+  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
+  local bytes = feed.bytes - feed.large + 40 * length
+  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+    if not is_sparse(feed, keys.log) then
+      return
+    end
+    -- Who cleared the feed may not have known of it.
+    redis.call('UNLINK', keys.early)
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
+    if not may_rename(keys) then
+      return
+    end
+    stand_apart(keys.meta, feed)
+  end
+  if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
+    redis.call('RENAME', keys.early, keys.log)
+    feed.moved = 0
+    keep_with_feed(feed, keys.log, now_ms)
+  else
+    keep_with_feed(feed, keys.early, now_ms)
+  end
+end
     compact(feed, keys, now_ms, #entries)
   end
 -- Whether a feed has come to be empty that was to stay, as far as its state tells; see shared/feed/rest.
@@ -3865,10 +3863,8 @@ local function may_rest(feed)
   return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
 end
   if may_rest(feed) then
--- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
--- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
--- subscribers. A message that comes meanwhile finds it as it was.
-
+-- To be asked for where the feed \`may_rest\`.
+local function rest_when_empty(feed, keys, now_ms)
 -- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
 local function is_empty(feed, keys)
   local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
@@ -3882,9 +3878,6 @@ local function is_empty(feed, keys)
   end
   return true
 end
-
--- To be asked for where the feed \`may_rest\`.
-local function rest_when_empty(feed, keys, now_ms)
   if not is_empty(feed, keys) then
     return
   end
@@ -3897,6 +3890,12 @@ local function rest_when_empty(feed, keys, now_ms)
   local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
   feed.lives_until = tonumber(last_lease or 0)
   feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+  end
+end
   keep_with_feed(feed, keys.meta, now_ms)
   if last_lease then
     keep_with_feed(feed, keys.leases, now_ms)
@@ -3920,9 +3919,7 @@ local function forget_old_calls(calls, call, added, now_ms)
   if not is_one_more and call % 16 ~= 0 then
     return
   end
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
+  -- Two records, and up to three other fields.
 -- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
 -- where none of these is.
 local function drop_over(hash, looked_at, is_over)
@@ -3945,7 +3942,6 @@ local function drop_over(hash, looked_at, is_over)
     count = -math.min(left, 3000)
   end
 end
-  -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
     return at_ms and now_ms - at_ms > 600000
@@ -3964,105 +3960,121 @@ return { 'buried', #entries }
   lines: [
     [1, 'lua/feed/bury.lua', 1],
     [40, 'lua/shared/feed/meta.lua', 1],
-    [62, 'lua/shared/feed/save.lua', 1],
-    [64, 'lua/shared/feed/entry.lua', 1],
-    [70, 'lua/shared/feed/entry.lua', 8],
-    [75, 'lua/shared/feed/work.lua', 1],
-    [80, 'lua/shared/feed/leases.lua', 1],
-    [84, 'lua/shared/feed/places.lua', 1],
-    [86, 'lua/shared/feed/body.lua', 1],
-    [89, 'lua/shared/feed/body.lua', 6],
-    [90, 'lua/shared/feed/expiry.lua', 1],
-    [95, 'lua/shared/feed/reap.lua', 1],
-    [96, 'lua/shared/budget.lua', 1],
-    [99, 'lua/shared/budget.lua', 5],
-    [100, 'lua/shared/feed/meta.lua', 25],
-    [143, 'lua/feed/bury.lua', 80],
-    [154, 'lua/shared/calls.lua', 13],
-    [167, 'lua/feed/bury.lua', 91],
-    [174, 'lua/shared/clock.lua', 1],
-    [180, 'lua/feed/bury.lua', 98],
-    [182, 'lua/shared/feed/leases.lua', 9],
-    [186, 'lua/feed/bury.lua', 100],
-    [190, 'lua/shared/feed/entry.lua', 13],
-    [218, 'lua/shared/feed/entry.lua', 42],
-    [232, 'lua/shared/feed/entry.lua', 79],
-    [241, 'lua/shared/feed/places.lua', 3],
-    [265, 'lua/feed/bury.lua', 54],
-    [278, 'lua/feed/bury.lua', 104],
-    [285, 'lua/shared/feed/work.lua', 20],
-    [294, 'lua/shared/feed/work.lua', 6],
-    [303, 'lua/shared/feed/work.lua', 29],
-    [311, 'lua/feed/bury.lua', 111],
-    [316, 'lua/shared/feed/save.lua', 17],
-    [320, 'lua/feed/bury.lua', 116],
-    [321, 'lua/shared/feed/remove.lua', 24],
-    [328, 'lua/shared/feed/remove.lua', 32],
-    [333, 'lua/feed/bury.lua', 117],
-    [334, 'lua/shared/exact.lua', 1],
-    [344, 'lua/shared/feed/save.lua', 22],
-    [366, 'lua/shared/feed/save.lua', 45],
-    [373, 'lua/shared/feed/save.lua', 53],
-    [381, 'lua/shared/feed/remove.lua', 5],
-    [399, 'lua/shared/feed/remove.lua', 38],
-    [433, 'lua/shared/budget.lua', 6],
-    [437, 'lua/shared/budget.lua', 11],
-    [441, 'lua/shared/budget.lua', 16],
-    [445, 'lua/shared/budget.lua', 21],
-    [449, 'lua/shared/feed/keep-alive.lua', 5],
-    [455, 'lua/shared/feed/compact.lua', 10],
-    [473, 'lua/shared/feed/compact.lua', 29],
-    [493, 'lua/shared/feed/compact.lua', 50],
-    [499, 'lua/shared/feed/compact.lua', 57],
-    [521, 'lua/shared/feed/bury.lua', 21],
-    [524, 'lua/shared/feed/save.lua', 3],
-    [537, 'lua/shared/feed/bury.lua', 24],
-    [538, 'lua/shared/feed/bury.lua', 9],
-    [541, 'lua/shared/feed/add-message.lua', 1],
-    [542, 'lua/shared/feed/add-entry.lua', 1],
-    [550, 'lua/shared/feed/body.lua', 7],
-    [553, 'lua/shared/feed/body.lua', 11],
-    [557, 'lua/shared/feed/add-message.lua', 6],
-    [563, 'lua/shared/feed/expiry.lua', 6],
-    [571, 'lua/shared/feed/store-late.lua', 3],
-    [599, 'lua/shared/feed/bury.lua', 12],
-    [607, 'lua/shared/feed/bury.lua', 25],
-    [608, 'lua/shared/feed/has-come.lua', 1],
-    [612, 'lua/shared/feed/bury.lua', 26],
-    [613, 'lua/shared/feed/reap.lua', 57],
-    [618, 'lua/shared/feed/entry.lua', 57],
-    [631, 'lua/shared/feed/entry.lua', 71],
-    [638, 'lua/shared/feed/body.lua', 16],
-    [642, 'lua/shared/feed/reap.lua', 8],
-    [659, 'lua/shared/feed/reap.lua', 62],
-    [660, 'lua/shared/feed/reap.lua', 26],
-    [678, 'lua/shared/feed/reap.lua', 63],
-    [679, 'lua/shared/feed/reap.lua', 45],
-    [690, 'lua/shared/feed/reap.lua', 64],
-    [694, 'lua/shared/feed/bury.lua', 27],
-    [699, 'lua/shared/feed/keep-alive.lua', 12],
-    [713, 'lua/shared/feed/bury.lua', 32],
-    [726, 'lua/shared/feed/keep-alive.lua', 27],
-    [736, 'lua/shared/feed/bury.lua', 45],
-    [740, 'lua/feed/bury.lua', 67],
-    [752, 'lua/feed/bury.lua', 118],
-    [753, 'lua/shared/wake.lua', 1],
-    [766, 'lua/feed/bury.lua', 119],
-    [769, 'lua/shared/feed/leases.lua', 5],
-    [772, 'lua/feed/bury.lua', 122],
-    [778, 'lua/shared/feed/may-rest.lua', 1],
-    [782, 'lua/feed/bury.lua', 128],
-    [783, 'lua/shared/feed/rest.lua', 1],
-    [786, 'lua/shared/feed/rest.lua', 5],
-    [821, 'lua/feed/bury.lua', 130],
-    [823, 'lua/shared/calls.lua', 43],
-    [825, 'lua/shared/calls.lua', 8],
-    [829, 'lua/shared/calls.lua', 45],
-    [830, 'lua/shared/calls.lua', 27],
-    [838, 'lua/shared/drop-over.lua', 1],
-    [863, 'lua/shared/calls.lua', 36],
-    [869, 'lua/shared/calls.lua', 46],
-    [872, 'lua/feed/bury.lua', 132],
+    [63, 'lua/shared/feed/entry.lua', 8],
+    [67, 'lua/shared/feed/meta.lua', 25],
+    [110, 'lua/feed/bury.lua', 66],
+    [121, 'lua/shared/calls.lua', 12],
+    [134, 'lua/feed/bury.lua', 77],
+    [141, 'lua/shared/clock.lua', 1],
+    [147, 'lua/feed/bury.lua', 84],
+    [149, 'lua/shared/feed/leases.lua', 9],
+    [153, 'lua/feed/bury.lua', 86],
+    [157, 'lua/shared/feed/places.lua', 3],
+    [181, 'lua/shared/feed/entry.lua', 12],
+    [209, 'lua/shared/feed/entry.lua', 41],
+    [223, 'lua/shared/feed/entry.lua', 78],
+    [232, 'lua/feed/bury.lua', 40],
+    [245, 'lua/feed/bury.lua', 90],
+    [252, 'lua/shared/feed/work.lua', 20],
+    [261, 'lua/shared/feed/work.lua', 6],
+    [270, 'lua/shared/feed/work.lua', 29],
+    [278, 'lua/feed/bury.lua', 97],
+    [283, 'lua/shared/feed/save.lua', 17],
+    [287, 'lua/feed/bury.lua', 102],
+    [288, 'lua/shared/feed/remove.lua', 22],
+    [295, 'lua/shared/feed/remove.lua', 30],
+    [300, 'lua/feed/bury.lua', 103],
+    [301, 'lua/shared/exact.lua', 1],
+    [311, 'lua/shared/feed/save.lua', 45],
+    [318, 'lua/shared/feed/remove.lua', 3],
+    [336, 'lua/shared/feed/remove.lua', 36],
+    [370, 'lua/shared/feed/save.lua', 22],
+    [392, 'lua/shared/feed/save.lua', 53],
+    [400, 'lua/shared/feed/bury.lua', 13],
+    [403, 'lua/shared/feed/save.lua', 3],
+    [416, 'lua/shared/feed/bury.lua', 16],
+    [417, 'lua/shared/feed/bury.lua', 1],
+    [420, 'lua/shared/feed/body.lua', 9],
+    [424, 'lua/shared/feed/body.lua', 5],
+    [427, 'lua/shared/feed/add-message.lua', 3],
+    [433, 'lua/shared/feed/add-entry.lua', 1],
+    [441, 'lua/shared/feed/expiry.lua', 6],
+    [449, 'lua/shared/feed/store-late.lua', 1],
+    [477, 'lua/shared/feed/bury.lua', 4],
+    [485, 'lua/shared/feed/bury.lua', 17],
+    [486, 'lua/shared/feed/has-come.lua', 1],
+    [490, 'lua/shared/feed/bury.lua', 18],
+    [491, 'lua/shared/feed/reap.lua', 52],
+    [496, 'lua/shared/budget.lua', 10],
+    [500, 'lua/shared/budget.lua', 20],
+    [504, 'lua/shared/feed/entry.lua', 56],
+    [517, 'lua/shared/feed/entry.lua', 70],
+    [524, 'lua/shared/budget.lua', 15],
+    [528, 'lua/shared/feed/body.lua', 14],
+    [532, 'lua/shared/feed/reap.lua', 3],
+    [549, 'lua/shared/budget.lua', 5],
+    [553, 'lua/shared/feed/reap.lua', 57],
+    [554, 'lua/shared/feed/reap.lua', 21],
+    [572, 'lua/shared/feed/reap.lua', 58],
+    [573, 'lua/shared/feed/reap.lua', 40],
+    [584, 'lua/shared/feed/reap.lua', 59],
+    [588, 'lua/shared/feed/bury.lua', 19],
+    [591, 'lua/shared/budget.lua', 10],
+    [595, 'lua/shared/budget.lua', 20],
+    [599, 'lua/shared/budget.lua', 15],
+    [603, 'lua/shared/budget.lua', 5],
+    [607, 'lua/shared/feed/compact.lua', 26],
+    [627, 'lua/shared/feed/keep-alive.lua', 5],
+    [633, 'lua/shared/feed/compact.lua', 54],
+    [637, 'lua/shared/feed/compact.lua', 7],
+    [655, 'lua/shared/feed/compact.lua', 7],
+    [673, 'lua/shared/feed/compact.lua', 58],
+    [678, 'lua/shared/feed/compact.lua', 47],
+    [684, 'lua/shared/feed/compact.lua', 47],
+    [690, 'lua/shared/feed/compact.lua', 63],
+    [703, 'lua/shared/feed/bury.lua', 22],
+    [705, 'lua/shared/feed/keep-alive.lua', 12],
+    [719, 'lua/shared/feed/bury.lua', 24],
+    [732, 'lua/shared/feed/keep-alive.lua', 27],
+    [734, 'lua/shared/feed/keep-alive.lua', 5],
+    [740, 'lua/shared/feed/keep-alive.lua', 29],
+    [748, 'lua/shared/feed/bury.lua', 37],
+    [752, 'lua/feed/bury.lua', 53],
+    [764, 'lua/feed/bury.lua', 104],
+    [765, 'lua/shared/wake.lua', 1],
+    [778, 'lua/feed/bury.lua', 105],
+    [781, 'lua/shared/feed/leases.lua', 5],
+    [784, 'lua/feed/bury.lua', 108],
+    [788, 'lua/shared/budget.lua', 10],
+    [792, 'lua/shared/budget.lua', 20],
+    [796, 'lua/shared/budget.lua', 15],
+    [800, 'lua/shared/budget.lua', 5],
+    [804, 'lua/shared/feed/compact.lua', 26],
+    [824, 'lua/shared/feed/keep-alive.lua', 5],
+    [830, 'lua/shared/feed/compact.lua', 54],
+    [834, 'lua/shared/feed/compact.lua', 7],
+    [852, 'lua/shared/feed/compact.lua', 7],
+    [870, 'lua/shared/feed/compact.lua', 58],
+    [875, 'lua/shared/feed/compact.lua', 47],
+    [881, 'lua/shared/feed/compact.lua', 47],
+    [887, 'lua/shared/feed/compact.lua', 63],
+    [900, 'lua/feed/bury.lua', 112],
+    [902, 'lua/shared/feed/may-rest.lua', 1],
+    [906, 'lua/feed/bury.lua', 114],
+    [907, 'lua/shared/feed/rest.lua', 19],
+    [909, 'lua/shared/feed/rest.lua', 5],
+    [922, 'lua/shared/feed/rest.lua', 21],
+    [934, 'lua/shared/feed/keep-alive.lua', 5],
+    [940, 'lua/shared/feed/rest.lua', 33],
+    [946, 'lua/feed/bury.lua', 115],
+    [948, 'lua/shared/calls.lua', 41],
+    [950, 'lua/shared/calls.lua', 7],
+    [954, 'lua/shared/calls.lua', 43],
+    [955, 'lua/shared/calls.lua', 26],
+    [964, 'lua/shared/drop-over.lua', 4],
+    [986, 'lua/shared/calls.lua', 35],
+    [991, 'lua/shared/calls.lua', 44],
+    [994, 'lua/feed/bury.lua', 117],
   ],
   encode(args) {
     const encoded = new Array<Argument>(7 + args.ids.length)
@@ -4141,7 +4153,7 @@ function readMessagesOfClaimClaimed(part: Reply | undefined): ({ readonly positi
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
   script: {
     name: 'feed/claim',
-    sha1: 'feb1a52a02d17fda93d76a362091f72011fd9e3a',
+    sha1: '8f37af86ba2c385b5d6711a6ae2e8dc9f56bb09e',
     reads: false,
     bytes: true,
     source: `--[[
@@ -4213,34 +4225,10 @@ local sharded = ARGV[11] == '1' -- flag: whether that is a sharded channel
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
--- Changes to the main key of a feed; see shared/feed/meta for its fields.
-
--- One message in the log: a stream entry \`<position>-0\` with the fields
---   t  milliseconds it lives, counted from its position; 0: it stays
---   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body; or s, the size of one that is stored apart (shared/feed/body)
--- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
--- stores the names of equal fields once a node.
 
 -- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
 -- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
-
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
-
--- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
--- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
--- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
-
--- Claims end: by their time, or because the holder gives them back.
-
--- Finds free messages, oldest first: those that were given back stand before those never claimed.
--- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
--- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
--- one at least, which is progress, and on no more than CALL_BYTES and one element.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
@@ -4325,6 +4313,10 @@ if superseded then
   return redis.error_reply('INVALID call: a later one has taken its slot')
 end
 local known_token = remembered
+local function is_live(leases, token, now_ms)
+  local ends_at_ms = redis.call('ZSCORE', leases, token)
+  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+end
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -4334,6 +4326,9 @@ local function exact(number)
   end
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
+end
+local function places_held(claimed, token)
+  return redis.call('ZRANGEBYSCORE', claimed, token, token)
 end
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays. A body that is stored apart is nil, and its size follows.
@@ -4386,29 +4381,6 @@ local function entry_at(feed, keys, place)
   end
   return raws[1] and parse_entry(raws[1])
 end
--- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
--- every head.
-local function tell(answer, n, position, id, expires_at_ms, claims, body)
-  answer[n + 1] = position
-  answer[n + 2] = id
-  answer[n + 3] = expires_at_ms
-  answer[n + 4] = claims
-  answer[n + 5] = body
-end
--- The body of an entry.
-local function body_of(bodies, entry)
-  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
-end
-local function tell_message(answer, entry, bodies)
-  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
-end
-local function tell_messages(entries, bodies)
-  local answer = {}
-  for _, entry in ipairs(entries) do
-    tell_message(answer, entry, bodies)
-  end
-  return answer
-end
 local function parse_work(text)
   local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
   return {
@@ -4435,13 +4407,6 @@ local function complete_entries(work, entries)
     end
   end
 end
-local function is_live(leases, token, now_ms)
-  local ends_at_ms = redis.call('ZSCORE', leases, token)
-  return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
-end
-local function places_held(claimed, token)
-  return redis.call('ZRANGEBYSCORE', claimed, token, token)
-end
 local keys = {
   meta = meta,
   log = log,
@@ -4458,7 +4423,30 @@ local keys = {
   guards = KEYS[13],
 }
 if known_token and is_live(leases, known_token, now_ms) then
-
+  local ends_at_ms = tonumber(redis.call('ZSCORE', leases, known_token))
+-- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
+-- every head.
+local function tell(answer, n, position, id, expires_at_ms, claims, body)
+  answer[n + 1] = position
+  answer[n + 2] = id
+  answer[n + 3] = expires_at_ms
+  answer[n + 4] = claims
+  answer[n + 5] = body
+end
+-- The body of an entry.
+local function body_of(bodies, entry)
+  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+end
+local function tell_message(answer, entry, bodies)
+  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
+end
+local function tell_messages(entries, bodies)
+  local answer = {}
+  for _, entry in ipairs(entries) do
+    tell_message(answer, entry, bodies)
+  end
+  return answer
+end
 -- The entries of one claim, oldest first.
 local function claimed_entries(feed, keys, token)
   local entries = {}
@@ -4468,7 +4456,6 @@ local function claimed_entries(feed, keys, token)
   complete_entries(keys.work, entries)
   return entries
 end
-  local ends_at_ms = tonumber(redis.call('ZSCORE', leases, known_token))
   local messages = tell_messages(claimed_entries(feed, keys, known_token), bodies)
   return { 'claimed', feed.epoch, tonumber(known_token), ends_at_ms, now_ms, 0, messages }
 end
@@ -4515,6 +4502,25 @@ end
 end
 local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
 local shown = 0
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+end
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+-- How much of an entry was read with it.
+local function read_of(entry)
+  return entry.body and entry.bytes or 0
+end
+local function has_expired(entry, now_ms)
+  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+end
 local function packed_state(feed)
   local packed = struct.pack(
     '>ddddddddddddd',
@@ -4537,13 +4543,6 @@ local function packed_state(feed)
   end
   return packed .. struct.pack('>dd', feed.large, feed.moved)
 end
--- From now on something of the feed is where only those look who know this layout.
-local function stand_apart(meta, feed)
-  if not feed.is_apart then
-    feed.is_apart = true
-    redis.call('HSET', meta, 'layout', APART_LAYOUT)
-  end
-end
 -- Writes the state if it has changed.
 local function save_feed(meta, feed)
   local packed = packed_state(feed)
@@ -4552,28 +4551,6 @@ local function save_feed(meta, feed)
     feed.packed = packed
   end
 end
-local function is_large(bytes)
-  return bytes > 16384
-end
--- How much of an entry was read with it.
-local function read_of(entry)
-  return entry.body and entry.bytes or 0
-end
--- \`more_bytes\`: of what a call adds, where it removes as much.
-local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
-end
--- Whether one more may be taken.
-local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
-end
-local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
-end
-local function has_expired(entry, now_ms)
-  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
-end
 -- Lets a key that this call may have created go when the feed goes.
 local function keep_with_feed(feed, key, now_ms)
   if feed.kept_until > 0 then
@@ -4581,12 +4558,21 @@ local function keep_with_feed(feed, key, now_ms)
   end
 end
 if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
--- Delayed messages become visible. To be asked for from \`visible_at_us\` on.
--- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
--- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
--- ('<ttl_ms> <origin>\\n<body>', or '<ttl_ms> <origin> <bytes>\\n' when its body is large), later to its position
--- ('@<position>').
-
+-- Gives at most \`most\` due messages their positions. Answers how many became visible.
+local function show_due(feed, keys, now_us, most)
+  local shown, budget = 0, budget_of(most)
+-- The commands that follow when a message has become visible, each once on nothing. Behind the first of them, which removes, a
+-- server out of memory takes the others.
+local function try_showing(feed, keys)
+  redis.call('HDEL', keys.parked, '')
+  redis.call('HSET', keys.meta, 'codec', feed.codec)
+  redis.call('ZREM', keys.delayed, '')
+  redis.call('ZADD', keys.expiry, 'XX', '0', '')
+  redis.call('ZRANGE', keys.delayed, '0', '0')
+end
+  try_showing(feed, keys)
+  feed.last = math.max(feed.last, now_us - 1)
+  local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
 -- The parked message as an entry without a position; its place is empty, where nothing ever is.
 local function parse_parked(id, text)
   local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
@@ -4610,7 +4596,22 @@ local function unpark(delayed, parked, bodies, ids, has_large)
     redis.call('HDEL', bodies, unpack(ids))
   end
 end
--- Stores a message of any size in the log.
+local function is_large(bytes)
+  return bytes > 16384
+end
+-- From now on something of the feed is where only those look who know this layout.
+local function stand_apart(meta, feed)
+  if not feed.is_apart then
+    feed.is_apart = true
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
+end
+-- Stores one whose body is large and stands apart already.
+local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
+  stand_apart(keys.meta, feed)
+  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
+  feed.large = feed.large + bytes
+end
 -- Stores a message in the log; see shared/feed/entry for the fields.
 local function add_entry(log, place, ttl_ms, extra, body)
   if ttl_ms == '0' and extra == '' then
@@ -4619,19 +4620,6 @@ local function add_entry(log, place, ttl_ms, extra, body)
     redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
   end
 end
-
--- Stores one whose body is large and stands apart already.
-local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
-  stand_apart(keys.meta, feed)
-  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
-  feed.large = feed.large + bytes
-end
-
--- Expiry without a pass over the messages. Most feeds give most messages the same life, and those
--- expire in the order of their positions: they form the lane (\`lane_ms\`), which needs no index.
--- Everything up to \`lane_swept\` has been looked at; \`lane_last\` is the newest member. Messages with
--- another life, and those that a claim prolonged, stand in the sorted set \`expiry\`. What has expired goes with shared/feed/reap.
-
 local function note_expiry(feed, expires_at_ms)
   if feed.due_at == 0 or expires_at_ms < feed.due_at then
     feed.due_at = expires_at_ms
@@ -4640,7 +4628,6 @@ local function note_expiry(feed, expires_at_ms)
     feed.lives_until = math.max(feed.lives_until, expires_at_ms)
   end
 end
-
 -- Stores a message that has its id already at the next position of a log. Its life counts from its
 -- id, an entry's from its position. A large body that comes with it, from another feed or as it was parked before such bodies
 -- stood apart, is stored apart; else it is already.
@@ -4669,23 +4656,6 @@ local function store_late(feed, keys, entry)
     note_expiry(feed, expires_at_ms)
   end
 end
-
--- The commands that follow when a message has become visible, each once on nothing. Behind the first of them, which removes, a
--- server out of memory takes the others.
-local function try_showing(feed, keys)
-  redis.call('HDEL', keys.parked, '')
-  redis.call('HSET', keys.meta, 'codec', feed.codec)
-  redis.call('ZREM', keys.delayed, '')
-  redis.call('ZADD', keys.expiry, 'XX', '0', '')
-  redis.call('ZRANGE', keys.delayed, '0', '0')
-end
-
--- Gives at most \`most\` due messages their positions. Answers how many became visible.
-local function show_due(feed, keys, now_us, most)
-  local shown, budget = 0, budget_of(most)
-  try_showing(feed, keys)
-  feed.last = math.max(feed.last, now_us - 1)
-  local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
   for _, id in ipairs(ids) do
     if not is_left(budget) then
       break
@@ -4713,6 +4683,9 @@ local function new_findings(limit)
   return { free = {}, dead = {}, expired = {}, budget = budget_of(2 * limit + 200) }
 end
 local found = new_findings(limit)
+local function is_looking(found, limit)
+  return #found.free < limit and is_left(found.budget)
+end
 -- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
 local function at_once(budget)
   return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
@@ -4729,9 +4702,6 @@ local function sort_out(found, entry, max_claims, now_ms)
   spend(found.budget, 1, bytes)
   local among = found[kind]
   among[#among + 1] = entry
-end
-local function is_looking(found, limit)
-  return #found.free < limit and is_left(found.budget)
 end
 local function find_returned(found, feed, keys, limit, max_claims, now_ms)
   local from = 0
@@ -4817,31 +4787,74 @@ local function must_move(feed, now_ms)
   feed.kept_until = math.max(feed.lives_until, now_ms) + 1200000
   return true
 end
--- Tells Redis the time that \`must_move\` has set.
-local function move_keys(feed, keys, now_ms)
-  for _, key in ipairs(keys) do
-    if feed.kept_until == -1 then
-      redis.call('PERSIST', key)
-    else
-      keep_with_feed(feed, key, now_ms)
-    end
-  end
-end
 if #found.dead > 0 then
--- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
--- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-local function wake(channel, sharded, reason)
-  if channel == '' then
-    return
+  local dead_keys = {
+    meta = dead_meta,
+    log = KEYS[15],
+    early = KEYS[16],
+    bodies = KEYS[17],
+    claimed = KEYS[18],
+    leases = KEYS[19],
+    returned = KEYS[20],
+    work = KEYS[21],
+    expiry = KEYS[22],
+    parked = KEYS[23],
+  }
+  -- It is used as soon as this partition is.
+  dead.partitions = feed.partitions
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
+-- For calls that write before they remove.
+local function try_whole_removal(keys)
+  try_removal(keys)
+  redis.call('XDEL', keys.log, '0-1')
+end
+  try_whole_removal(keys)
+-- Does so, removes as many that have expired there, and closes holes.
+local function bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
+  local now_ms = math.floor(now_us / 1000)
+-- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
+-- was new.
+local function begin_feed(meta, feed, now_us)
+  if feed.epoch ~= 0 then
+    return false
   end
-  if sharded then
-    redis.pcall('SPUBLISH', channel, reason)
-  else
-    redis.pcall('PUBLISH', channel, reason)
+  feed.epoch = now_us
+  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
+  if feed.partitions > 0 then
+    redis.call('HSET', meta, 'partitions', feed.partitions)
+  end
+  return true
+end
+  begin_feed(dead_keys.meta, dead, now_us)
+-- From now on something of the feed is where only those look who know this layout.
+local function stand_apart(meta, feed)
+  if not feed.is_apart then
+    feed.is_apart = true
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
   end
 end
--- Stores a message of any size in the log.
+-- Stores messages that had their last chance in the dead-letter feed, under their old ids. \`bodies\`: where theirs are.
+local function store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
+  dead.last = math.max(dead.last, now_us - 1)
+-- The body of an entry.
+local function body_of(bodies, entry)
+  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+end
+local function is_large(bytes)
+  return bytes > 16384
+end
+-- Stores one whose body is large and stands apart already.
+local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
+  stand_apart(keys.meta, feed)
+  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
+  feed.large = feed.large + bytes
+end
 -- Stores a message in the log; see shared/feed/entry for the fields.
 local function add_entry(log, place, ttl_ms, extra, body)
   if ttl_ms == '0' and extra == '' then
@@ -4850,19 +4863,6 @@ local function add_entry(log, place, ttl_ms, extra, body)
     redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
   end
 end
-
--- Stores one whose body is large and stands apart already.
-local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
-  stand_apart(keys.meta, feed)
-  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
-  feed.large = feed.large + bytes
-end
-
--- Expiry without a pass over the messages. Most feeds give most messages the same life, and those
--- expire in the order of their positions: they form the lane (\`lane_ms\`), which needs no index.
--- Everything up to \`lane_swept\` has been looked at; \`lane_last\` is the newest member. Messages with
--- another life, and those that a claim prolonged, stand in the sorted set \`expiry\`. What has expired goes with shared/feed/reap.
-
 local function note_expiry(feed, expires_at_ms)
   if feed.due_at == 0 or expires_at_ms < feed.due_at then
     feed.due_at = expires_at_ms
@@ -4871,7 +4871,6 @@ local function note_expiry(feed, expires_at_ms)
     feed.lives_until = math.max(feed.lives_until, expires_at_ms)
   end
 end
-
 -- Stores a message that has its id already at the next position of a log. Its life counts from its
 -- id, an entry's from its position. A large body that comes with it, from another feed or as it was parked before such bodies
 -- stood apart, is stored apart; else it is already.
@@ -4900,9 +4899,25 @@ local function store_late(feed, keys, entry)
     note_expiry(feed, expires_at_ms)
   end
 end
--- What has expired goes; see shared/feed/expiry for how it is found. To be asked for from \`due_at\` on.
--- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
-
+  for _, entry in ipairs(entries) do
+    if dead_ms > 0 then
+      entry.expires_at_ms = math.floor(now_us / 1000) + dead_ms
+    end
+    entry.body = body_of(bodies, entry)
+    store_late(dead, dead_keys, entry)
+  end
+end
+  store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
+-- Whether it is time for what the state of a feed plans; 0: nothing is planned.
+local function has_come(moment, now)
+  return moment ~= 0 and moment <= now
+end
+  if has_come(dead.due_at, now_ms) then
+-- Removes at most 2 x \`most\` expired messages, of as many bytes as one call adds.
+local function reap_expired(feed, keys, now_ms, most)
+  -- The commands that follow when some have gone, each once on nothing.
+  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
+  redis.call('ZRANGE', keys.expiry, '0', '0')
 -- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
 local function delete_entries(feed, keys, places)
   if feed.moved == 0 then
@@ -4921,21 +4936,6 @@ local function delete_entries(feed, keys, places)
     redis.call('XDEL', keys.log, unpack(late))
   end
 end
-
--- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
--- Answers whether there is work to forget.
-local function try_removal(keys)
-  redis.call('HDEL', keys.work, '')
-  redis.call('ZREM', keys.expiry, '')
-  return redis.call('EXISTS', keys.work) == 1
-end
-
--- For calls that write before they remove.
-local function try_whole_removal(keys)
-  try_removal(keys)
-  redis.call('XDEL', keys.log, '0-1')
-end
-
 local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
@@ -4970,7 +4970,6 @@ local function remove_entries(feed, keys, entries)
     redis.call('HDEL', keys.bodies, unpack(large))
   end
 end
-
 -- Removes members of the lane that have expired; moves \`lane_swept\` over what was looked at.
 local function sweep_lane(feed, keys, now_ms, budget)
   local upto = math.min((now_ms - feed.lane_ms) * 1000 + 999, feed.lane_last)
@@ -4988,7 +4987,7 @@ local function sweep_lane(feed, keys, now_ms, budget)
     remove_entries(feed, keys, expired)
   end
 end
-
+  sweep_lane(feed, keys, now_ms, budget_of(most))
 -- Removes entries whose time in the index has come.
 local function sweep_index(feed, keys, now_ms, budget)
   repeat
@@ -5007,7 +5006,7 @@ local function sweep_index(feed, keys, now_ms, budget)
     remove_entries(feed, keys, expired)
   until #places < most or not is_left(budget)
 end
-
+  sweep_index(feed, keys, now_ms, budget_of(most))
 -- When to look again: at the next expiry, or at that of a message in between that is not in the lane.
 local function next_due(feed, keys)
   local soonest = redis.call('ZRANGE', keys.expiry, '0', '0', 'WITHSCORES')
@@ -5019,43 +5018,13 @@ local function next_due(feed, keys)
   end
   return due_at
 end
-
--- Removes at most 2 x \`most\` expired messages, of as many bytes as one call adds.
-local function reap_expired(feed, keys, now_ms, most)
-  -- The commands that follow when some have gone, each once on nothing.
-  redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
-  redis.call('ZRANGE', keys.expiry, '0', '0')
-  sweep_lane(feed, keys, now_ms, budget_of(most))
-  sweep_index(feed, keys, now_ms, budget_of(most))
   feed.due_at = next_due(feed, keys)
   -- They are gone whatever becomes of the call.
   save_feed(keys.meta, feed)
 end
--- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
--- stays behind keeps the bytes of its neighbours, up to 4 KiB. Where so much is held that way, the messages are written anew, a
--- few a call: they go from the front of \`log\` to the end of \`early\`, another stream, which ends at \`moved\`, and nobody sees a
--- difference. When the log has been emptied so, \`early\` takes its place. To be asked for where \`feed.look\` or \`feed.moved\` is set,
--- behind what frees memory.
-
--- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
-local function is_sparse(feed, log)
-  local length = redis.pcall('XLEN', log)
-  -- Also where the user may not know.
-  if type(length) ~= 'number' or length == 0 then
-    return false
+    reap_expired(dead, dead_keys, now_ms, 50 + #entries)
   end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-  for at = 1, #info, 2 do
-    if info[at] == 'radix-tree-keys' then
-      nodes = info[at + 1]
-    end
-  end
-  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
-  local bytes = feed.bytes - feed.large + 40 * length
-  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
-end
-
+  if dead.look or dead.moved ~= 0 then
 -- Moves the oldest messages of the log; answers whether that has emptied it.
 local function move_oldest(feed, keys, budget)
   repeat
@@ -5076,26 +5045,73 @@ local function move_oldest(feed, keys, budget)
   until not is_left(budget)
   return false
 end
-
+-- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
+-- as many, so that the end is reached whoever appends meanwhile.
+local function compact(feed, keys, now_ms, done)
+  if feed.moved == 0 then
+-- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+local function is_sparse(feed, log)
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
+    return false
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+  for at = 1, #info, 2 do
+    if info[at] == 'radix-tree-keys' then
+      nodes = info[at + 1]
+    end
+  end
+  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
+  local bytes = feed.bytes - feed.large + 40 * length
+  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+-- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+local function is_sparse(feed, log)
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
+    return false
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+  for at = 1, #info, 2 do
+    if info[at] == 'radix-tree-keys' then
+      nodes = info[at + 1]
+    end
+  end
+  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
+  local bytes = feed.bytes - feed.large + 40 * length
+  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+    if not is_sparse(feed, keys.log) then
+      return
+    end
+    -- Who cleared the feed may not have known of it.
+    redis.call('UNLINK', keys.early)
 -- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
 -- another refusal than that of a missing right.
 local function may_rename(keys)
   local refusal = redis.pcall('RENAME', keys.early, keys.log)
   return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
 end
-
--- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
--- as many, so that the end is reached whoever appends meanwhile.
-local function compact(feed, keys, now_ms, done)
-  if feed.moved == 0 then
-    if not is_sparse(feed, keys.log) then
-      return
-    end
-    -- Who cleared the feed may not have known of it.
-    redis.call('UNLINK', keys.early)
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
     if not may_rename(keys) then
       return
     end
+-- From now on something of the feed is where only those look who know this layout.
+local function stand_apart(meta, feed)
+  if not feed.is_apart then
+    feed.is_apart = true
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
+end
     stand_apart(keys.meta, feed)
   end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
@@ -5106,45 +5122,6 @@ local function compact(feed, keys, now_ms, done)
     keep_with_feed(feed, keys.early, now_ms)
   end
 end
--- Whether it is time for what the state of a feed plans; 0: nothing is planned.
-local function has_come(moment, now)
-  return moment ~= 0 and moment <= now
-end
-
--- Stores messages that had their last chance in the dead-letter feed, under their old ids. \`bodies\`: where theirs are.
-local function store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
-  dead.last = math.max(dead.last, now_us - 1)
-  for _, entry in ipairs(entries) do
-    if dead_ms > 0 then
-      entry.expires_at_ms = math.floor(now_us / 1000) + dead_ms
-    end
-    entry.body = body_of(bodies, entry)
-    store_late(dead, dead_keys, entry)
-  end
-end
-
--- Does so, removes as many that have expired there, and closes holes.
-local function bury_entries(dead, dead_keys, bodies, entries, dead_ms, now_us)
-  local now_ms = math.floor(now_us / 1000)
--- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
--- was new.
-local function begin_feed(meta, feed, now_us)
-  if feed.epoch ~= 0 then
-    return false
-  end
-  feed.epoch = now_us
-  redis.call('HSET', meta, 'layout', feed.layout, 'codec', feed.codec)
-  if feed.partitions > 0 then
-    redis.call('HSET', meta, 'partitions', feed.partitions)
-  end
-  return true
-end
-  begin_feed(dead_keys.meta, dead, now_us)
-  store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
-  if has_come(dead.due_at, now_ms) then
-    reap_expired(dead, dead_keys, now_ms, 50 + #entries)
-  end
-  if dead.look or dead.moved ~= 0 then
     compact(dead, dead_keys, now_ms, #entries)
   end
   if must_move(dead, now_ms) or dead.kept_until > 0 then
@@ -5160,31 +5137,44 @@ end
       dead_keys.expiry,
       dead_keys.parked,
     }
+-- Tells Redis the time that \`must_move\` has set.
+local function move_keys(feed, keys, now_ms)
+  for _, key in ipairs(keys) do
+    if feed.kept_until == -1 then
+      redis.call('PERSIST', key)
+    else
+      keep_with_feed(feed, key, now_ms)
+    end
+  end
+end
     move_keys(dead, moving, now_ms)
   end
   save_feed(dead_keys.meta, dead)
 end
-  local dead_keys = {
-    meta = dead_meta,
-    log = KEYS[15],
-    early = KEYS[16],
-    bodies = KEYS[17],
-    claimed = KEYS[18],
-    leases = KEYS[19],
-    returned = KEYS[20],
-    work = KEYS[21],
-    expiry = KEYS[22],
-    parked = KEYS[23],
-  }
-  -- It is used as soon as this partition is.
-  dead.partitions = feed.partitions
-  try_whole_removal(keys)
   bury_entries(dead, dead_keys, bodies, found.dead, dead_ms, now_us)
+-- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
+-- themselves after a while. What the script has written is kept in any case, so a refusal must not end it.
+-- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
+local function wake(channel, sharded, reason)
+  if channel == '' then
+    return
+  end
+  if sharded then
+    redis.pcall('SPUBLISH', channel, reason)
+  else
+    redis.pcall('PUBLISH', channel, reason)
+  end
+end
   wake(dead_channel, sharded, 'appended')
 end
 if #found.dead + #found.expired > 0 then
--- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
-
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
+end
 -- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
 local function delete_entries(feed, keys, places)
   if feed.moved == 0 then
@@ -5203,15 +5193,6 @@ local function delete_entries(feed, keys, places)
     redis.call('XDEL', keys.log, unpack(late))
   end
 end
-
--- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
--- Answers whether there is work to forget.
-local function try_removal(keys)
-  redis.call('HDEL', keys.work, '')
-  redis.call('ZREM', keys.expiry, '')
-  return redis.call('EXISTS', keys.work) == 1
-end
-
 local function remove_entries(feed, keys, entries)
   if #entries == 0 then
     return
@@ -5249,31 +5230,6 @@ end
   remove_entries(feed, keys, found.dead)
   remove_entries(feed, keys, found.expired)
   if feed.look or feed.moved ~= 0 then
--- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
--- stays behind keeps the bytes of its neighbours, up to 4 KiB. Where so much is held that way, the messages are written anew, a
--- few a call: they go from the front of \`log\` to the end of \`early\`, another stream, which ends at \`moved\`, and nobody sees a
--- difference. When the log has been emptied so, \`early\` takes its place. To be asked for where \`feed.look\` or \`feed.moved\` is set,
--- behind what frees memory.
-
--- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
-local function is_sparse(feed, log)
-  local length = redis.pcall('XLEN', log)
-  -- Also where the user may not know.
-  if type(length) ~= 'number' or length == 0 then
-    return false
-  end
-  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
-  for at = 1, #info, 2 do
-    if info[at] == 'radix-tree-keys' then
-      nodes = info[at + 1]
-    end
-  end
-  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
-  local bytes = feed.bytes - feed.large + 40 * length
-  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
-end
-
 -- Moves the oldest messages of the log; answers whether that has emptied it.
 local function move_oldest(feed, keys, budget)
   repeat
@@ -5294,26 +5250,73 @@ local function move_oldest(feed, keys, budget)
   until not is_left(budget)
   return false
 end
-
+-- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
+-- as many, so that the end is reached whoever appends meanwhile.
+local function compact(feed, keys, now_ms, done)
+  if feed.moved == 0 then
+-- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+local function is_sparse(feed, log)
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
+    return false
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+  for at = 1, #info, 2 do
+    if info[at] == 'radix-tree-keys' then
+      nodes = info[at + 1]
+    end
+  end
+  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
+  local bytes = feed.bytes - feed.large + 40 * length
+  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+-- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
+local function is_sparse(feed, log)
+  local length = redis.pcall('XLEN', log)
+  -- Also where the user may not know.
+  if type(length) ~= 'number' or length == 0 then
+    return false
+  end
+  -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+  local info, nodes = redis.pcall('XINFO', 'STREAM', log), 0
+  for at = 1, #info, 2 do
+    if info[at] == 'radix-tree-keys' then
+      nodes = info[at + 1]
+    end
+  end
+  -- By Redis' defaults a node has 4096 bytes or 100 messages, each with some bytes beside its body.
+  local bytes = feed.bytes - feed.large + 40 * length
+  return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
+end
+    if not is_sparse(feed, keys.log) then
+      return
+    end
+    -- Who cleared the feed may not have known of it.
+    redis.call('UNLINK', keys.early)
 -- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
 -- another refusal than that of a missing right.
 local function may_rename(keys)
   local refusal = redis.pcall('RENAME', keys.early, keys.log)
   return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
 end
-
--- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
--- as many, so that the end is reached whoever appends meanwhile.
-local function compact(feed, keys, now_ms, done)
-  if feed.moved == 0 then
-    if not is_sparse(feed, keys.log) then
-      return
-    end
-    -- Who cleared the feed may not have known of it.
-    redis.call('UNLINK', keys.early)
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
     if not may_rename(keys) then
       return
     end
+-- From now on something of the feed is where only those look who know this layout.
+local function stand_apart(meta, feed)
+  if not feed.is_apart then
+    feed.is_apart = true
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
+end
     stand_apart(keys.meta, feed)
   end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
@@ -5331,10 +5334,8 @@ local function may_rest(feed)
   return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
 end
   if may_rest(feed) then
--- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
--- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
--- subscribers. A message that comes meanwhile finds it as it was.
-
+-- To be asked for where the feed \`may_rest\`.
+local function rest_when_empty(feed, keys, now_ms)
 -- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
 local function is_empty(feed, keys)
   local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
@@ -5348,9 +5349,6 @@ local function is_empty(feed, keys)
   end
   return true
 end
-
--- To be asked for where the feed \`may_rest\`.
-local function rest_when_empty(feed, keys, now_ms)
   if not is_empty(feed, keys) then
     return
   end
@@ -5436,9 +5434,7 @@ local function forget_old_calls(calls, call, added, now_ms)
   if not is_one_more and call % 16 ~= 0 then
     return
   end
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
+  -- Two records, and up to three other fields.
 -- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
 -- where none of these is.
 local function drop_over(hash, looked_at, is_over)
@@ -5461,7 +5457,6 @@ local function drop_over(hash, looked_at, is_over)
     count = -math.min(left, 3000)
   end
 end
-  -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
     return at_ms and now_ms - at_ms > 600000
@@ -5479,7 +5474,6 @@ if #found.free + freed + shown > 0 then
   end
 end
 if must_move(feed, now_ms) then
-
 -- Tells Redis of all keys of a feed the time that \`must_move\` has set.
 local function move_all(feed, keys, now_ms)
   local moving = {
@@ -5497,12 +5491,45 @@ local function move_all(feed, keys, now_ms)
     keys.subscribers,
     keys.guards,
   }
+-- Tells Redis the time that \`must_move\` has set.
+local function move_keys(feed, keys, now_ms)
+  for _, key in ipairs(keys) do
+    if feed.kept_until == -1 then
+      redis.call('PERSIST', key)
+    else
+      keep_with_feed(feed, key, now_ms)
+    end
+  end
+end
   move_keys(feed, moving, now_ms)
 end
   move_all(feed, keys, now_ms)
 end
 save_feed(meta, feed)
 if #found.free > 0 then
+-- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
+-- every head.
+local function tell(answer, n, position, id, expires_at_ms, claims, body)
+  answer[n + 1] = position
+  answer[n + 2] = id
+  answer[n + 3] = expires_at_ms
+  answer[n + 4] = claims
+  answer[n + 5] = body
+end
+-- The body of an entry.
+local function body_of(bodies, entry)
+  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+end
+local function tell_message(answer, entry, bodies)
+  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
+end
+local function tell_messages(entries, bodies)
+  local answer = {}
+  for _, entry in ipairs(entries) do
+    tell_message(answer, entry, bodies)
+  end
+  return answer
+end
   local messages = tell_messages(found.free, bodies)
   return { 'claimed', feed.epoch, feed.token, expires_at_ms, now_ms, #found.dead, messages }
 end
@@ -5526,127 +5553,162 @@ return { 'empty', 0, recheck_after(feed, leases, now_ms) }
   lines: [
     [1, 'lua/feed/claim.lua', 1],
     [48, 'lua/shared/feed/meta.lua', 1],
-    [70, 'lua/shared/feed/save.lua', 1],
-    [72, 'lua/shared/feed/entry.lua', 1],
-    [78, 'lua/shared/feed/entry.lua', 8],
-    [83, 'lua/shared/feed/work.lua', 1],
-    [88, 'lua/shared/feed/leases.lua', 1],
-    [92, 'lua/shared/feed/lapse.lua', 1],
-    [94, 'lua/shared/feed/free.lua', 1],
-    [95, 'lua/shared/budget.lua', 1],
-    [98, 'lua/shared/budget.lua', 5],
-    [99, 'lua/shared/feed/meta.lua', 25],
-    [142, 'lua/feed/claim.lua', 81],
-    [156, 'lua/shared/clock.lua', 1],
-    [162, 'lua/feed/claim.lua', 95],
-    [164, 'lua/shared/calls.lua', 13],
-    [177, 'lua/feed/claim.lua', 97],
-    [182, 'lua/shared/exact.lua', 1],
-    [192, 'lua/shared/feed/entry.lua', 13],
-    [220, 'lua/shared/feed/entry.lua', 42],
-    [234, 'lua/shared/feed/entry.lua', 79],
-    [243, 'lua/shared/feed/entry.lua', 89],
-    [252, 'lua/shared/feed/body.lua', 11],
-    [256, 'lua/shared/feed/tell-messages.lua', 4],
-    [259, 'lua/shared/feed/tell-messages.lua', 8],
-    [266, 'lua/shared/feed/work.lua', 6],
-    [275, 'lua/shared/feed/work.lua', 20],
-    [292, 'lua/shared/feed/leases.lua', 9],
-    [296, 'lua/shared/feed/leases.lua', 14],
-    [299, 'lua/feed/claim.lua', 65],
-    [314, 'lua/feed/claim.lua', 102],
-    [315, 'lua/shared/feed/claimed-entries.lua', 4],
-    [325, 'lua/feed/claim.lua', 104],
-    [333, 'lua/shared/feed/leases.lua', 5],
-    [336, 'lua/shared/feed/lapse.lua', 23],
-    [339, 'lua/shared/feed/lapse.lua', 3],
-    [352, 'lua/shared/feed/lapse.lua', 17],
-    [357, 'lua/shared/feed/lapse.lua', 26],
-    [370, 'lua/feed/claim.lua', 112],
-    [372, 'lua/shared/feed/save.lua', 22],
-    [394, 'lua/shared/feed/save.lua', 45],
-    [401, 'lua/shared/feed/save.lua', 53],
-    [409, 'lua/shared/feed/body.lua', 7],
-    [412, 'lua/shared/feed/body.lua', 16],
-    [416, 'lua/shared/budget.lua', 6],
-    [420, 'lua/shared/budget.lua', 11],
-    [424, 'lua/shared/budget.lua', 16],
-    [428, 'lua/shared/feed/expired.lua', 1],
-    [431, 'lua/shared/feed/keep-alive.lua', 5],
-    [437, 'lua/feed/claim.lua', 114],
-    [438, 'lua/shared/feed/show-due.lua', 1],
-    [439, 'lua/shared/feed/parked.lua', 1],
-    [459, 'lua/shared/feed/unpark.lua', 1],
-    [467, 'lua/shared/feed/add-message.lua', 1],
-    [468, 'lua/shared/feed/add-entry.lua', 1],
-    [476, 'lua/shared/feed/add-message.lua', 5],
-    [484, 'lua/shared/feed/expiry.lua', 1],
-    [498, 'lua/shared/feed/store-late.lua', 3],
-    [526, 'lua/shared/feed/show-due.lua', 9],
-    [562, 'lua/feed/claim.lua', 116],
-    [565, 'lua/shared/feed/free.lua', 6],
-    [569, 'lua/feed/claim.lua', 119],
-    [570, 'lua/shared/budget.lua', 21],
-    [574, 'lua/shared/feed/free.lua', 11],
-    [587, 'lua/shared/feed/free.lua', 25],
-    [590, 'lua/shared/feed/free.lua', 29],
-    [611, 'lua/feed/claim.lua', 120],
-    [612, 'lua/shared/feed/entry.lua', 57],
-    [625, 'lua/shared/feed/entry.lua', 71],
-    [632, 'lua/shared/feed/free.lua', 51],
-    [649, 'lua/feed/claim.lua', 121],
-    [653, 'lua/shared/feed/save.lua', 17],
-    [657, 'lua/feed/claim.lua', 125],
-    [660, 'lua/shared/feed/keep-alive.lua', 12],
-    [674, 'lua/shared/feed/keep-alive.lua', 27],
-    [684, 'lua/feed/claim.lua', 128],
-    [685, 'lua/shared/wake.lua', 1],
-    [698, 'lua/shared/feed/add-message.lua', 1],
-    [699, 'lua/shared/feed/add-entry.lua', 1],
-    [707, 'lua/shared/feed/add-message.lua', 5],
-    [715, 'lua/shared/feed/expiry.lua', 1],
-    [729, 'lua/shared/feed/store-late.lua', 3],
-    [757, 'lua/shared/feed/reap.lua', 1],
-    [758, 'lua/shared/feed/remove.lua', 1],
-    [759, 'lua/shared/feed/remove.lua', 4],
-    [827, 'lua/shared/feed/reap.lua', 7],
-    [888, 'lua/shared/feed/compact.lua', 1],
-    [893, 'lua/shared/feed/compact.lua', 9],
-    [963, 'lua/shared/feed/has-come.lua', 1],
-    [967, 'lua/shared/feed/bury.lua', 8],
-    [983, 'lua/shared/feed/save.lua', 3],
-    [996, 'lua/shared/feed/bury.lua', 24],
-    [1021, 'lua/feed/claim.lua', 132],
-    [1040, 'lua/shared/feed/remove.lua', 1],
-    [1041, 'lua/shared/feed/remove.lua', 4],
-    [1069, 'lua/shared/feed/remove.lua', 38],
-    [1103, 'lua/feed/claim.lua', 152],
-    [1106, 'lua/shared/feed/compact.lua', 1],
-    [1111, 'lua/shared/feed/compact.lua', 9],
-    [1181, 'lua/feed/claim.lua', 156],
-    [1183, 'lua/shared/feed/may-rest.lua', 1],
-    [1187, 'lua/feed/claim.lua', 158],
-    [1188, 'lua/shared/feed/rest.lua', 1],
-    [1191, 'lua/shared/feed/rest.lua', 5],
-    [1226, 'lua/feed/claim.lua', 160],
-    [1233, 'lua/shared/feed/prolong.lua', 1],
-    [1253, 'lua/feed/claim.lua', 167],
-    [1254, 'lua/shared/feed/open-claim.lua', 1],
-    [1257, 'lua/shared/feed/work.lua', 16],
-    [1260, 'lua/shared/feed/open-claim.lua', 4],
-    [1275, 'lua/feed/claim.lua', 168],
-    [1278, 'lua/shared/calls.lua', 43],
-    [1280, 'lua/shared/calls.lua', 8],
-    [1284, 'lua/shared/calls.lua', 45],
-    [1285, 'lua/shared/calls.lua', 27],
-    [1293, 'lua/shared/drop-over.lua', 1],
-    [1318, 'lua/shared/calls.lua', 36],
-    [1324, 'lua/shared/calls.lua', 46],
-    [1327, 'lua/feed/claim.lua', 171],
-    [1336, 'lua/shared/feed/move-all.lua', 2],
-    [1356, 'lua/feed/claim.lua', 181],
-    [1366, 'lua/shared/feed/recheck.lua', 1],
-    [1376, 'lua/feed/claim.lua', 191],
+    [71, 'lua/shared/feed/entry.lua', 8],
+    [75, 'lua/shared/feed/meta.lua', 25],
+    [118, 'lua/feed/claim.lua', 64],
+    [132, 'lua/shared/clock.lua', 1],
+    [138, 'lua/feed/claim.lua', 78],
+    [140, 'lua/shared/calls.lua', 12],
+    [153, 'lua/feed/claim.lua', 80],
+    [158, 'lua/shared/feed/leases.lua', 9],
+    [162, 'lua/shared/exact.lua', 1],
+    [172, 'lua/shared/feed/leases.lua', 14],
+    [175, 'lua/shared/feed/entry.lua', 12],
+    [203, 'lua/shared/feed/entry.lua', 41],
+    [217, 'lua/shared/feed/entry.lua', 78],
+    [226, 'lua/shared/feed/work.lua', 6],
+    [235, 'lua/shared/feed/work.lua', 20],
+    [252, 'lua/feed/claim.lua', 48],
+    [267, 'lua/feed/claim.lua', 85],
+    [269, 'lua/shared/feed/entry.lua', 88],
+    [278, 'lua/shared/feed/body.lua', 9],
+    [282, 'lua/shared/feed/tell-messages.lua', 1],
+    [285, 'lua/shared/feed/tell-messages.lua', 5],
+    [292, 'lua/shared/feed/claimed-entries.lua', 1],
+    [301, 'lua/feed/claim.lua', 87],
+    [308, 'lua/shared/feed/leases.lua', 5],
+    [311, 'lua/shared/feed/lapse.lua', 23],
+    [314, 'lua/shared/feed/lapse.lua', 3],
+    [327, 'lua/shared/feed/lapse.lua', 17],
+    [332, 'lua/shared/feed/lapse.lua', 26],
+    [345, 'lua/feed/claim.lua', 94],
+    [347, 'lua/shared/budget.lua', 5],
+    [351, 'lua/shared/budget.lua', 10],
+    [355, 'lua/shared/budget.lua', 15],
+    [359, 'lua/shared/feed/body.lua', 14],
+    [363, 'lua/shared/feed/expired.lua', 1],
+    [366, 'lua/shared/feed/save.lua', 22],
+    [388, 'lua/shared/feed/save.lua', 53],
+    [396, 'lua/shared/feed/keep-alive.lua', 5],
+    [402, 'lua/feed/claim.lua', 96],
+    [403, 'lua/shared/feed/show-due.lua', 13],
+    [406, 'lua/shared/feed/show-due.lua', 3],
+    [415, 'lua/shared/feed/show-due.lua', 16],
+    [418, 'lua/shared/feed/parked.lua', 6],
+    [433, 'lua/shared/feed/unpark.lua', 1],
+    [441, 'lua/shared/feed/body.lua', 5],
+    [444, 'lua/shared/feed/save.lua', 45],
+    [451, 'lua/shared/feed/add-message.lua', 3],
+    [457, 'lua/shared/feed/add-entry.lua', 1],
+    [465, 'lua/shared/feed/expiry.lua', 6],
+    [473, 'lua/shared/feed/store-late.lua', 1],
+    [501, 'lua/shared/feed/show-due.lua', 19],
+    [520, 'lua/feed/claim.lua', 97],
+    [523, 'lua/shared/feed/free.lua', 3],
+    [527, 'lua/feed/claim.lua', 100],
+    [528, 'lua/shared/feed/free.lua', 22],
+    [531, 'lua/shared/budget.lua', 20],
+    [535, 'lua/shared/feed/free.lua', 8],
+    [548, 'lua/shared/feed/free.lua', 26],
+    [569, 'lua/feed/claim.lua', 101],
+    [570, 'lua/shared/feed/entry.lua', 56],
+    [583, 'lua/shared/feed/entry.lua', 70],
+    [590, 'lua/shared/feed/free.lua', 48],
+    [607, 'lua/feed/claim.lua', 102],
+    [611, 'lua/shared/feed/save.lua', 17],
+    [615, 'lua/feed/claim.lua', 106],
+    [618, 'lua/shared/feed/keep-alive.lua', 12],
+    [632, 'lua/feed/claim.lua', 109],
+    [647, 'lua/shared/feed/remove.lua', 22],
+    [654, 'lua/shared/feed/remove.lua', 30],
+    [659, 'lua/feed/claim.lua', 124],
+    [660, 'lua/shared/feed/bury.lua', 13],
+    [663, 'lua/shared/feed/save.lua', 3],
+    [676, 'lua/shared/feed/bury.lua', 16],
+    [677, 'lua/shared/feed/save.lua', 45],
+    [684, 'lua/shared/feed/bury.lua', 1],
+    [687, 'lua/shared/feed/body.lua', 9],
+    [691, 'lua/shared/feed/body.lua', 5],
+    [694, 'lua/shared/feed/add-message.lua', 3],
+    [700, 'lua/shared/feed/add-entry.lua', 1],
+    [708, 'lua/shared/feed/expiry.lua', 6],
+    [716, 'lua/shared/feed/store-late.lua', 1],
+    [744, 'lua/shared/feed/bury.lua', 4],
+    [752, 'lua/shared/feed/bury.lua', 17],
+    [753, 'lua/shared/feed/has-come.lua', 1],
+    [757, 'lua/shared/feed/bury.lua', 18],
+    [758, 'lua/shared/feed/reap.lua', 52],
+    [763, 'lua/shared/feed/remove.lua', 3],
+    [781, 'lua/shared/feed/remove.lua', 36],
+    [815, 'lua/shared/feed/reap.lua', 3],
+    [832, 'lua/shared/feed/reap.lua', 57],
+    [833, 'lua/shared/feed/reap.lua', 21],
+    [851, 'lua/shared/feed/reap.lua', 58],
+    [852, 'lua/shared/feed/reap.lua', 40],
+    [863, 'lua/shared/feed/reap.lua', 59],
+    [867, 'lua/shared/feed/bury.lua', 19],
+    [870, 'lua/shared/feed/compact.lua', 26],
+    [890, 'lua/shared/feed/compact.lua', 54],
+    [894, 'lua/shared/feed/compact.lua', 7],
+    [912, 'lua/shared/feed/compact.lua', 7],
+    [930, 'lua/shared/feed/compact.lua', 58],
+    [935, 'lua/shared/feed/compact.lua', 47],
+    [941, 'lua/shared/feed/compact.lua', 47],
+    [947, 'lua/shared/feed/compact.lua', 63],
+    [950, 'lua/shared/feed/save.lua', 45],
+    [957, 'lua/shared/feed/compact.lua', 66],
+    [967, 'lua/shared/feed/bury.lua', 22],
+    [982, 'lua/shared/feed/keep-alive.lua', 27],
+    [992, 'lua/shared/feed/bury.lua', 37],
+    [996, 'lua/feed/claim.lua', 125],
+    [997, 'lua/shared/wake.lua', 1],
+    [1010, 'lua/feed/claim.lua', 126],
+    [1013, 'lua/shared/feed/remove.lua', 22],
+    [1020, 'lua/shared/feed/remove.lua', 3],
+    [1038, 'lua/shared/feed/remove.lua', 36],
+    [1072, 'lua/feed/claim.lua', 129],
+    [1075, 'lua/shared/feed/compact.lua', 26],
+    [1095, 'lua/shared/feed/compact.lua', 54],
+    [1099, 'lua/shared/feed/compact.lua', 7],
+    [1117, 'lua/shared/feed/compact.lua', 7],
+    [1135, 'lua/shared/feed/compact.lua', 58],
+    [1140, 'lua/shared/feed/compact.lua', 47],
+    [1146, 'lua/shared/feed/compact.lua', 47],
+    [1152, 'lua/shared/feed/compact.lua', 63],
+    [1155, 'lua/shared/feed/save.lua', 45],
+    [1162, 'lua/shared/feed/compact.lua', 66],
+    [1172, 'lua/feed/claim.lua', 132],
+    [1174, 'lua/shared/feed/may-rest.lua', 1],
+    [1178, 'lua/feed/claim.lua', 134],
+    [1179, 'lua/shared/feed/rest.lua', 19],
+    [1181, 'lua/shared/feed/rest.lua', 5],
+    [1194, 'lua/shared/feed/rest.lua', 21],
+    [1212, 'lua/feed/claim.lua', 135],
+    [1219, 'lua/shared/feed/prolong.lua', 1],
+    [1239, 'lua/feed/claim.lua', 142],
+    [1240, 'lua/shared/feed/open-claim.lua', 1],
+    [1243, 'lua/shared/feed/work.lua', 16],
+    [1246, 'lua/shared/feed/open-claim.lua', 4],
+    [1261, 'lua/feed/claim.lua', 143],
+    [1264, 'lua/shared/calls.lua', 41],
+    [1266, 'lua/shared/calls.lua', 7],
+    [1270, 'lua/shared/calls.lua', 43],
+    [1271, 'lua/shared/calls.lua', 26],
+    [1280, 'lua/shared/drop-over.lua', 4],
+    [1302, 'lua/shared/calls.lua', 35],
+    [1307, 'lua/shared/calls.lua', 44],
+    [1310, 'lua/feed/claim.lua', 146],
+    [1319, 'lua/shared/feed/move-all.lua', 1],
+    [1336, 'lua/shared/feed/keep-alive.lua', 27],
+    [1346, 'lua/shared/feed/move-all.lua', 18],
+    [1348, 'lua/feed/claim.lua', 155],
+    [1352, 'lua/shared/feed/entry.lua', 88],
+    [1361, 'lua/shared/feed/body.lua', 9],
+    [1365, 'lua/shared/feed/tell-messages.lua', 1],
+    [1368, 'lua/shared/feed/tell-messages.lua', 5],
+    [1375, 'lua/feed/claim.lua', 159],
+    [1381, 'lua/shared/feed/recheck.lua', 1],
+    [1391, 'lua/feed/claim.lua', 165],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5716,7 +5778,7 @@ function readMessagesOfClaimedClaimed(part: Reply | undefined): ({ readonly posi
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
   script: {
     name: 'feed/claimed',
-    sha1: '042fcdc1da6ff437472bccc2ed55da78c3a2a675',
+    sha1: '165be67517de952039ab71cbc33f80b019dd4ac6',
     reads: true,
     bytes: true,
     source: `--[[
@@ -5759,18 +5821,10 @@ local token = ARGV[2] -- text: token of the claim
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
+
 -- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
 -- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
-
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
-
--- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
--- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
--- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
@@ -5843,12 +5897,15 @@ local lease_ms = tonumber(redis.call('HGET', work, lease_field(token)))
 local expires_at_ms = tonumber(redis.call('ZSCORE', leases, token))
 local function tell_messages(entries, bodies)
   local answer = {}
--- One message in the log: a stream entry \`<position>-0\` with the fields
---   t  milliseconds it lives, counted from its position; 0: it stays
---   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body; or s, the size of one that is stored apart (shared/feed/body)
--- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
--- stores the names of equal fields once a node.
+-- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
+-- every head.
+local function tell(answer, n, position, id, expires_at_ms, claims, body)
+  answer[n + 1] = position
+  answer[n + 2] = id
+  answer[n + 3] = expires_at_ms
+  answer[n + 4] = claims
+  answer[n + 5] = body
+end
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -5858,15 +5915,6 @@ local function exact(number)
   end
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
--- every head.
-local function tell(answer, n, position, id, expires_at_ms, claims, body)
-  answer[n + 1] = position
-  answer[n + 2] = id
-  answer[n + 3] = expires_at_ms
-  answer[n + 4] = claims
-  answer[n + 5] = body
 end
 -- The body of an entry.
 local function body_of(bodies, entry)
@@ -5883,6 +5931,9 @@ end
 -- The entries of one claim, oldest first.
 local function claimed_entries(feed, keys, token)
   local entries = {}
+local function places_held(claimed, token)
+  return redis.call('ZRANGEBYSCORE', claimed, token, token)
+end
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
@@ -5933,9 +5984,6 @@ local function entry_at(feed, keys, place)
     raws = redis.call('XRANGE', keys.early, place, place, 'COUNT', '1')
   end
   return raws[1] and parse_entry(raws[1])
-end
-local function places_held(claimed, token)
-  return redis.call('ZRANGEBYSCORE', claimed, token, token)
 end
   for _, place in ipairs(places_held(keys.claimed, token)) do
     entries[#entries + 1] = entry_at(feed, keys, place)
@@ -5989,36 +6037,33 @@ return {
   lines: [
     [1, 'lua/feed/claimed.lua', 1],
     [19, 'lua/shared/feed/meta.lua', 1],
-    [41, 'lua/shared/feed/entry.lua', 9],
-    [45, 'lua/shared/feed/work.lua', 1],
-    [50, 'lua/shared/feed/leases.lua', 1],
-    [54, 'lua/shared/feed/meta.lua', 25],
-    [97, 'lua/feed/claimed.lua', 34],
-    [104, 'lua/shared/clock.lua', 1],
-    [110, 'lua/feed/claimed.lua', 41],
-    [111, 'lua/shared/feed/leases.lua', 9],
-    [115, 'lua/feed/claimed.lua', 42],
-    [118, 'lua/shared/feed/leases.lua', 5],
-    [121, 'lua/feed/claimed.lua', 45],
-    [123, 'lua/shared/feed/tell-messages.lua', 8],
-    [125, 'lua/shared/feed/entry.lua', 1],
-    [131, 'lua/shared/exact.lua', 1],
-    [141, 'lua/shared/feed/entry.lua', 89],
-    [150, 'lua/shared/feed/body.lua', 11],
-    [154, 'lua/shared/feed/tell-messages.lua', 4],
-    [157, 'lua/shared/feed/tell-messages.lua', 10],
-    [162, 'lua/shared/feed/claimed-entries.lua', 5],
-    [165, 'lua/shared/feed/entry.lua', 13],
-    [193, 'lua/shared/feed/entry.lua', 42],
-    [207, 'lua/shared/feed/entry.lua', 79],
-    [216, 'lua/shared/feed/leases.lua', 14],
-    [219, 'lua/shared/feed/claimed-entries.lua', 8],
-    [222, 'lua/shared/feed/work.lua', 20],
-    [231, 'lua/shared/feed/work.lua', 6],
-    [240, 'lua/shared/feed/work.lua', 29],
-    [248, 'lua/shared/feed/claimed-entries.lua', 11],
-    [251, 'lua/feed/claimed.lua', 27],
-    [257, 'lua/feed/claimed.lua', 47],
+    [42, 'lua/shared/feed/entry.lua', 8],
+    [46, 'lua/shared/feed/meta.lua', 25],
+    [89, 'lua/feed/claimed.lua', 26],
+    [96, 'lua/shared/clock.lua', 1],
+    [102, 'lua/feed/claimed.lua', 33],
+    [103, 'lua/shared/feed/leases.lua', 9],
+    [107, 'lua/feed/claimed.lua', 34],
+    [110, 'lua/shared/feed/leases.lua', 5],
+    [113, 'lua/feed/claimed.lua', 37],
+    [115, 'lua/shared/feed/tell-messages.lua', 5],
+    [117, 'lua/shared/feed/entry.lua', 88],
+    [126, 'lua/shared/exact.lua', 1],
+    [136, 'lua/shared/feed/body.lua', 9],
+    [140, 'lua/shared/feed/tell-messages.lua', 1],
+    [143, 'lua/shared/feed/tell-messages.lua', 7],
+    [148, 'lua/shared/feed/claimed-entries.lua', 1],
+    [151, 'lua/shared/feed/leases.lua', 14],
+    [154, 'lua/shared/feed/entry.lua', 12],
+    [182, 'lua/shared/feed/entry.lua', 41],
+    [196, 'lua/shared/feed/entry.lua', 78],
+    [205, 'lua/shared/feed/claimed-entries.lua', 4],
+    [208, 'lua/shared/feed/work.lua', 20],
+    [217, 'lua/shared/feed/work.lua', 6],
+    [226, 'lua/shared/feed/work.lua', 29],
+    [234, 'lua/shared/feed/claimed-entries.lua', 7],
+    [237, 'lua/feed/claimed.lua', 19],
+    [243, 'lua/feed/claimed.lua', 39],
   ],
   encode(args) {
     return [
@@ -6164,12 +6209,11 @@ return { 'cleared', existed }
   parts: ['meta', 'log', 'early', 'bodies', 'claimed', 'leases', 'returned', 'work', 'expiry', 'delayed', 'parked', 'once', 'subscribers', 'guards', 'dead-meta', 'dead-log', 'dead-early', 'dead-bodies', 'dead-claimed', 'dead-leases', 'dead-returned', 'dead-work', 'dead-expiry', 'dead-delayed', 'dead-parked', 'dead-once', 'dead-subscribers', 'dead-guards'],
   lines: [
     [1, 'lua/feed/clear.lua', 1],
-    [38, 'lua/feed/clear.lua', 40],
-    [43, 'lua/feed/clear.lua', 75],
-    [44, 'lua/feed/clear.lua', 45],
-    [74, 'lua/feed/clear.lua', 76],
+    [43, 'lua/feed/clear.lua', 73],
+    [44, 'lua/feed/clear.lua', 43],
+    [74, 'lua/feed/clear.lua', 74],
     [77, 'lua/shared/wake.lua', 1],
-    [90, 'lua/feed/clear.lua', 79],
+    [90, 'lua/feed/clear.lua', 77],
   ],
   encode(args) {
     return withoutDefaults([
@@ -6274,7 +6318,7 @@ export type ExtendAnswer =
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'feed/extend',
-    sha1: '47b1a56d0611fac4b8d61a218463c76e66f73736',
+    sha1: '2a6821a66cb915230c6f00b4b6da690a9bb89dc5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6323,16 +6367,6 @@ local grace_ms = tonumber(ARGV[3]) -- integer: how long messages live beyond it 
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
--- Changes to the main key of a feed; see shared/feed/meta for its fields.
-
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
-
--- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
--- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
--- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
@@ -6403,6 +6437,26 @@ local function lease_field(token)
   return 'lease:' .. token
 end
 local records = { lease_field(token), lease_ms }
+-- Messages live at least until their claim has ended and the grace is over. Answers those whose life
+-- became longer; their records in \`work\` are the caller's to write.
+local function prolong_entries(feed, expiry, entries, until_ms)
+  local prolonged, scored = {}, {}
+  for _, entry in ipairs(entries) do
+    if entry.expires_at_ms ~= 0 and entry.expires_at_ms < until_ms then
+      entry.expires_at_ms = until_ms
+      prolonged[#prolonged + 1] = entry
+      scored[#scored + 1] = until_ms
+      scored[#scored + 1] = entry.place
+    end
+  end
+  if #prolonged > 0 then
+    redis.call('ZADD', expiry, unpack(scored))
+    if feed.lives_until ~= -1 then
+      feed.lives_until = math.max(feed.lives_until, until_ms)
+    end
+  end
+  return prolonged
+end
 -- What a claim holds, as entries without bodies, oldest first.
 local function work_of(claimed, work, token)
   local places = redis.call('ZRANGEBYSCORE', claimed, token, token)
@@ -6423,26 +6477,6 @@ end
     end
   end
   return entries
-end
--- Messages live at least until their claim has ended and the grace is over. Answers those whose life
--- became longer; their records in \`work\` are the caller's to write.
-local function prolong_entries(feed, expiry, entries, until_ms)
-  local prolonged, scored = {}, {}
-  for _, entry in ipairs(entries) do
-    if entry.expires_at_ms ~= 0 and entry.expires_at_ms < until_ms then
-      entry.expires_at_ms = until_ms
-      prolonged[#prolonged + 1] = entry
-      scored[#scored + 1] = until_ms
-      scored[#scored + 1] = entry.place
-    end
-  end
-  if #prolonged > 0 then
-    redis.call('ZADD', expiry, unpack(scored))
-    if feed.lives_until ~= -1 then
-      feed.lives_until = math.max(feed.lives_until, until_ms)
-    end
-  end
-  return prolonged
 end
 local prolonged = prolong_entries(feed, expiry, work_of(claimed, work, token), expires_at_ms + grace_ms)
 local function format_work(entry)
@@ -6543,34 +6577,31 @@ return { 'extended', expires_at_ms }
   lines: [
     [1, 'lua/feed/extend.lua', 1],
     [25, 'lua/shared/feed/meta.lua', 1],
-    [47, 'lua/shared/feed/save.lua', 1],
-    [49, 'lua/shared/feed/work.lua', 1],
-    [54, 'lua/shared/feed/leases.lua', 1],
-    [58, 'lua/shared/feed/meta.lua', 25],
-    [101, 'lua/feed/extend.lua', 33],
-    [105, 'lua/shared/clock.lua', 1],
-    [111, 'lua/feed/extend.lua', 37],
-    [112, 'lua/shared/feed/leases.lua', 9],
-    [116, 'lua/feed/extend.lua', 38],
-    [123, 'lua/shared/feed/leases.lua', 5],
-    [126, 'lua/feed/extend.lua', 45],
-    [127, 'lua/shared/feed/work.lua', 38],
-    [132, 'lua/shared/feed/work.lua', 6],
-    [141, 'lua/shared/feed/work.lua', 43],
-    [148, 'lua/shared/feed/prolong.lua', 1],
-    [168, 'lua/feed/extend.lua', 46],
-    [169, 'lua/shared/feed/work.lua', 16],
-    [172, 'lua/feed/extend.lua', 47],
-    [177, 'lua/shared/feed/keep-alive.lua', 5],
-    [183, 'lua/feed/extend.lua', 52],
-    [187, 'lua/shared/feed/keep-alive.lua', 12],
-    [201, 'lua/feed/extend.lua', 56],
-    [217, 'lua/shared/feed/keep-alive.lua', 27],
-    [227, 'lua/feed/extend.lua', 72],
-    [229, 'lua/shared/feed/save.lua', 53],
-    [231, 'lua/shared/feed/save.lua', 22],
-    [253, 'lua/shared/feed/save.lua', 55],
-    [259, 'lua/feed/extend.lua', 74],
+    [48, 'lua/shared/feed/meta.lua', 25],
+    [91, 'lua/feed/extend.lua', 25],
+    [95, 'lua/shared/clock.lua', 1],
+    [101, 'lua/feed/extend.lua', 29],
+    [102, 'lua/shared/feed/leases.lua', 9],
+    [106, 'lua/feed/extend.lua', 30],
+    [113, 'lua/shared/feed/leases.lua', 5],
+    [116, 'lua/feed/extend.lua', 37],
+    [117, 'lua/shared/feed/prolong.lua', 1],
+    [137, 'lua/shared/feed/work.lua', 38],
+    [142, 'lua/shared/feed/work.lua', 6],
+    [151, 'lua/shared/feed/work.lua', 43],
+    [158, 'lua/feed/extend.lua', 38],
+    [159, 'lua/shared/feed/work.lua', 16],
+    [162, 'lua/feed/extend.lua', 39],
+    [167, 'lua/shared/feed/keep-alive.lua', 5],
+    [173, 'lua/feed/extend.lua', 44],
+    [177, 'lua/shared/feed/keep-alive.lua', 12],
+    [191, 'lua/feed/extend.lua', 48],
+    [207, 'lua/shared/feed/keep-alive.lua', 27],
+    [217, 'lua/feed/extend.lua', 64],
+    [219, 'lua/shared/feed/save.lua', 53],
+    [221, 'lua/shared/feed/save.lua', 22],
+    [243, 'lua/shared/feed/save.lua', 55],
+    [249, 'lua/feed/extend.lua', 66],
   ],
   encode(args) {
     return [
@@ -6613,7 +6644,7 @@ export type ForgetAnswer =
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
   script: {
     name: 'feed/forget',
-    sha1: '6edb5d9a40dc99650799430c1bb8f4e9f2877837',
+    sha1: '5f68ef626fb49f30bc459234862c96b14b81fa2b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6654,7 +6685,6 @@ local name = ARGV[1] -- text: the subscriber
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
--- Changes to the main key of a feed; see shared/feed/meta for its fields.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
@@ -6712,13 +6742,16 @@ local function may_rest(feed)
   return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
 end
 if may_rest(feed) then
--- Lets a key that this call may have created go when the feed goes.
-local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
-end
-
+  local keys = {
+    meta = meta,
+    log = KEYS[2],
+    early = KEYS[3],
+    leases = KEYS[4],
+    work = KEYS[5],
+    subscribers = subscribers,
+  }
+-- To be asked for where the feed \`may_rest\`.
+local function rest_when_empty(feed, keys, now_ms)
 -- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
 local function is_empty(feed, keys)
   local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
@@ -6732,9 +6765,6 @@ local function is_empty(feed, keys)
   end
   return true
 end
-
--- To be asked for where the feed \`may_rest\`.
-local function rest_when_empty(feed, keys, now_ms)
   if not is_empty(feed, keys) then
     return
   end
@@ -6747,20 +6777,18 @@ local function rest_when_empty(feed, keys, now_ms)
   local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
   feed.lives_until = tonumber(last_lease or 0)
   feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+  end
+end
   keep_with_feed(feed, keys.meta, now_ms)
   if last_lease then
     keep_with_feed(feed, keys.leases, now_ms)
     keep_with_feed(feed, keys.work, now_ms)
   end
 end
-  local keys = {
-    meta = meta,
-    log = KEYS[2],
-    early = KEYS[3],
-    leases = KEYS[4],
-    work = KEYS[5],
-    subscribers = subscribers,
-  }
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
@@ -6807,20 +6835,21 @@ return { 'forgotten' }
   lines: [
     [1, 'lua/feed/forget.lua', 1],
     [17, 'lua/shared/feed/meta.lua', 1],
-    [39, 'lua/shared/feed/save.lua', 1],
-    [41, 'lua/shared/feed/meta.lua', 25],
-    [84, 'lua/feed/forget.lua', 22],
-    [92, 'lua/shared/feed/may-rest.lua', 1],
-    [96, 'lua/feed/forget.lua', 30],
-    [97, 'lua/shared/feed/keep-alive.lua', 5],
-    [104, 'lua/shared/feed/rest.lua', 6],
-    [138, 'lua/feed/forget.lua', 32],
-    [146, 'lua/shared/clock.lua', 1],
-    [152, 'lua/feed/forget.lua', 40],
-    [153, 'lua/shared/feed/save.lua', 53],
-    [155, 'lua/shared/feed/save.lua', 22],
-    [177, 'lua/shared/feed/save.lua', 55],
-    [183, 'lua/feed/forget.lua', 41],
+    [40, 'lua/shared/feed/meta.lua', 25],
+    [83, 'lua/feed/forget.lua', 17],
+    [91, 'lua/shared/feed/may-rest.lua', 1],
+    [95, 'lua/feed/forget.lua', 25],
+    [104, 'lua/shared/feed/rest.lua', 19],
+    [106, 'lua/shared/feed/rest.lua', 5],
+    [119, 'lua/shared/feed/rest.lua', 21],
+    [131, 'lua/shared/feed/keep-alive.lua', 5],
+    [137, 'lua/shared/feed/rest.lua', 33],
+    [143, 'lua/shared/clock.lua', 1],
+    [149, 'lua/feed/forget.lua', 34],
+    [150, 'lua/shared/feed/save.lua', 53],
+    [152, 'lua/shared/feed/save.lua', 22],
+    [174, 'lua/shared/feed/save.lua', 55],
+    [180, 'lua/feed/forget.lua', 35],
   ],
   encode(args) {
     return [
@@ -6876,7 +6905,7 @@ function readHeldOfGetFound(part: Reply | undefined): ({ readonly position: numb
 export const get: Operation<GetArguments, GetAnswer> = {
   script: {
     name: 'feed/get',
-    sha1: 'fc696a56226ee39eca0c9b85d85438b288f0fcaf',
+    sha1: '8c7e539eccfa177b0fa6c428164eec5cf4f68790',
     reads: true,
     bytes: true,
     source: `--[[
@@ -6921,31 +6950,10 @@ local ids, ids_at = ARGV, 2 -- repeated (id:integer): messages to look up
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
+
 -- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
 -- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
-
--- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
--- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
--- messages reads INLINE_BYTES of each at most.
-
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
-
--- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
--- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
--- ('<ttl_ms> <origin>\\n<body>', or '<ttl_ms> <origin> <bytes>\\n' when its body is large), later to its position
--- ('@<position>').
-
--- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
--- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
--- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
-
--- Which messages live claims hold.
-
--- From ids to places: a message that was delayed has a place other than its id.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
@@ -7010,13 +7018,48 @@ local function budget_of(elements, more_bytes)
   return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
 local looked, budget = 0, budget_of(#ids)
+-- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
+-- or not something is there) or, for a message that is still delayed, what is \`parked\`.
+local function look_up(parked, ids, ids_at)
+  local asked, ats, found, seen = {}, {}, {}, {}
+  for at = ids_at, #ids, 1 do
+    if not seen[ids[at]] then
+      asked[#asked + 1] = ids[at]
+      seen[ids[at]] = true
+    end
+    ats[#asked] = at - ids_at + 1
+  end
+  if #asked == 0 then
+    return found
+  end
+  for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
+    local moved_to = string.match(known or '', '^@(%d+)$')
+    if known and not moved_to then
+      found[at] = { id = asked[at], at = ats[at], parked = known }
+    else
+      found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
+    end
+  end
+  return found
+end
 -- Whether one more may be taken.
 local function is_left(budget)
   return budget.elements > 0 and budget.bytes > 0
 end
-local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
+-- The parked message as an entry without a position; its place is empty, where nothing ever is.
+local function parse_parked(id, text)
+  local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
+  local life = tonumber(ttl_ms)
+  return {
+    id = id,
+    place = '',
+    position = 0,
+    origin = origin,
+    bytes = tonumber(size) or #text - start + 1,
+    body = size == '' and string.sub(text, start) or nil,
+    claims = 0,
+    expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
+  }
 end
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays. A body that is stored apart is nil, and its size follows.
@@ -7069,44 +7112,9 @@ local function entry_at(feed, keys, place)
   end
   return raws[1] and parse_entry(raws[1])
 end
--- The parked message as an entry without a position; its place is empty, where nothing ever is.
-local function parse_parked(id, text)
-  local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
-  local life = tonumber(ttl_ms)
-  return {
-    id = id,
-    place = '',
-    position = 0,
-    origin = origin,
-    bytes = tonumber(size) or #text - start + 1,
-    body = size == '' and string.sub(text, start) or nil,
-    claims = 0,
-    expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
-  }
-end
--- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
--- or not something is there) or, for a message that is still delayed, what is \`parked\`.
-local function look_up(parked, ids, ids_at)
-  local asked, ats, found, seen = {}, {}, {}, {}
-  for at = ids_at, #ids, 1 do
-    if not seen[ids[at]] then
-      asked[#asked + 1] = ids[at]
-      seen[ids[at]] = true
-    end
-    ats[#asked] = at - ids_at + 1
-  end
-  if #asked == 0 then
-    return found
-  end
-  for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
-    local moved_to = string.match(known or '', '^@(%d+)$')
-    if known and not moved_to then
-      found[at] = { id = asked[at], at = ats[at], parked = known }
-    else
-      found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
-    end
-  end
-  return found
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
 end
 local keys = {
   log = KEYS[2],
@@ -7196,12 +7204,15 @@ for _, entry in ipairs(entries) do
 end
 local function tell_messages(entries, bodies)
   local answer = {}
--- One message in the log: a stream entry \`<position>-0\` with the fields
---   t  milliseconds it lives, counted from its position; 0: it stays
---   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body; or s, the size of one that is stored apart (shared/feed/body)
--- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
--- stores the names of equal fields once a node.
+-- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
+-- every head.
+local function tell(answer, n, position, id, expires_at_ms, claims, body)
+  answer[n + 1] = position
+  answer[n + 2] = id
+  answer[n + 3] = expires_at_ms
+  answer[n + 4] = claims
+  answer[n + 5] = body
+end
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -7211,15 +7222,6 @@ local function exact(number)
   end
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
-end
--- Adds what an answer tells of a message behind its first \`n\` values; the order of \`messages:[…]\` in
--- every head.
-local function tell(answer, n, position, id, expires_at_ms, claims, body)
-  answer[n + 1] = position
-  answer[n + 2] = id
-  answer[n + 3] = expires_at_ms
-  answer[n + 4] = claims
-  answer[n + 5] = body
 end
 -- The body of an entry.
 local function body_of(bodies, entry)
@@ -7240,48 +7242,40 @@ return { 'found', feed.epoch, now_ms, looked, tell_messages(alive, bodies), clai
   lines: [
     [1, 'lua/feed/get.lua', 1],
     [21, 'lua/shared/feed/meta.lua', 1],
-    [43, 'lua/shared/feed/entry.lua', 9],
-    [47, 'lua/shared/feed/body.lua', 1],
-    [50, 'lua/shared/feed/body.lua', 6],
-    [51, 'lua/shared/feed/work.lua', 1],
-    [56, 'lua/shared/feed/parked.lua', 1],
-    [61, 'lua/shared/feed/leases.lua', 1],
-    [65, 'lua/shared/feed/held.lua', 1],
-    [67, 'lua/shared/feed/places.lua', 1],
-    [69, 'lua/shared/feed/meta.lua', 25],
-    [112, 'lua/feed/get.lua', 38],
-    [119, 'lua/shared/clock.lua', 1],
-    [125, 'lua/feed/get.lua', 45],
-    [127, 'lua/shared/budget.lua', 6],
-    [131, 'lua/feed/get.lua', 47],
-    [132, 'lua/shared/budget.lua', 11],
-    [136, 'lua/shared/budget.lua', 16],
-    [140, 'lua/shared/feed/entry.lua', 13],
-    [168, 'lua/shared/feed/entry.lua', 42],
-    [182, 'lua/shared/feed/entry.lua', 79],
-    [191, 'lua/shared/feed/parked.lua', 6],
-    [206, 'lua/shared/feed/places.lua', 3],
-    [230, 'lua/feed/get.lua', 33],
-    [234, 'lua/feed/get.lua', 48],
-    [247, 'lua/shared/feed/work.lua', 20],
-    [256, 'lua/shared/feed/work.lua', 6],
-    [265, 'lua/shared/feed/work.lua', 29],
-    [273, 'lua/feed/get.lua', 61],
-    [274, 'lua/shared/feed/held.lua', 3],
-    [285, 'lua/shared/feed/leases.lua', 9],
-    [289, 'lua/shared/feed/held.lua', 14],
-    [299, 'lua/feed/get.lua', 62],
-    [300, 'lua/shared/feed/expired.lua', 1],
-    [303, 'lua/shared/feed/held.lua', 25],
-    [310, 'lua/feed/get.lua', 63],
-    [316, 'lua/shared/feed/tell-messages.lua', 8],
-    [318, 'lua/shared/feed/entry.lua', 1],
-    [324, 'lua/shared/exact.lua', 1],
-    [334, 'lua/shared/feed/entry.lua', 89],
-    [343, 'lua/shared/feed/body.lua', 11],
-    [347, 'lua/shared/feed/tell-messages.lua', 4],
-    [350, 'lua/shared/feed/tell-messages.lua', 10],
-    [355, 'lua/feed/get.lua', 69],
+    [44, 'lua/shared/feed/entry.lua', 8],
+    [48, 'lua/shared/feed/meta.lua', 25],
+    [91, 'lua/feed/get.lua', 26],
+    [98, 'lua/shared/clock.lua', 1],
+    [104, 'lua/feed/get.lua', 33],
+    [106, 'lua/shared/budget.lua', 5],
+    [110, 'lua/feed/get.lua', 35],
+    [111, 'lua/shared/feed/places.lua', 3],
+    [135, 'lua/shared/budget.lua', 10],
+    [139, 'lua/shared/feed/parked.lua', 6],
+    [154, 'lua/shared/feed/entry.lua', 12],
+    [182, 'lua/shared/feed/entry.lua', 41],
+    [196, 'lua/shared/feed/entry.lua', 78],
+    [205, 'lua/shared/budget.lua', 15],
+    [209, 'lua/feed/get.lua', 21],
+    [213, 'lua/feed/get.lua', 36],
+    [226, 'lua/shared/feed/work.lua', 20],
+    [235, 'lua/shared/feed/work.lua', 6],
+    [244, 'lua/shared/feed/work.lua', 29],
+    [252, 'lua/feed/get.lua', 49],
+    [253, 'lua/shared/feed/held.lua', 3],
+    [264, 'lua/shared/feed/leases.lua', 9],
+    [268, 'lua/shared/feed/held.lua', 14],
+    [278, 'lua/feed/get.lua', 50],
+    [279, 'lua/shared/feed/expired.lua', 1],
+    [282, 'lua/shared/feed/held.lua', 25],
+    [289, 'lua/feed/get.lua', 51],
+    [295, 'lua/shared/feed/tell-messages.lua', 5],
+    [297, 'lua/shared/feed/entry.lua', 88],
+    [306, 'lua/shared/exact.lua', 1],
+    [316, 'lua/shared/feed/body.lua', 9],
+    [320, 'lua/shared/feed/tell-messages.lua', 1],
+    [323, 'lua/shared/feed/tell-messages.lua', 7],
+    [328, 'lua/feed/get.lua', 57],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
@@ -7344,7 +7338,7 @@ function readReadersOfInspectInspection(part: Reply | undefined): ({ readonly na
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'feed/inspect',
-    sha1: 'e91f8b6ded70934aac5c94d58269ab90766598d7',
+    sha1: '6e5b331e6db5c8cda50bdee824a11b64b9360fee',
     reads: true,
     bytes: true,
     source: `--[[
@@ -7395,18 +7389,10 @@ local codec = ARGV[1] -- text: name of the codec that made the bodies
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
+
 -- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
 -- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
-
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
-
--- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
--- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
--- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
@@ -7469,22 +7455,6 @@ local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 
 local ends, newest = {}, redis.call('XREVRANGE', log, '+', '-', 'COUNT', '1')
--- One message in the log: a stream entry \`<position>-0\` with the fields
---   t  milliseconds it lives, counted from its position; 0: it stays
---   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body; or s, the size of one that is stored apart (shared/feed/body)
--- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
--- stores the names of equal fields once a node.
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
@@ -7527,23 +7497,6 @@ local function parse_entry(raw)
     claims = 0,
   }
 end
--- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
-local function raws_between(feed, log, early, from, to, count)
-  if from > feed.moved then
-    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
-  end
-  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
-  if #raws < count then
-    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
-      raws[#raws + 1] = raw
-    end
-  end
-  return raws
-end
--- The body of an entry.
-local function body_of(bodies, entry)
-  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
-end
 local function parse_work(text)
   local claims, bytes, expires_at_ms, id = string.match(text, '^(%d+) (%d+) (%d+) (%d+)$')
   return {
@@ -7573,6 +7526,33 @@ end
 local function is_live(leases, token, now_ms)
   local ends_at_ms = redis.call('ZSCORE', leases, token)
   return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
+end
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- The body of an entry.
+local function body_of(bodies, entry)
+  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+end
+-- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
+local function raws_between(feed, log, early, from, to, count)
+  if from > feed.moved then
+    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
+  end
+  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+  if #raws < count then
+    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+      raws[#raws + 1] = raw
+    end
+  end
+  return raws
 end
 local function tell_end(answer, raw)
   if not raw then
@@ -7643,36 +7623,33 @@ return {
   lines: [
     [1, 'lua/feed/inspect.lua', 1],
     [27, 'lua/shared/feed/meta.lua', 1],
-    [49, 'lua/shared/feed/entry.lua', 9],
-    [53, 'lua/shared/feed/work.lua', 1],
-    [58, 'lua/shared/feed/leases.lua', 1],
-    [62, 'lua/shared/feed/meta.lua', 25],
-    [105, 'lua/feed/inspect.lua', 42],
-    [113, 'lua/shared/clock.lua', 1],
-    [119, 'lua/feed/inspect.lua', 50],
-    [122, 'lua/feed/inspect.lua', 68],
-    [123, 'lua/shared/feed/entry.lua', 1],
-    [129, 'lua/shared/exact.lua', 1],
-    [139, 'lua/shared/feed/entry.lua', 13],
-    [167, 'lua/shared/feed/entry.lua', 42],
-    [181, 'lua/shared/feed/entry.lua', 57],
-    [194, 'lua/shared/feed/body.lua', 11],
-    [198, 'lua/shared/feed/work.lua', 6],
-    [207, 'lua/shared/feed/work.lua', 20],
-    [224, 'lua/shared/feed/leases.lua', 9],
-    [228, 'lua/feed/inspect.lua', 53],
-    [242, 'lua/feed/inspect.lua', 69],
-    [244, 'lua/feed/inspect.lua', 72],
-    [245, 'lua/feed/inspect.lua', 71],
-    [246, 'lua/feed/inspect.lua', 73],
-    [251, 'lua/shared/feed/log-length.lua', 1],
-    [256, 'lua/feed/inspect.lua', 36],
-    [260, 'lua/feed/inspect.lua', 78],
-    [261, 'lua/shared/feed/has-come.lua', 1],
-    [265, 'lua/shared/feed/due.lua', 3],
-    [272, 'lua/feed/inspect.lua', 79],
-    [273, 'lua/feed/inspect.lua', 40],
-    [274, 'lua/feed/inspect.lua', 80],
+    [50, 'lua/shared/feed/entry.lua', 8],
+    [54, 'lua/shared/feed/meta.lua', 25],
+    [97, 'lua/feed/inspect.lua', 33],
+    [105, 'lua/shared/clock.lua', 1],
+    [111, 'lua/feed/inspect.lua', 41],
+    [114, 'lua/feed/inspect.lua', 59],
+    [115, 'lua/shared/feed/entry.lua', 12],
+    [143, 'lua/shared/feed/entry.lua', 41],
+    [157, 'lua/shared/feed/work.lua', 6],
+    [166, 'lua/shared/feed/work.lua', 20],
+    [183, 'lua/shared/feed/leases.lua', 9],
+    [187, 'lua/shared/exact.lua', 1],
+    [197, 'lua/shared/feed/body.lua', 9],
+    [201, 'lua/shared/feed/entry.lua', 56],
+    [214, 'lua/feed/inspect.lua', 44],
+    [228, 'lua/feed/inspect.lua', 60],
+    [230, 'lua/feed/inspect.lua', 63],
+    [231, 'lua/feed/inspect.lua', 62],
+    [232, 'lua/feed/inspect.lua', 64],
+    [237, 'lua/shared/feed/log-length.lua', 1],
+    [242, 'lua/feed/inspect.lua', 27],
+    [246, 'lua/feed/inspect.lua', 69],
+    [247, 'lua/shared/feed/has-come.lua', 1],
+    [251, 'lua/shared/feed/due.lua', 1],
+    [258, 'lua/feed/inspect.lua', 70],
+    [259, 'lua/feed/inspect.lua', 31],
+    [260, 'lua/feed/inspect.lua', 71],
   ],
   encode(args) {
     return [
@@ -7724,7 +7701,7 @@ export type ProposeAnswer =
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
   script: {
     name: 'feed/propose',
-    sha1: 'da077fae660afa8d968d4f7bc94ff723d683f8bc',
+    sha1: '79f7170c5e17e02115586d30e07e8910544895ff',
     reads: false,
     bytes: false,
     source: `--[[
@@ -7761,6 +7738,7 @@ local partitions = tonumber(ARGV[1]) -- integer: over how many the feed is sprea
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
+
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
 local function open_feed(meta, codec, caller)
@@ -7814,22 +7792,6 @@ end
 if feed.partitions > 0 then
   return { 'agreed' }
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
 -- What proves the proposal, the one before where it was not taken up yet; of which nothing is left after a minute.
 local function propose(meta, layout, now)
   local proof = redis.call('HGET', meta, 'proposed')
@@ -7846,6 +7808,22 @@ local function propose(meta, layout, now)
   end
   return now
 end
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
 return { 'proposed', propose(meta, FEED_LAYOUT, exact(clock_us())) }
 `,
   },
@@ -7853,12 +7831,12 @@ return { 'proposed', propose(meta, FEED_LAYOUT, exact(clock_us())) }
   lines: [
     [1, 'lua/feed/propose.lua', 1],
     [13, 'lua/shared/feed/meta.lua', 1],
-    [35, 'lua/shared/feed/meta.lua', 25],
-    [78, 'lua/feed/propose.lua', 18],
-    [88, 'lua/shared/clock.lua', 1],
-    [94, 'lua/shared/exact.lua', 1],
-    [104, 'lua/shared/propose.lua', 4],
-    [120, 'lua/feed/propose.lua', 28],
+    [36, 'lua/shared/feed/meta.lua', 25],
+    [79, 'lua/feed/propose.lua', 13],
+    [89, 'lua/shared/propose.lua', 4],
+    [105, 'lua/shared/exact.lua', 1],
+    [115, 'lua/shared/clock.lua', 1],
+    [121, 'lua/feed/propose.lua', 23],
   ],
   encode(args) {
     return [
@@ -7929,7 +7907,7 @@ function readHeldOfReadPage(part: Reply | undefined): ({ readonly position: numb
 export const read: Operation<ReadArguments, ReadAnswer> = {
   script: {
     name: 'feed/read',
-    sha1: 'a993cc98fedc85c447ca9303b411945666c3f3a6',
+    sha1: '430591a258c3fd8a2fc9394d239f8948fe1f5316',
     reads: true,
     bytes: true,
     source: `--[[
@@ -7985,30 +7963,10 @@ local most_bytes = tonumber(ARGV[8] or 4194304) -- integer: bytes of bodies behi
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
--- One message in the log: a stream entry \`<position>-0\` with the fields
---   t  milliseconds it lives, counted from its position; 0: it stays
---   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body; or s, the size of one that is stored apart (shared/feed/body)
--- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
--- stores the names of equal fields once a node.
 
 -- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
 -- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
-
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
-
--- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
--- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
--- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
-
--- A marker is '<epoch>-<position>', both server microseconds: every message up to that position is
--- behind the reader. One that pages through delayed messages adds '-<visible_at_us>-<id>'.
-
--- Which messages live claims hold.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
@@ -8155,34 +8113,6 @@ local function read_log(
   page
 )
   local shown, looked_at = 0, 0
--- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
--- the message stays. A body that is stored apart is nil, and its size follows.
-local function read_entry(raw)
-  local place, fields = string.sub(raw[1], 1, -3), raw[2]
-  local position = tonumber(place)
-  if fields[1] ~= 't' then
-    return place, position, position, 0, '', fields[2]
-  end
-  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
-  if not ttl_ms then
-    ttl_ms = tonumber(fields[2])
-    lives_read[fields[2]] = ttl_ms
-  end
-  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
-  if not plain_extras[extra] then
-    local mark = string.find(extra, '#', 1, true)
-    if mark then
-      id = tonumber(string.sub(extra, mark + 1))
-      extra = string.sub(extra, 1, mark - 1)
-    else
-      plain_extras[extra] = true
-    end
-  end
-  if fields[5] == 's' then
-    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
-  end
-  return place, position, id, expires_at_ms, extra, fields[6]
-end
 -- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
 local function raws_between(feed, log, early, from, to, count)
   if from > feed.moved then
@@ -8247,13 +8177,6 @@ local function find_claimed(claimed, leases, entries, now_ms)
   end
   return held
 end
--- Tells which claim holds a message; nothing when none does.
-local function tell_claim(answer, position, token)
-  if token then
-    answer[#answer + 1] = position
-    answer[#answer + 1] = tonumber(token)
-  end
-end
 -- What claims have changed, for each of the entries: a table with \`claims\` and \`expires_at_ms\` where they
 -- did, and the token of a live claim. Nothing on a feed where nobody has claimed yet.
 local function find_changes(feed, claimed, leases, work, raws, now_ms)
@@ -8266,6 +8189,41 @@ local function find_changes(feed, claimed, leases, work, raws, now_ms)
     held = find_claimed(claimed, leases, changes, now_ms)
   end
   return changes, held
+end
+-- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
+-- the message stays. A body that is stored apart is nil, and its size follows.
+local function read_entry(raw)
+  local place, fields = string.sub(raw[1], 1, -3), raw[2]
+  local position = tonumber(place)
+  if fields[1] ~= 't' then
+    return place, position, position, 0, '', fields[2]
+  end
+  local ttl_ms, extra, id = lives_read[fields[2]], fields[4], position
+  if not ttl_ms then
+    ttl_ms = tonumber(fields[2])
+    lives_read[fields[2]] = ttl_ms
+  end
+  local expires_at_ms = ttl_ms == 0 and 0 or (position - position % 1000) / 1000 + ttl_ms
+  if not plain_extras[extra] then
+    local mark = string.find(extra, '#', 1, true)
+    if mark then
+      id = tonumber(string.sub(extra, mark + 1))
+      extra = string.sub(extra, 1, mark - 1)
+    else
+      plain_extras[extra] = true
+    end
+  end
+  if fields[5] == 's' then
+    return place, position, id, expires_at_ms, extra, nil, tonumber(fields[6])
+  end
+  return place, position, id, expires_at_ms, extra, fields[6]
+end
+-- Tells which claim holds a message; nothing when none does.
+local function tell_claim(answer, position, token)
+  if token then
+    answer[#answer + 1] = position
+    answer[#answer + 1] = tonumber(token)
+  end
 end
   while shown < limit and looked_at < limit + 1000 and left > 0 do
     -- No more than one call may read: the log has INLINE_BYTES of each at most.
@@ -8307,43 +8265,25 @@ local function format_marker(epoch, position)
 end
 local next_marker = format_marker(feed.epoch, position)
 if include_delayed and not more then
--- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
--- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
--- one at least, which is progress, and on no more than CALL_BYTES and one element.
-
+  local suffix
+-- Adds delayed messages, soonest first, from where the marker stopped among them, and no more behind those that use up the bytes
+-- that are \`left\`. Answers the suffix of the marker for the next page, and whether there is more.
+local function read_delayed(delayed, parked, bodies, start, limit, left, hide, now_ms, messages)
+  local from = 0
+  if start.id then
+    local rank = redis.call('ZRANK', delayed, exact(start.id))
+    from = rank and rank + 1 or redis.call('ZCOUNT', delayed, '-inf', exact(start.visible_at_us))
+  end
+  local suffix, count = start.suffix, redis.call('ZCARD', delayed)
+  if limit == 0 then
+    return suffix, count > from
+  end
+  local budget = { elements = limit, bytes = left }
+  local found = redis.call('ZRANGE', delayed, from, from + limit - 1, 'WITHSCORES')
 -- Whether one more may be taken.
 local function is_left(budget)
   return budget.elements > 0 and budget.bytes > 0
 end
-
-local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
-end
-
--- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
--- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
--- messages reads INLINE_BYTES of each at most.
-
--- The body of an entry.
-local function body_of(bodies, entry)
-  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
-end
-
--- How much of an entry was read with it.
-local function read_of(entry)
-  return entry.body and entry.bytes or 0
-end
-
-local function tell_message(answer, entry, bodies)
-  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
-end
-
--- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
--- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
--- ('<ttl_ms> <origin>\\n<body>', or '<ttl_ms> <origin> <bytes>\\n' when its body is large), later to its position
--- ('@<position>').
-
 -- The parked message as an entry without a position; its place is empty, where nothing ever is.
 local function parse_parked(id, text)
   local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
@@ -8362,21 +8302,21 @@ end
 local function has_expired(entry, now_ms)
   return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
 end
-
--- Adds delayed messages, soonest first, from where the marker stopped among them, and no more behind those that use up the bytes
--- that are \`left\`. Answers the suffix of the marker for the next page, and whether there is more.
-local function read_delayed(delayed, parked, bodies, start, limit, left, hide, now_ms, messages)
-  local from = 0
-  if start.id then
-    local rank = redis.call('ZRANK', delayed, exact(start.id))
-    from = rank and rank + 1 or redis.call('ZCOUNT', delayed, '-inf', exact(start.visible_at_us))
-  end
-  local suffix, count = start.suffix, redis.call('ZCARD', delayed)
-  if limit == 0 then
-    return suffix, count > from
-  end
-  local budget = { elements = limit, bytes = left }
-  local found = redis.call('ZRANGE', delayed, from, from + limit - 1, 'WITHSCORES')
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+-- How much of an entry was read with it.
+local function read_of(entry)
+  return entry.body and entry.bytes or 0
+end
+-- The body of an entry.
+local function body_of(bodies, entry)
+  return entry.body or redis.call('HGET', bodies, exact(entry.id)) or ''
+end
+local function tell_message(answer, entry, bodies)
+  tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
+end
   for at = 1, #found, 2 do
     if not is_left(budget) then
       return suffix, true
@@ -8393,7 +8333,6 @@ local function read_delayed(delayed, parked, bodies, start, limit, left, hide, n
   end
   return suffix, count > from + limit
 end
-  local suffix
   suffix, more =
     read_delayed(delayed, parked, bodies, start, limit - shown, left, hide, now_ms, page.messages)
   next_marker = next_marker .. suffix
@@ -8425,48 +8364,42 @@ return {
   lines: [
     [1, 'lua/feed/read.lua', 1],
     [32, 'lua/shared/feed/meta.lua', 1],
-    [54, 'lua/shared/feed/entry.lua', 1],
-    [60, 'lua/shared/feed/entry.lua', 8],
-    [65, 'lua/shared/feed/work.lua', 1],
-    [70, 'lua/shared/feed/leases.lua', 1],
-    [74, 'lua/shared/feed/marker.lua', 1],
-    [77, 'lua/shared/feed/held.lua', 1],
-    [79, 'lua/shared/feed/meta.lua', 25],
-    [122, 'lua/feed/read.lua', 43],
-    [132, 'lua/shared/feed/start.lua', 1],
-    [139, 'lua/shared/feed/marker.lua', 8],
-    [154, 'lua/shared/feed/start.lua', 8],
-    [172, 'lua/feed/read.lua', 53],
-    [176, 'lua/shared/clock.lua', 1],
-    [182, 'lua/feed/read.lua', 57],
-    [184, 'lua/feed/read.lua', 61],
-    [186, 'lua/shared/exact.lua', 1],
-    [196, 'lua/shared/feed/entry.lua', 89],
-    [205, 'lua/shared/feed/reading.lua', 18],
-    [224, 'lua/shared/feed/entry.lua', 13],
-    [252, 'lua/shared/feed/entry.lua', 57],
-    [265, 'lua/shared/feed/work.lua', 6],
-    [274, 'lua/shared/feed/work.lua', 20],
-    [291, 'lua/shared/feed/leases.lua', 9],
-    [295, 'lua/shared/feed/held.lua', 3],
-    [316, 'lua/shared/feed/held.lua', 25],
-    [323, 'lua/shared/feed/reading.lua', 4],
-    [336, 'lua/shared/feed/reading.lua', 37],
-    [368, 'lua/feed/read.lua', 59],
-    [369, 'lua/feed/read.lua', 63],
-    [371, 'lua/shared/feed/marker.lua', 4],
-    [374, 'lua/feed/read.lua', 65],
-    [376, 'lua/shared/budget.lua', 1],
-    [379, 'lua/shared/budget.lua', 5],
-    [380, 'lua/shared/budget.lua', 11],
-    [390, 'lua/shared/feed/body.lua', 1],
-    [393, 'lua/shared/feed/body.lua', 6],
-    [394, 'lua/shared/feed/body.lua', 11],
-    [403, 'lua/shared/feed/tell-messages.lua', 3],
-    [408, 'lua/shared/feed/parked.lua', 1],
-    [428, 'lua/shared/feed/expired.lua', 1],
-    [431, 'lua/shared/feed/read-delayed.lua', 6],
-    [462, 'lua/feed/read.lua', 68],
+    [55, 'lua/shared/feed/entry.lua', 8],
+    [59, 'lua/shared/feed/meta.lua', 25],
+    [102, 'lua/feed/read.lua', 32],
+    [112, 'lua/shared/feed/start.lua', 1],
+    [119, 'lua/shared/feed/marker.lua', 8],
+    [134, 'lua/shared/feed/start.lua', 8],
+    [152, 'lua/feed/read.lua', 42],
+    [156, 'lua/shared/clock.lua', 1],
+    [162, 'lua/feed/read.lua', 46],
+    [164, 'lua/feed/read.lua', 50],
+    [166, 'lua/shared/exact.lua', 1],
+    [176, 'lua/shared/feed/entry.lua', 88],
+    [185, 'lua/shared/feed/reading.lua', 17],
+    [204, 'lua/shared/feed/entry.lua', 56],
+    [217, 'lua/shared/feed/work.lua', 6],
+    [226, 'lua/shared/feed/work.lua', 20],
+    [243, 'lua/shared/feed/leases.lua', 9],
+    [247, 'lua/shared/feed/held.lua', 3],
+    [268, 'lua/shared/feed/reading.lua', 3],
+    [281, 'lua/shared/feed/entry.lua', 12],
+    [309, 'lua/shared/feed/held.lua', 25],
+    [316, 'lua/shared/feed/reading.lua', 36],
+    [348, 'lua/feed/read.lua', 48],
+    [349, 'lua/feed/read.lua', 52],
+    [351, 'lua/shared/feed/marker.lua', 4],
+    [354, 'lua/feed/read.lua', 54],
+    [357, 'lua/shared/feed/read-delayed.lua', 1],
+    [371, 'lua/shared/budget.lua', 10],
+    [375, 'lua/shared/feed/parked.lua', 6],
+    [390, 'lua/shared/feed/expired.lua', 1],
+    [393, 'lua/shared/budget.lua', 15],
+    [397, 'lua/shared/feed/body.lua', 14],
+    [401, 'lua/shared/feed/body.lua', 9],
+    [405, 'lua/shared/feed/tell-messages.lua', 1],
+    [408, 'lua/shared/feed/read-delayed.lua', 15],
+    [424, 'lua/feed/read.lua', 57],
   ],
   encode(args) {
     return withoutDefaults([
@@ -8533,7 +8466,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'feed/release',
-    sha1: '8b5bd46f5f31e45cb9b3a75e898ced8795131ac0',
+    sha1: '0106a7b12c95b5f79de90a0fc99a6f67d6ab8d4a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -8580,18 +8513,6 @@ local ids, ids_at = ARGV, 7 -- repeated (id:integer): messages to give back; non
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
--- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
--- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
--- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
-
--- Claims end: by their time, or because the holder gives them back.
-
--- From ids to places: a message that was delayed has a place other than its id.
-
--- What is known of a message beyond its entry, once it has been claimed for the first time. Entries
--- never change, so the number of claims and a prolonged life stand in the hash \`work\`:
---   <place>        '<claims> <bytes> <expires_at_ms> <id>'
---   lease:<token>  milliseconds of the lease
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
@@ -8774,10 +8695,6 @@ local function remember_answer(calls, caller, call, now_ms, answer)
   if caller ~= '' then
 -- What is remembered of a slot: number, time and answer of its last call.
 local function call_record(call, now_ms, answer)
--- Makes a call safe to repeat. A caller numbers its calls in each of its slots and reuses a slot only
--- after the call in it has settled, so one remembered answer a slot is enough. Answers of callers that
--- are long gone are dropped by sampling: no index, a few bytes a call. The hash may hold other fields,
--- whose values do not begin with two numbers. A user who may not look for what is over leaves it there: the call itself is done by then.
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -8799,9 +8716,7 @@ local function forget_old_calls(calls, call, added, now_ms)
   if not is_one_more and call % 16 ~= 0 then
     return
   end
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
+  -- Two records, and up to three other fields.
 -- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
 -- where none of these is.
 local function drop_over(hash, looked_at, is_over)
@@ -8824,7 +8739,6 @@ local function drop_over(hash, looked_at, is_over)
     count = -math.min(left, 3000)
   end
 end
-  -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
     return at_ms and now_ms - at_ms > 600000
@@ -8863,48 +8777,43 @@ return { 'released', #places }
   lines: [
     [1, 'lua/feed/release.lua', 1],
     [23, 'lua/shared/feed/meta.lua', 1],
-    [45, 'lua/shared/feed/leases.lua', 1],
-    [49, 'lua/shared/feed/lapse.lua', 1],
-    [51, 'lua/shared/feed/places.lua', 1],
-    [53, 'lua/shared/feed/work.lua', 1],
-    [58, 'lua/shared/feed/meta.lua', 25],
-    [101, 'lua/feed/release.lua', 34],
-    [105, 'lua/shared/calls.lua', 13],
-    [118, 'lua/feed/release.lua', 38],
-    [125, 'lua/shared/clock.lua', 1],
-    [131, 'lua/feed/release.lua', 45],
-    [132, 'lua/shared/feed/leases.lua', 9],
-    [136, 'lua/feed/release.lua', 46],
-    [139, 'lua/shared/feed/leases.lua', 14],
-    [142, 'lua/feed/release.lua', 49],
-    [145, 'lua/shared/feed/places.lua', 3],
-    [169, 'lua/feed/release.lua', 52],
-    [177, 'lua/shared/feed/lapse.lua', 3],
-    [190, 'lua/feed/release.lua', 60],
-    [192, 'lua/shared/feed/uncount.lua', 1],
-    [195, 'lua/shared/feed/work.lua', 6],
-    [204, 'lua/shared/feed/work.lua', 16],
-    [207, 'lua/shared/feed/uncount.lua', 4],
-    [219, 'lua/feed/release.lua', 62],
-    [223, 'lua/shared/feed/lapse.lua', 17],
-    [225, 'lua/shared/feed/leases.lua', 5],
-    [228, 'lua/shared/feed/lapse.lua', 19],
-    [231, 'lua/feed/release.lua', 66],
-    [235, 'lua/shared/calls.lua', 43],
-    [237, 'lua/shared/calls.lua', 8],
-    [239, 'lua/shared/calls.lua', 1],
-    [243, 'lua/shared/exact.lua', 1],
-    [253, 'lua/shared/calls.lua', 10],
-    [255, 'lua/shared/calls.lua', 45],
-    [256, 'lua/shared/calls.lua', 27],
-    [264, 'lua/shared/drop-over.lua', 1],
-    [289, 'lua/shared/calls.lua', 36],
-    [295, 'lua/shared/calls.lua', 46],
-    [298, 'lua/feed/release.lua', 70],
-    [300, 'lua/shared/feed/keep-alive.lua', 5],
-    [306, 'lua/feed/release.lua', 72],
-    [307, 'lua/shared/wake.lua', 1],
-    [320, 'lua/feed/release.lua', 73],
+    [46, 'lua/shared/feed/meta.lua', 25],
+    [89, 'lua/feed/release.lua', 23],
+    [93, 'lua/shared/calls.lua', 12],
+    [106, 'lua/feed/release.lua', 27],
+    [113, 'lua/shared/clock.lua', 1],
+    [119, 'lua/feed/release.lua', 34],
+    [120, 'lua/shared/feed/leases.lua', 9],
+    [124, 'lua/feed/release.lua', 35],
+    [127, 'lua/shared/feed/leases.lua', 14],
+    [130, 'lua/feed/release.lua', 38],
+    [133, 'lua/shared/feed/places.lua', 3],
+    [157, 'lua/feed/release.lua', 41],
+    [165, 'lua/shared/feed/lapse.lua', 3],
+    [178, 'lua/feed/release.lua', 49],
+    [180, 'lua/shared/feed/uncount.lua', 1],
+    [183, 'lua/shared/feed/work.lua', 6],
+    [192, 'lua/shared/feed/work.lua', 16],
+    [195, 'lua/shared/feed/uncount.lua', 4],
+    [207, 'lua/feed/release.lua', 51],
+    [211, 'lua/shared/feed/lapse.lua', 17],
+    [213, 'lua/shared/feed/leases.lua', 5],
+    [216, 'lua/shared/feed/lapse.lua', 19],
+    [219, 'lua/feed/release.lua', 55],
+    [223, 'lua/shared/calls.lua', 41],
+    [225, 'lua/shared/calls.lua', 7],
+    [227, 'lua/shared/exact.lua', 1],
+    [237, 'lua/shared/calls.lua', 9],
+    [239, 'lua/shared/calls.lua', 43],
+    [240, 'lua/shared/calls.lua', 26],
+    [249, 'lua/shared/drop-over.lua', 4],
+    [271, 'lua/shared/calls.lua', 35],
+    [276, 'lua/shared/calls.lua', 44],
+    [279, 'lua/feed/release.lua', 59],
+    [281, 'lua/shared/feed/keep-alive.lua', 5],
+    [287, 'lua/feed/release.lua', 61],
+    [288, 'lua/shared/wake.lua', 1],
+    [301, 'lua/feed/release.lua', 62],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.ids.length)
@@ -8967,7 +8876,7 @@ function readHeldOfRemoveRemoved(part: Reply | undefined): (number)[] {
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: {
     name: 'feed/remove',
-    sha1: '9bc9a9353303592cb497b5e4e726e77ec208feae',
+    sha1: '6601af48c7411fadac23530b698ccce3a182f0f9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9016,31 +8925,10 @@ local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages to remove
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
--- Changes to the main key of a feed; see shared/feed/meta for its fields.
-
--- One message in the log: a stream entry \`<position>-0\` with the fields
---   t  milliseconds it lives, counted from its position; 0: it stays
---   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body; or s, the size of one that is stored apart (shared/feed/body)
--- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
--- stores the names of equal fields once a node.
 
 -- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
 -- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
-
--- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
-
--- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
--- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
--- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
-
--- From ids to places: a message that was delayed has a place other than its id.
-
--- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
--- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
--- ('<ttl_ms> <origin>\\n<body>', or '<ttl_ms> <origin> <bytes>\\n' when its body is large), later to its position
--- ('@<position>').
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
@@ -9122,6 +9010,48 @@ end
 local now_ms = math.floor(clock_us() / 1000)
 local going, parked_ids, held, told = {}, {}, {}, { '' }
 local has_large = false
+-- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
+-- or not something is there) or, for a message that is still delayed, what is \`parked\`.
+local function look_up(parked, ids, ids_at)
+  local asked, ats, found, seen = {}, {}, {}, {}
+  for at = ids_at, #ids, 1 do
+    if not seen[ids[at]] then
+      asked[#asked + 1] = ids[at]
+      seen[ids[at]] = true
+    end
+    ats[#asked] = at - ids_at + 1
+  end
+  if #asked == 0 then
+    return found
+  end
+  for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
+    local moved_to = string.match(known or '', '^@(%d+)$')
+    if known and not moved_to then
+      found[at] = { id = asked[at], at = ats[at], parked = known }
+    else
+      found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
+    end
+  end
+  return found
+end
+local function is_large(bytes)
+  return bytes > 16384
+end
+-- The parked message as an entry without a position; its place is empty, where nothing ever is.
+local function parse_parked(id, text)
+  local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
+  local life = tonumber(ttl_ms)
+  return {
+    id = id,
+    place = '',
+    position = 0,
+    origin = origin,
+    bytes = tonumber(size) or #text - start + 1,
+    body = size == '' and string.sub(text, start) or nil,
+    claims = 0,
+    expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
+  }
+end
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
@@ -9173,51 +9103,9 @@ local function entry_at(feed, keys, place)
   end
   return raws[1] and parse_entry(raws[1])
 end
-local function is_large(bytes)
-  return bytes > 16384
-end
 local function is_live(leases, token, now_ms)
   local ends_at_ms = redis.call('ZSCORE', leases, token)
   return ends_at_ms and tonumber(ends_at_ms) > now_ms or false
-end
--- For each id, named twice or not, one table with \`id\`, how many ids were named up to it (\`at\`), and either its \`place\` (whether
--- or not something is there) or, for a message that is still delayed, what is \`parked\`.
-local function look_up(parked, ids, ids_at)
-  local asked, ats, found, seen = {}, {}, {}, {}
-  for at = ids_at, #ids, 1 do
-    if not seen[ids[at]] then
-      asked[#asked + 1] = ids[at]
-      seen[ids[at]] = true
-    end
-    ats[#asked] = at - ids_at + 1
-  end
-  if #asked == 0 then
-    return found
-  end
-  for at, known in ipairs(redis.call('HMGET', parked, unpack(asked))) do
-    local moved_to = string.match(known or '', '^@(%d+)$')
-    if known and not moved_to then
-      found[at] = { id = asked[at], at = ats[at], parked = known }
-    else
-      found[at] = { id = asked[at], at = ats[at], place = moved_to or asked[at] }
-    end
-  end
-  return found
-end
--- The parked message as an entry without a position; its place is empty, where nothing ever is.
-local function parse_parked(id, text)
-  local ttl_ms, origin, size, start = string.match(text, '^(%d+) (%S*) ?(%d*)\\n()')
-  local life = tonumber(ttl_ms)
-  return {
-    id = id,
-    place = '',
-    position = 0,
-    origin = origin,
-    bytes = tonumber(size) or #text - start + 1,
-    body = size == '' and string.sub(text, start) or nil,
-    claims = 0,
-    expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
-  }
 end
 local keys = {
   meta = meta,
@@ -9338,41 +9226,10 @@ end
 end
   remove_entries(feed, keys, going)
   if feed.look or feed.moved ~= 0 then
--- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
--- stays behind keeps the bytes of its neighbours, up to 4 KiB. Where so much is held that way, the messages are written anew, a
--- few a call: they go from the front of \`log\` to the end of \`early\`, another stream, which ends at \`moved\`, and nobody sees a
--- difference. When the log has been emptied so, \`early\` takes its place. To be asked for where \`feed.look\` or \`feed.moved\` is set,
--- behind what frees memory.
--- How much one call works on. An element costs by its bytes too, for a body may have 4 MiB: whoever walks over elements takes them
--- from a budget, until their number or their bytes are used up. The element that uses them up is still taken. So a call works on
--- one at least, which is progress, and on no more than CALL_BYTES and one element.
-
--- \`more_bytes\`: of what a call adds, where it removes as much.
-local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
-end
-
--- Whether one more may be taken.
-local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
-end
-
-local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
-end
-
--- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
-local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
-end
--- Lets a key that this call may have created go when the feed goes.
-local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
-end
-
+-- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
+-- as many, so that the end is reached whoever appends meanwhile.
+local function compact(feed, keys, now_ms, done)
+  if feed.moved == 0 then
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
 local function is_sparse(feed, log)
   local length = redis.pcall('XLEN', log)
@@ -9391,9 +9248,43 @@ local function is_sparse(feed, log)
   local bytes = feed.bytes - feed.large + 40 * length
   return nodes > 16 + 3 * math.max(bytes / 4096, length / 100)
 end
-
+    if not is_sparse(feed, keys.log) then
+      return
+    end
+    -- Who cleared the feed may not have known of it.
+    redis.call('UNLINK', keys.early)
+-- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
+-- another refusal than that of a missing right.
+local function may_rename(keys)
+  local refusal = redis.pcall('RENAME', keys.early, keys.log)
+  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+end
+    if not may_rename(keys) then
+      return
+    end
+-- From now on something of the feed is where only those look who know this layout.
+local function stand_apart(meta, feed)
+  if not feed.is_apart then
+    feed.is_apart = true
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
+end
+    stand_apart(keys.meta, feed)
+  end
 -- Moves the oldest messages of the log; answers whether that has emptied it.
 local function move_oldest(feed, keys, budget)
+-- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
+local function at_once(budget)
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+end
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
   repeat
     local wanted, moved = at_once(budget), {}
     for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
@@ -9412,35 +9303,16 @@ local function move_oldest(feed, keys, budget)
   until not is_left(budget)
   return false
 end
-
--- Whether its end may be reached: where it may not, messages would stay where nobody looks. There is nothing to rename, which is
--- another refusal than that of a missing right.
-local function may_rename(keys)
-  local refusal = redis.pcall('RENAME', keys.early, keys.log)
-  return string.find(refusal.err or '', 'no such key', 1, true) ~= nil
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
 end
-
--- Moves some messages where that has begun or is worthwhile. \`done\`: how many this call has added and removed; it moves twice
--- as many, so that the end is reached whoever appends meanwhile.
-local function compact(feed, keys, now_ms, done)
-  if feed.moved == 0 then
-    if not is_sparse(feed, keys.log) then
-      return
-    end
-    -- Who cleared the feed may not have known of it.
-    redis.call('UNLINK', keys.early)
-    if not may_rename(keys) then
-      return
-    end
--- From now on something of the feed is where only those look who know this layout.
-local function stand_apart(meta, feed)
-  if not feed.is_apart then
-    feed.is_apart = true
-    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
   end
 end
-    stand_apart(keys.meta, feed)
-  end
   if move_oldest(feed, keys, budget_of(4 + 2 * done)) and redis.call('EXISTS', keys.early) == 1 then
     redis.call('RENAME', keys.early, keys.log)
     feed.moved = 0
@@ -9456,13 +9328,8 @@ local function may_rest(feed)
   return feed.bytes == 0 and feed.kept_until == -1 and feed.visible_at_us == 0 and feed.epoch ~= 0
 end
   if may_rest(feed) then
--- Lets a key that this call may have created go when the feed goes.
-local function keep_with_feed(feed, key, now_ms)
-  if feed.kept_until > 0 then
-    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
-  end
-end
-
+-- To be asked for where the feed \`may_rest\`.
+local function rest_when_empty(feed, keys, now_ms)
 -- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
 local function is_empty(feed, keys)
   local held = { redis.pcall('EXISTS', keys.subscribers), redis.pcall('XLEN', keys.log) }
@@ -9476,9 +9343,6 @@ local function is_empty(feed, keys)
   end
   return true
 end
-
--- To be asked for where the feed \`may_rest\`.
-local function rest_when_empty(feed, keys, now_ms)
   if not is_empty(feed, keys) then
     return
   end
@@ -9491,6 +9355,12 @@ local function rest_when_empty(feed, keys, now_ms)
   local last_lease = redis.pcall('ZRANGE', keys.leases, '-1', '-1', 'WITHSCORES')[2]
   feed.lives_until = tonumber(last_lease or 0)
   feed.kept_until = math.max(now_ms, feed.lives_until) + 1200000
+-- Lets a key that this call may have created go when the feed goes.
+local function keep_with_feed(feed, key, now_ms)
+  if feed.kept_until > 0 then
+    redis.call('PEXPIRE', key, math.max(1200000 / 2, feed.kept_until - now_ms))
+  end
+end
   keep_with_feed(feed, keys.meta, now_ms)
   if last_lease then
     keep_with_feed(feed, keys.leases, now_ms)
@@ -9514,9 +9384,7 @@ local function forget_old_calls(calls, call, added, now_ms)
   if not is_one_more and call % 16 ~= 0 then
     return
   end
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
+  -- Two records, and up to three other fields.
 -- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
 -- where none of these is.
 local function drop_over(hash, looked_at, is_over)
@@ -9539,7 +9407,6 @@ local function drop_over(hash, looked_at, is_over)
     count = -math.min(left, 3000)
   end
 end
-  -- Two records, and up to three other fields.
   drop_over(calls, 5, function(record)
     local at_ms = string.match(record, '^%d+ (%d+) ')
     return at_ms and now_ms - at_ms > 600000
@@ -9588,64 +9455,68 @@ return { 'removed', count, held }
   lines: [
     [1, 'lua/feed/remove.lua', 1],
     [25, 'lua/shared/feed/meta.lua', 1],
-    [47, 'lua/shared/feed/save.lua', 1],
-    [49, 'lua/shared/feed/entry.lua', 1],
-    [55, 'lua/shared/feed/entry.lua', 8],
-    [60, 'lua/shared/feed/remove.lua', 1],
-    [61, 'lua/shared/feed/remove.lua', 4],
-    [62, 'lua/shared/feed/leases.lua', 1],
-    [66, 'lua/shared/feed/places.lua', 1],
-    [68, 'lua/shared/feed/parked.lua', 1],
-    [73, 'lua/shared/feed/meta.lua', 25],
-    [116, 'lua/feed/remove.lua', 53],
-    [120, 'lua/shared/calls.lua', 13],
-    [133, 'lua/feed/remove.lua', 57],
-    [144, 'lua/shared/clock.lua', 1],
-    [150, 'lua/feed/remove.lua', 68],
-    [153, 'lua/shared/feed/entry.lua', 13],
-    [181, 'lua/shared/feed/entry.lua', 42],
-    [195, 'lua/shared/feed/entry.lua', 79],
-    [204, 'lua/shared/feed/body.lua', 7],
-    [207, 'lua/shared/feed/leases.lua', 9],
-    [211, 'lua/shared/feed/places.lua', 3],
-    [235, 'lua/shared/feed/parked.lua', 6],
-    [250, 'lua/feed/remove.lua', 39],
-    [263, 'lua/feed/remove.lua', 71],
-    [280, 'lua/shared/feed/remove.lua', 24],
-    [287, 'lua/shared/feed/remove.lua', 32],
-    [292, 'lua/feed/remove.lua', 88],
-    [294, 'lua/shared/feed/unpark.lua', 1],
-    [302, 'lua/feed/remove.lua', 90],
-    [305, 'lua/shared/exact.lua', 1],
-    [315, 'lua/shared/feed/remove.lua', 38],
-    [333, 'lua/shared/feed/remove.lua', 5],
-    [351, 'lua/shared/feed/remove.lua', 56],
-    [367, 'lua/feed/remove.lua', 93],
-    [369, 'lua/shared/feed/compact.lua', 1],
-    [374, 'lua/shared/budget.lua', 1],
-    [377, 'lua/shared/budget.lua', 5],
-    [397, 'lua/shared/feed/keep-alive.lua', 5],
-    [404, 'lua/shared/feed/compact.lua', 10],
-    [463, 'lua/shared/feed/save.lua', 45],
-    [470, 'lua/shared/feed/compact.lua', 69],
-    [480, 'lua/feed/remove.lua', 96],
-    [482, 'lua/shared/feed/may-rest.lua', 1],
-    [486, 'lua/feed/remove.lua', 98],
-    [487, 'lua/shared/feed/keep-alive.lua', 5],
-    [494, 'lua/shared/feed/rest.lua', 6],
-    [528, 'lua/feed/remove.lua', 100],
-    [530, 'lua/shared/calls.lua', 43],
-    [532, 'lua/shared/calls.lua', 8],
-    [536, 'lua/shared/calls.lua', 45],
-    [537, 'lua/shared/calls.lua', 27],
-    [545, 'lua/shared/drop-over.lua', 1],
-    [570, 'lua/shared/calls.lua', 36],
-    [576, 'lua/shared/calls.lua', 46],
-    [579, 'lua/feed/remove.lua', 102],
-    [580, 'lua/shared/feed/save.lua', 53],
-    [582, 'lua/shared/feed/save.lua', 22],
-    [604, 'lua/shared/feed/save.lua', 55],
-    [610, 'lua/feed/remove.lua', 103],
+    [48, 'lua/shared/feed/entry.lua', 8],
+    [52, 'lua/shared/feed/meta.lua', 25],
+    [95, 'lua/feed/remove.lua', 39],
+    [99, 'lua/shared/calls.lua', 12],
+    [112, 'lua/feed/remove.lua', 43],
+    [123, 'lua/shared/clock.lua', 1],
+    [129, 'lua/feed/remove.lua', 54],
+    [132, 'lua/shared/feed/places.lua', 3],
+    [156, 'lua/shared/feed/body.lua', 5],
+    [159, 'lua/shared/feed/parked.lua', 6],
+    [174, 'lua/shared/feed/entry.lua', 12],
+    [202, 'lua/shared/feed/entry.lua', 41],
+    [216, 'lua/shared/feed/entry.lua', 78],
+    [225, 'lua/shared/feed/leases.lua', 9],
+    [229, 'lua/feed/remove.lua', 25],
+    [242, 'lua/feed/remove.lua', 57],
+    [259, 'lua/shared/feed/remove.lua', 22],
+    [266, 'lua/shared/feed/remove.lua', 30],
+    [271, 'lua/feed/remove.lua', 74],
+    [273, 'lua/shared/feed/unpark.lua', 1],
+    [281, 'lua/feed/remove.lua', 76],
+    [284, 'lua/shared/exact.lua', 1],
+    [294, 'lua/shared/feed/remove.lua', 36],
+    [312, 'lua/shared/feed/remove.lua', 3],
+    [330, 'lua/shared/feed/remove.lua', 54],
+    [346, 'lua/feed/remove.lua', 79],
+    [348, 'lua/shared/feed/compact.lua', 54],
+    [352, 'lua/shared/feed/compact.lua', 7],
+    [370, 'lua/shared/feed/compact.lua', 58],
+    [375, 'lua/shared/feed/compact.lua', 47],
+    [381, 'lua/shared/feed/compact.lua', 63],
+    [384, 'lua/shared/feed/save.lua', 45],
+    [391, 'lua/shared/feed/compact.lua', 66],
+    [393, 'lua/shared/feed/compact.lua', 26],
+    [395, 'lua/shared/budget.lua', 20],
+    [399, 'lua/shared/budget.lua', 15],
+    [403, 'lua/shared/budget.lua', 10],
+    [407, 'lua/shared/feed/compact.lua', 28],
+    [425, 'lua/shared/budget.lua', 5],
+    [429, 'lua/shared/feed/keep-alive.lua', 5],
+    [435, 'lua/shared/feed/compact.lua', 68],
+    [443, 'lua/feed/remove.lua', 81],
+    [445, 'lua/shared/feed/may-rest.lua', 1],
+    [449, 'lua/feed/remove.lua', 83],
+    [450, 'lua/shared/feed/rest.lua', 19],
+    [452, 'lua/shared/feed/rest.lua', 5],
+    [465, 'lua/shared/feed/rest.lua', 21],
+    [477, 'lua/shared/feed/keep-alive.lua', 5],
+    [483, 'lua/shared/feed/rest.lua', 33],
+    [489, 'lua/feed/remove.lua', 84],
+    [491, 'lua/shared/calls.lua', 41],
+    [493, 'lua/shared/calls.lua', 7],
+    [497, 'lua/shared/calls.lua', 43],
+    [498, 'lua/shared/calls.lua', 26],
+    [507, 'lua/shared/drop-over.lua', 4],
+    [529, 'lua/shared/calls.lua', 35],
+    [534, 'lua/shared/calls.lua', 44],
+    [537, 'lua/feed/remove.lua', 86],
+    [538, 'lua/shared/feed/save.lua', 53],
+    [540, 'lua/shared/feed/save.lua', 22],
+    [562, 'lua/shared/feed/save.lua', 55],
+    [568, 'lua/feed/remove.lua', 87],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -9692,7 +9563,7 @@ export type SettleAnswer =
 export const settle: Operation<SettleArguments, SettleAnswer> = {
   script: {
     name: 'feed/settle',
-    sha1: 'e46e42586f6bb7bfa9944297227d07b4ab3265ca',
+    sha1: '53da6079039d7f3c44511129896cec2cbb7a8068',
     reads: false,
     bytes: false,
     source: `--[[
@@ -9741,51 +9612,10 @@ local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
--- Changes to the main key of a feed; see shared/feed/meta for its fields.
-
--- One message in the log: a stream entry \`<position>-0\` with the fields
---   t  milliseconds it lives, counted from its position; 0: it stays
---   x  '<origin>', and '#<id>' behind it when the message got its position later than its id
---   b  the body; or s, the size of one that is stored apart (shared/feed/body)
--- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
--- stores the names of equal fields once a node.
 
 -- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
 -- reading a text again costs more than finding what it meant.
 local lives_read, plain_extras = {}, {}
-
--- Expiry without a pass over the messages. Most feeds give most messages the same life, and those
--- expire in the order of their positions: they form the lane (\`lane_ms\`), which needs no index.
--- Everything up to \`lane_swept\` has been looked at; \`lane_last\` is the newest member. Messages with
--- another life, and those that a claim prolonged, stand in the sorted set \`expiry\`. What has expired goes with shared/feed/reap.
-
--- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash \`bodies\`; its entry in the log, or
--- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
--- messages reads INLINE_BYTES of each at most.
-
--- A delayed message waits outside the log and gets its position when it becomes visible, so no reader
--- can have passed it. Its id, given at once, stays valid: \`parked\` leads from the id to the message
--- ('<ttl_ms> <origin>\\n<body>', or '<ttl_ms> <origin> <bytes>\\n' when its body is large), later to its position
--- ('@<position>').
-
--- What has expired goes; see shared/feed/expiry for how it is found. To be asked for from \`due_at\` on.
--- Removes messages from the log and from every index. An entry is any table with \`place\`, \`id\` and \`bytes\`.
-
--- Claims. \`claimed\` leads from a message's position to the token of its claim, \`leases\` from a token to
--- the time at which the claim ends, \`returned\` holds messages that were claimed and are free again.
--- A message after \`front\` has never been claimed; one up to it is claimed, returned or gone.
-
--- Claims end: by their time, or because the holder gives them back.
-
--- Holes. Redis keeps the messages of a stream in nodes of some dozens, and frees a node once all in it are gone: a message that
--- stays behind keeps the bytes of its neighbours, up to 4 KiB. Where so much is held that way, the messages are written anew, a
--- few a call: they go from the front of \`log\` to the end of \`early\`, another stream, which ends at \`moved\`, and nobody sees a
--- difference. When the log has been emptied so, \`early\` takes its place. To be asked for where \`feed.look\` or \`feed.moved\` is set,
--- behind what frees memory.
-
--- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
--- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
--- subscribers. A message that comes meanwhile finds it as it was.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
@@ -9843,16 +9673,6 @@ end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 local shown = 0
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
-end
 local function packed_state(feed)
   local packed = struct.pack(
     '>ddddddddddddd',
@@ -9875,13 +9695,6 @@ local function packed_state(feed)
   end
   return packed .. struct.pack('>dd', feed.large, feed.moved)
 end
--- From now on something of the feed is where only those look who know this layout.
-local function stand_apart(meta, feed)
-  if not feed.is_apart then
-    feed.is_apart = true
-    redis.call('HSET', meta, 'layout', APART_LAYOUT)
-  end
-end
 -- Writes the state if it has changed.
 local function save_feed(meta, feed)
   local packed = packed_state(feed)
@@ -9889,22 +9702,6 @@ local function save_feed(meta, feed)
     redis.call('HSET', meta, 'state', packed)
     feed.packed = packed
   end
-end
--- \`more_bytes\`: of what a call adds, where it removes as much.
-local function budget_of(elements, more_bytes)
-  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
-end
--- Whether one more may be taken.
-local function is_left(budget)
-  return budget.elements > 0 and budget.bytes > 0
-end
-local function spend(budget, elements, bytes)
-  budget.elements = budget.elements - elements
-  budget.bytes = budget.bytes - bytes
-end
--- How much of an entry was read with it.
-local function read_of(entry)
-  return entry.body and entry.bytes or 0
 end
 local keys = {
   meta = meta,
@@ -9923,6 +9720,10 @@ local keys = {
 if feed.visible_at_us ~= 0 and feed.visible_at_us <= now_us then
 -- Gives at most \`most\` due messages their positions. Answers how many became visible.
 local function show_due(feed, keys, now_us, most)
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+end
   local shown, budget = 0, budget_of(most)
 -- The commands that follow when a message has become visible, each once on nothing. Behind the first of them, which removes, a
 -- server out of memory takes the others.
@@ -9935,20 +9736,20 @@ local function try_showing(feed, keys)
 end
   try_showing(feed, keys)
   feed.last = math.max(feed.last, now_us - 1)
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
   local ids = redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', exact(now_us), 'LIMIT', '0', most)
-local function note_expiry(feed, expires_at_ms)
-  if feed.due_at == 0 or expires_at_ms < feed.due_at then
-    feed.due_at = expires_at_ms
-  end
-  if feed.lives_until ~= -1 then
-    feed.lives_until = math.max(feed.lives_until, expires_at_ms)
-  end
-end
-local function is_large(bytes)
-  return bytes > 16384
-end
-local function has_expired(entry, now_ms)
-  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
 end
 -- The parked message as an entry without a position; its place is empty, where nothing ever is.
 local function parse_parked(id, text)
@@ -9965,6 +9766,17 @@ local function parse_parked(id, text)
     expires_at_ms = life == 0 and 0 or math.floor(id / 1000) + life,
   }
 end
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+-- How much of an entry was read with it.
+local function read_of(entry)
+  return entry.body and entry.bytes or 0
+end
+local function has_expired(entry, now_ms)
+  return entry.expires_at_ms ~= 0 and entry.expires_at_ms <= now_ms
+end
 -- Takes messages that are still delayed away.
 local function unpark(delayed, parked, bodies, ids, has_large)
   redis.call('ZREM', delayed, unpack(ids))
@@ -9973,7 +9785,22 @@ local function unpark(delayed, parked, bodies, ids, has_large)
     redis.call('HDEL', bodies, unpack(ids))
   end
 end
--- Stores a message of any size in the log.
+local function is_large(bytes)
+  return bytes > 16384
+end
+-- From now on something of the feed is where only those look who know this layout.
+local function stand_apart(meta, feed)
+  if not feed.is_apart then
+    feed.is_apart = true
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
+end
+-- Stores one whose body is large and stands apart already.
+local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
+  stand_apart(keys.meta, feed)
+  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
+  feed.large = feed.large + bytes
+end
 -- Stores a message in the log; see shared/feed/entry for the fields.
 local function add_entry(log, place, ttl_ms, extra, body)
   if ttl_ms == '0' and extra == '' then
@@ -9982,11 +9809,13 @@ local function add_entry(log, place, ttl_ms, extra, body)
     redis.call('XADD', log, place, 't', ttl_ms, 'x', extra, 'b', body)
   end
 end
--- Stores one whose body is large and stands apart already.
-local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)
-  stand_apart(keys.meta, feed)
-  redis.call('XADD', keys.log, place, 't', ttl_ms, 'x', extra, 's', bytes)
-  feed.large = feed.large + bytes
+local function note_expiry(feed, expires_at_ms)
+  if feed.due_at == 0 or expires_at_ms < feed.due_at then
+    feed.due_at = expires_at_ms
+  end
+  if feed.lives_until ~= -1 then
+    feed.lives_until = math.max(feed.lives_until, expires_at_ms)
+  end
 end
 -- Stores a message that has its id already at the next position of a log. Its life counts from its
 -- id, an entry's from its position. A large body that comes with it, from another feed or as it was parked before such bodies
@@ -10040,9 +9869,6 @@ end
 -- Frees what claims held whose lease ran out: at least one claim, then up to \`budget\` messages.
 local function lapse_claims(leases, claimed, returned, work, now_ms, budget)
   local freed = 0
-local function lease_field(token)
-  return 'lease:' .. token
-end
 local function places_held(claimed, token)
   return redis.call('ZRANGEBYSCORE', claimed, token, token)
 end
@@ -10058,6 +9884,9 @@ local function give_back(claimed, returned, work, places)
     scored[#scored + 1] = place
   end
   redis.call('ZADD', returned, unpack(scored))
+end
+local function lease_field(token)
+  return 'lease:' .. token
 end
 -- The lease goes last: it leads to what is left of the claim.
 local function forget_lease(leases, work, token)
@@ -10078,16 +9907,55 @@ end
   return freed
 end
 local freed = lapse_claims(leases, claimed, returned, work, now_ms, 1000)
--- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
-local function at_once(budget)
-  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
-end
 if feed.due_at ~= 0 and feed.due_at <= now_ms then
 -- Removes at most 2 x \`most\` expired messages, of as many bytes as one call adds.
 local function reap_expired(feed, keys, now_ms, most)
   -- The commands that follow when some have gone, each once on nothing.
   redis.call('ZRANGEBYSCORE', keys.expiry, '+inf', '-inf')
   redis.call('ZRANGE', keys.expiry, '0', '0')
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+end
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+-- How much of an entry was read with it.
+local function read_of(entry)
+  return entry.body and entry.bytes or 0
+end
+-- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
+local function at_once(budget)
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+end
+-- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
+local function raws_between(feed, log, early, from, to, count)
+  if from > feed.moved then
+    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
+  end
+  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
+  if #raws < count then
+    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
+      raws[#raws + 1] = raw
+    end
+  end
+  return raws
+end
 -- What an entry says, as values: a page is read without a table for each message. expires_at_ms is 0 when
 -- the message stays. A body that is stored apart is nil, and its size follows.
 local function read_entry(raw)
@@ -10130,25 +9998,19 @@ local function parse_entry(raw)
     claims = 0,
   }
 end
--- The entries from one position to a place, oldest first, as Redis has them. The place is a position as text; '+' is the end.
-local function raws_between(feed, log, early, from, to, count)
-  if from > feed.moved then
-    return redis.call('XRANGE', log, exact(from), to, 'COUNT', count)
-  end
-  local raws = redis.call('XRANGE', early, exact(from), to, 'COUNT', count)
-  if #raws < count then
-    for _, raw in ipairs(redis.call('XRANGE', log, '-', to, 'COUNT', count - #raws)) do
-      raws[#raws + 1] = raw
-    end
-  end
-  return raws
-end
 local function entries_between(feed, keys, from, to, count)
   local entries = raws_between(feed, keys.log, keys.early, from, to, count)
   for at = 1, #entries do
     entries[at] = parse_entry(entries[at])
   end
   return entries
+end
+-- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
+-- Answers whether there is work to forget.
+local function try_removal(keys)
+  redis.call('HDEL', keys.work, '')
+  redis.call('ZREM', keys.expiry, '')
+  return redis.call('EXISTS', keys.work) == 1
 end
 -- While the log is written anew some of them are in \`early\`; see shared/feed/compact.
 local function delete_entries(feed, keys, places)
@@ -10167,13 +10029,6 @@ local function delete_entries(feed, keys, places)
   if #late > 0 then
     redis.call('XDEL', keys.log, unpack(late))
   end
-end
--- The commands that follow the first one of a removal, each once on nothing: where the right to one of them is missing, nothing goes.
--- Answers whether there is work to forget.
-local function try_removal(keys)
-  redis.call('HDEL', keys.work, '')
-  redis.call('ZREM', keys.expiry, '')
-  return redis.call('EXISTS', keys.work) == 1
 end
 local function remove_entries(feed, keys, entries)
   if #entries == 0 then
@@ -10315,10 +10170,33 @@ end
     if not may_rename(keys) then
       return
     end
+-- From now on something of the feed is where only those look who know this layout.
+local function stand_apart(meta, feed)
+  if not feed.is_apart then
+    feed.is_apart = true
+    redis.call('HSET', meta, 'layout', APART_LAYOUT)
+  end
+end
     stand_apart(keys.meta, feed)
   end
+-- \`more_bytes\`: of what a call adds, where it removes as much.
+local function budget_of(elements, more_bytes)
+  return { elements = elements, bytes = 4194304 + (more_bytes or 0) }
+end
 -- Moves the oldest messages of the log; answers whether that has emptied it.
 local function move_oldest(feed, keys, budget)
+-- Whether one more may be taken.
+local function is_left(budget)
+  return budget.elements > 0 and budget.bytes > 0
+end
+local function spend(budget, elements, bytes)
+  budget.elements = budget.elements - elements
+  budget.bytes = budget.bytes - bytes
+end
+-- How many elements one command may read whose bytes are known only then, each of INLINE_BYTES at most.
+local function at_once(budget)
+  return math.min(budget.elements, math.max(1, math.floor(budget.bytes / 16384)))
+end
   repeat
     local wanted, moved = at_once(budget), {}
     for at, raw in ipairs(redis.call('XRANGE', keys.log, '-', '+', 'COUNT', wanted)) do
@@ -10426,98 +10304,95 @@ return { 'settled', is_due(feed, leases, now_us) and 1 or 0 }
   lines: [
     [1, 'lua/feed/settle.lua', 1],
     [25, 'lua/shared/feed/meta.lua', 1],
-    [47, 'lua/shared/feed/save.lua', 1],
-    [49, 'lua/shared/feed/entry.lua', 1],
-    [55, 'lua/shared/feed/entry.lua', 8],
-    [60, 'lua/shared/feed/expiry.lua', 1],
-    [65, 'lua/shared/feed/body.lua', 1],
-    [68, 'lua/shared/feed/body.lua', 6],
-    [69, 'lua/shared/feed/parked.lua', 1],
-    [74, 'lua/shared/feed/reap.lua', 1],
-    [75, 'lua/shared/feed/remove.lua', 1],
-    [76, 'lua/shared/feed/remove.lua', 4],
-    [77, 'lua/shared/feed/leases.lua', 1],
-    [81, 'lua/shared/feed/lapse.lua', 1],
-    [83, 'lua/shared/feed/compact.lua', 1],
-    [88, 'lua/shared/feed/compact.lua', 9],
-    [89, 'lua/shared/feed/rest.lua', 1],
-    [92, 'lua/shared/feed/rest.lua', 5],
-    [93, 'lua/shared/feed/meta.lua', 25],
-    [136, 'lua/feed/settle.lua', 57],
-    [140, 'lua/shared/clock.lua', 1],
-    [146, 'lua/feed/settle.lua', 61],
-    [149, 'lua/shared/exact.lua', 1],
-    [159, 'lua/shared/feed/save.lua', 22],
-    [181, 'lua/shared/feed/save.lua', 45],
-    [188, 'lua/shared/feed/save.lua', 53],
-    [196, 'lua/shared/budget.lua', 6],
-    [200, 'lua/shared/budget.lua', 11],
-    [204, 'lua/shared/budget.lua', 16],
-    [208, 'lua/shared/feed/body.lua', 16],
-    [212, 'lua/feed/settle.lua', 42],
-    [226, 'lua/feed/settle.lua', 64],
-    [227, 'lua/shared/feed/show-due.lua', 20],
-    [230, 'lua/shared/feed/show-due.lua', 10],
-    [239, 'lua/shared/feed/show-due.lua', 23],
-    [242, 'lua/shared/feed/expiry.lua', 6],
-    [250, 'lua/shared/feed/body.lua', 7],
-    [253, 'lua/shared/feed/expired.lua', 1],
-    [256, 'lua/shared/feed/parked.lua', 6],
-    [271, 'lua/shared/feed/unpark.lua', 1],
-    [279, 'lua/shared/feed/add-message.lua', 1],
-    [280, 'lua/shared/feed/add-entry.lua', 1],
-    [288, 'lua/shared/feed/add-message.lua', 6],
-    [294, 'lua/shared/feed/store-late.lua', 3],
-    [322, 'lua/shared/feed/show-due.lua', 26],
-    [341, 'lua/feed/settle.lua', 65],
-    [343, 'lua/shared/feed/lapse.lua', 23],
-    [346, 'lua/shared/feed/leases.lua', 5],
-    [349, 'lua/shared/feed/leases.lua', 14],
-    [352, 'lua/shared/feed/lapse.lua', 3],
-    [365, 'lua/shared/feed/lapse.lua', 17],
-    [370, 'lua/shared/feed/lapse.lua', 26],
-    [383, 'lua/feed/settle.lua', 67],
-    [384, 'lua/shared/budget.lua', 21],
-    [388, 'lua/feed/settle.lua', 68],
-    [389, 'lua/shared/feed/reap.lua', 57],
-    [394, 'lua/shared/feed/entry.lua', 13],
-    [422, 'lua/shared/feed/entry.lua', 42],
-    [436, 'lua/shared/feed/entry.lua', 57],
-    [449, 'lua/shared/feed/entry.lua', 71],
-    [456, 'lua/shared/feed/remove.lua', 5],
-    [474, 'lua/shared/feed/remove.lua', 24],
-    [481, 'lua/shared/feed/remove.lua', 38],
-    [515, 'lua/shared/feed/reap.lua', 8],
-    [532, 'lua/shared/feed/reap.lua', 62],
-    [533, 'lua/shared/feed/reap.lua', 26],
-    [535, 'lua/shared/feed/entry.lua', 79],
-    [544, 'lua/shared/feed/reap.lua', 28],
-    [560, 'lua/shared/feed/reap.lua', 63],
-    [561, 'lua/shared/feed/reap.lua', 45],
-    [572, 'lua/shared/feed/reap.lua', 64],
-    [576, 'lua/feed/settle.lua', 69],
-    [578, 'lua/shared/feed/keep-alive.lua', 5],
-    [584, 'lua/feed/settle.lua', 71],
-    [585, 'lua/shared/feed/compact.lua', 57],
-    [589, 'lua/shared/feed/compact.lua', 10],
-    [607, 'lua/shared/feed/compact.lua', 61],
-    [612, 'lua/shared/feed/compact.lua', 50],
-    [618, 'lua/shared/feed/compact.lua', 66],
-    [623, 'lua/shared/feed/compact.lua', 29],
-    [643, 'lua/shared/feed/compact.lua', 71],
-    [651, 'lua/feed/settle.lua', 72],
-    [657, 'lua/shared/feed/may-rest.lua', 1],
-    [661, 'lua/feed/settle.lua', 78],
-    [662, 'lua/shared/feed/rest.lua', 20],
-    [664, 'lua/shared/feed/rest.lua', 6],
-    [677, 'lua/shared/feed/rest.lua', 22],
-    [695, 'lua/feed/settle.lua', 79],
-    [699, 'lua/shared/wake.lua', 1],
-    [712, 'lua/feed/settle.lua', 83],
-    [714, 'lua/shared/feed/due.lua', 3],
-    [717, 'lua/shared/feed/has-come.lua', 1],
-    [721, 'lua/shared/feed/due.lua', 6],
-    [725, 'lua/feed/settle.lua', 85],
+    [48, 'lua/shared/feed/entry.lua', 8],
+    [52, 'lua/shared/feed/meta.lua', 25],
+    [95, 'lua/feed/settle.lua', 40],
+    [99, 'lua/shared/clock.lua', 1],
+    [105, 'lua/feed/settle.lua', 44],
+    [108, 'lua/shared/feed/save.lua', 22],
+    [130, 'lua/shared/feed/save.lua', 53],
+    [138, 'lua/feed/settle.lua', 25],
+    [152, 'lua/feed/settle.lua', 47],
+    [153, 'lua/shared/feed/show-due.lua', 13],
+    [155, 'lua/shared/budget.lua', 5],
+    [159, 'lua/shared/feed/show-due.lua', 15],
+    [160, 'lua/shared/feed/show-due.lua', 3],
+    [169, 'lua/shared/feed/show-due.lua', 16],
+    [171, 'lua/shared/exact.lua', 1],
+    [181, 'lua/shared/feed/show-due.lua', 18],
+    [182, 'lua/shared/budget.lua', 10],
+    [186, 'lua/shared/feed/parked.lua', 6],
+    [201, 'lua/shared/budget.lua', 15],
+    [205, 'lua/shared/feed/body.lua', 14],
+    [209, 'lua/shared/feed/expired.lua', 1],
+    [212, 'lua/shared/feed/unpark.lua', 1],
+    [220, 'lua/shared/feed/body.lua', 5],
+    [223, 'lua/shared/feed/save.lua', 45],
+    [230, 'lua/shared/feed/add-message.lua', 3],
+    [236, 'lua/shared/feed/add-entry.lua', 1],
+    [244, 'lua/shared/feed/expiry.lua', 6],
+    [252, 'lua/shared/feed/store-late.lua', 1],
+    [280, 'lua/shared/feed/show-due.lua', 19],
+    [299, 'lua/feed/settle.lua', 48],
+    [301, 'lua/shared/feed/lapse.lua', 23],
+    [304, 'lua/shared/feed/leases.lua', 14],
+    [307, 'lua/shared/feed/lapse.lua', 3],
+    [320, 'lua/shared/feed/leases.lua', 5],
+    [323, 'lua/shared/feed/lapse.lua', 17],
+    [328, 'lua/shared/feed/lapse.lua', 26],
+    [341, 'lua/feed/settle.lua', 50],
+    [343, 'lua/shared/feed/reap.lua', 52],
+    [348, 'lua/shared/budget.lua', 5],
+    [352, 'lua/shared/exact.lua', 1],
+    [362, 'lua/shared/budget.lua', 10],
+    [366, 'lua/shared/budget.lua', 15],
+    [370, 'lua/shared/feed/body.lua', 14],
+    [374, 'lua/shared/budget.lua', 20],
+    [378, 'lua/shared/feed/entry.lua', 56],
+    [391, 'lua/shared/feed/entry.lua', 12],
+    [419, 'lua/shared/feed/entry.lua', 41],
+    [433, 'lua/shared/feed/entry.lua', 70],
+    [440, 'lua/shared/feed/remove.lua', 22],
+    [447, 'lua/shared/feed/remove.lua', 3],
+    [465, 'lua/shared/feed/remove.lua', 36],
+    [499, 'lua/shared/feed/reap.lua', 3],
+    [516, 'lua/shared/feed/reap.lua', 57],
+    [517, 'lua/shared/feed/reap.lua', 21],
+    [519, 'lua/shared/feed/entry.lua', 78],
+    [528, 'lua/shared/feed/reap.lua', 23],
+    [544, 'lua/shared/feed/reap.lua', 58],
+    [545, 'lua/shared/feed/reap.lua', 40],
+    [556, 'lua/shared/feed/reap.lua', 59],
+    [560, 'lua/feed/settle.lua', 52],
+    [562, 'lua/shared/feed/keep-alive.lua', 5],
+    [568, 'lua/feed/settle.lua', 54],
+    [569, 'lua/shared/feed/compact.lua', 54],
+    [573, 'lua/shared/feed/compact.lua', 7],
+    [591, 'lua/shared/feed/compact.lua', 58],
+    [596, 'lua/shared/feed/compact.lua', 47],
+    [602, 'lua/shared/feed/compact.lua', 63],
+    [605, 'lua/shared/feed/save.lua', 45],
+    [612, 'lua/shared/feed/compact.lua', 66],
+    [614, 'lua/shared/budget.lua', 5],
+    [618, 'lua/shared/feed/compact.lua', 26],
+    [620, 'lua/shared/budget.lua', 10],
+    [624, 'lua/shared/budget.lua', 15],
+    [628, 'lua/shared/budget.lua', 20],
+    [632, 'lua/shared/feed/compact.lua', 28],
+    [650, 'lua/shared/feed/compact.lua', 68],
+    [658, 'lua/feed/settle.lua', 55],
+    [664, 'lua/shared/feed/may-rest.lua', 1],
+    [668, 'lua/feed/settle.lua', 61],
+    [669, 'lua/shared/feed/rest.lua', 19],
+    [671, 'lua/shared/feed/rest.lua', 5],
+    [684, 'lua/shared/feed/rest.lua', 21],
+    [702, 'lua/feed/settle.lua', 62],
+    [706, 'lua/shared/wake.lua', 1],
+    [719, 'lua/feed/settle.lua', 66],
+    [721, 'lua/shared/feed/due.lua', 1],
+    [724, 'lua/shared/feed/has-come.lua', 1],
+    [728, 'lua/shared/feed/due.lua', 4],
+    [732, 'lua/feed/settle.lua', 68],
   ],
   encode(args) {
     return withoutDefaults([
@@ -10567,7 +10442,7 @@ export type SubscribeAnswer =
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
   script: {
     name: 'feed/subscribe',
-    sha1: 'c0bba8f8995de28e80830dacd4af8b170df8a418',
+    sha1: '113409c89b6dc89bbf32a1425abe795098fb643d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -10621,10 +10496,6 @@ local protected = ARGV[6] == '1' -- flag: whether retention waits for it
 --     large          of \`bytes\` those of large bodies; see shared/feed/body
 --     moved          the messages up to this position are in \`early\`; 0: none is; see shared/feed/compact
 local FEED_LAYOUT, APART_LAYOUT = '1', '2'
--- Changes to the main key of a feed; see shared/feed/meta for its fields.
-
--- A marker is '<epoch>-<position>', both server microseconds: every message up to that position is
--- behind the reader. One that pages through delayed messages adds '-<visible_at_us>-<id>'.
 
 -- The state of the feed, and the record of the caller's slot if it names one. A feed that does not exist
 -- yet has epoch 0 and takes the caller's codec.
@@ -10681,11 +10552,6 @@ if feed.partitions ~= partitions then
     return redis.error_reply('PARTITIONS ' .. feed.partitions)
   end
   -- Only here: a script makes its functions anew in every call.
--- Of what is spread over several units each knows over how many: the field \`partitions\` of its main key, which is there from
--- the first time on that the partition is used. Before that it is proposed, then the number is agreed upon in the unit of the
--- name alone, and only then it is taken up, with what proves the proposal; see shared/agreement. So whoever clears all
--- partitions that the number tells clears this one, too.
-
 -- False where the partition was not proposed so, or was cleared since.
 local function take_up(meta, partitions, proof)
   if proof == '' or redis.call('HGET', meta, 'proposed') ~= proof then
@@ -10753,6 +10619,7 @@ end
 local now_us = clock_us()
 local known = tonumber(redis.call('ZSCORE', subscribers, name) or nil)
 local position = known or start.position
+if not known then
 -- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
 -- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
 -- as integers, which may have 32 bits only.
@@ -10763,10 +10630,19 @@ local function exact(number)
   local low = number % 1000000
   return string.format('%d%06d', (number - low) / 1000000, low)
 end
-if not known then
   redis.call('ZADD', subscribers, exact(position), name)
 end
 if protected then
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
+end
   redis.call('ZADD', guards, exact(position), name)
 end
 -- Stores a feed that did not exist, so that its main key is there from its first write on. True when it
@@ -10873,34 +10749,34 @@ return { 'subscribed', format_marker(feed.epoch, position), known and 0 or 1 }
   lines: [
     [1, 'lua/feed/subscribe.lua', 1],
     [30, 'lua/shared/feed/meta.lua', 1],
-    [52, 'lua/shared/feed/save.lua', 1],
-    [54, 'lua/shared/feed/marker.lua', 1],
-    [57, 'lua/shared/feed/meta.lua', 25],
-    [100, 'lua/feed/subscribe.lua', 38],
-    [112, 'lua/shared/take-up.lua', 1],
-    [127, 'lua/feed/subscribe.lua', 51],
-    [131, 'lua/shared/feed/start.lua', 1],
-    [138, 'lua/shared/feed/marker.lua', 8],
-    [153, 'lua/shared/feed/start.lua', 8],
-    [171, 'lua/feed/subscribe.lua', 55],
-    [175, 'lua/shared/clock.lua', 1],
-    [181, 'lua/feed/subscribe.lua', 59],
-    [184, 'lua/shared/exact.lua', 1],
-    [194, 'lua/feed/subscribe.lua', 62],
-    [200, 'lua/shared/feed/save.lua', 3],
-    [213, 'lua/feed/subscribe.lua', 68],
-    [215, 'lua/shared/feed/keep-alive.lua', 12],
-    [229, 'lua/feed/subscribe.lua', 70],
-    [245, 'lua/shared/feed/keep-alive.lua', 27],
-    [247, 'lua/shared/feed/keep-alive.lua', 5],
-    [253, 'lua/shared/feed/keep-alive.lua', 29],
-    [261, 'lua/feed/subscribe.lua', 86],
-    [263, 'lua/shared/feed/save.lua', 53],
-    [265, 'lua/shared/feed/save.lua', 22],
-    [287, 'lua/shared/feed/save.lua', 55],
-    [293, 'lua/feed/subscribe.lua', 88],
-    [294, 'lua/shared/feed/marker.lua', 4],
-    [297, 'lua/feed/subscribe.lua', 89],
+    [53, 'lua/shared/feed/meta.lua', 25],
+    [96, 'lua/feed/subscribe.lua', 30],
+    [108, 'lua/shared/take-up.lua', 6],
+    [118, 'lua/feed/subscribe.lua', 42],
+    [122, 'lua/shared/feed/start.lua', 1],
+    [129, 'lua/shared/feed/marker.lua', 8],
+    [144, 'lua/shared/feed/start.lua', 8],
+    [162, 'lua/feed/subscribe.lua', 46],
+    [166, 'lua/shared/clock.lua', 1],
+    [172, 'lua/feed/subscribe.lua', 50],
+    [176, 'lua/shared/exact.lua', 1],
+    [186, 'lua/feed/subscribe.lua', 54],
+    [189, 'lua/shared/exact.lua', 1],
+    [199, 'lua/feed/subscribe.lua', 57],
+    [201, 'lua/shared/feed/save.lua', 3],
+    [214, 'lua/feed/subscribe.lua', 59],
+    [216, 'lua/shared/feed/keep-alive.lua', 12],
+    [230, 'lua/feed/subscribe.lua', 61],
+    [246, 'lua/shared/feed/keep-alive.lua', 27],
+    [248, 'lua/shared/feed/keep-alive.lua', 5],
+    [254, 'lua/shared/feed/keep-alive.lua', 29],
+    [262, 'lua/feed/subscribe.lua', 77],
+    [264, 'lua/shared/feed/save.lua', 53],
+    [266, 'lua/shared/feed/save.lua', 22],
+    [288, 'lua/shared/feed/save.lua', 55],
+    [294, 'lua/feed/subscribe.lua', 79],
+    [295, 'lua/shared/feed/marker.lua', 4],
+    [298, 'lua/feed/subscribe.lua', 80],
   ],
   encode(args) {
     return withoutDefaults([

@@ -37,7 +37,7 @@ export type AbandonSharedAnswer =
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
   script: {
     name: 'lock/abandon-shared',
-    sha1: '255f1eed19be28d933c208c59471f869a4dbada1',
+    sha1: '0305a9e400cb3778e15de34cbb49650081430080',
     reads: false,
     bytes: false,
     source: `--[[
@@ -59,30 +59,6 @@ local listens = ARGV[5] == '1' -- flag: whether its process listens on its chann
 local claim_ms = tonumber(ARGV[6] or 1000) -- integer: how long the next holder has to confirm
 local sharded = ARGV[7] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[8] ~= '0' -- flag: whether the number of those who hear tells who is gone
-
--- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
--- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
--- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
---                                                     earlier, it is kept for you until then: ask, and you have it
---   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
---   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
--- again, and keeps its place. On a cluster without sharded channels the number
--- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
-
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
--- Writes the main key of a lock; see shared/lock/state.
-
--- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
--- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
--- so that those who pass by need not look at the line.
 
 -- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function read_lock(stored)
@@ -169,12 +145,6 @@ end
 if token then
   forget_reader(readers, reader_ids, token)
 end
--- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
--- they have, and does not remove them.
-local function count_readers(lock, readers, reader_ids, now_ms)
-  if lock.mode == 'x' then
-    return
-  end
 -- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
 -- made; what was asked for lasts longer, or was for no longer.
 local function note_late(unit, id, token, ended_ms)
@@ -183,6 +153,12 @@ local function note_late(unit, id, token, ended_ms)
     unit.late[string.match(id, '^[^.]*')] = true
   end
 end
+-- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
+-- they have, and does not remove them.
+local function count_readers(lock, readers, reader_ids, now_ms)
+  if lock.mode == 'x' then
+    return
+  end
   local until_ms = lock.mode == 's' and now_ms or '+inf'
   local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
   for at = 1, #ended, 2 do
@@ -210,6 +186,9 @@ end
 end
 lapse(lock, now_ms)
 local served
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
   return {
@@ -221,12 +200,6 @@ local function parse_ticket(text)
     units = tonumber(units),
     holder = holder,
   }
-end
-local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
-end
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
@@ -269,6 +242,9 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
 -- The first ticket, or nil.
 local function first_ticket(queue)
   local text = redis.call('ZRANGE', queue, '0', '0')[1]
@@ -309,17 +285,6 @@ end
 local function is_overdue(called, now_ms)
   return called ~= '0' and not is_called(called, now_ms)
 end
-  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
--- Sends back the tickets of processes that did not take what they were offered, or did not come.
-local function send_back_late(lock, queue, own, now_ms, how)
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
-local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
-end
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -337,7 +302,6 @@ local function remove_and_call(queue, texts, how)
     tell_process(tickets[process], table.concat(lines, '\\n'), how)
   end
 end
-
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
 local function send_back(queue, late, own, how)
@@ -355,6 +319,9 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
+  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+-- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local function send_back_late(lock, queue, own, now_ms, how)
   if is_overdue(lock.called, now_ms) then
     lock.late = lock.late or {}
 local function called_id(called)
@@ -374,23 +341,53 @@ end
 end
     send_back_late(lock, queue, own, now_ms, how)
   end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+local function is_free(lock)
+  return lock.mode == '-' or lock.mode == 'l'
+end
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * 400 + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
 end
 -- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
   local asked_ms = string.match(ticket.id, '@(%d+)$')
   return asked_ms and math.abs(now_ms - asked_ms) <= 250
-end
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
-  end
-  return math.min(ticket.lease_ms, claim_ms)
 end
 -- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
 -- nobody waits any more; \`ticket\` is nil when nobody did.
@@ -403,6 +400,37 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+  lock.called = call_until(now_ms, claim_ms, ticket.id)
+  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  if together and not has_just_asked(ticket, now_ms) then
+    call_other(queue, process_of(ticket), claim_ms, how)
+  end
+  if not call_next(queue, next_ticket, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  if heard and has_just_asked(ticket, now_ms) then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
 -- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
 -- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
 -- Answers as \`publish_to\`.
@@ -412,21 +440,6 @@ local function tell_granted(queue, ticket, message, how)
     how.writes = true
   end
   return publish_to(ticket, message, how)
-end
-local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
-end
--- The token of the next holder, as text.
-local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
-end
--- Makes the attempt the only holder.
-local function grant(lock, id, holder, token, expires_at_ms)
-  lock.mode = 'x'
-  lock.token = token
-  lock.expires_at_ms = expires_at_ms
-  lock.id = id
-  lock.holder = holder
 end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   local now_ms = math.floor(now_us / 1000)
@@ -442,8 +455,36 @@ local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
   return expires_at_ms
 end
-local function call_until(now_ms, claim_ms, id)
-  return now_ms + claim_ms .. '/' .. id
+-- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
+-- be told, and so asks by itself, and false when the process is gone.
+local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
+    return false
+  end
+  local now_ms = math.floor(now_us / 1000)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+  local token = next_token(lock.token, now_us)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  if not tell_granted(queue, ticket, message, how) then
+    return 'untold'
+  end
+  redis.call('ZREM', queue, ticket.text)
+  add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  return 'granted'
+end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+-- Makes the attempt the only holder.
+local function grant(lock, id, holder, token, expires_at_ms)
+  lock.mode = 'x'
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
+  lock.id = id
+  lock.holder = holder
 end
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
 -- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
@@ -470,66 +511,11 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
   if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
-end
     call_other(queue, process_of(ticket), lease_ms, how)
   end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
-  return 'granted'
-end
--- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
--- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-  redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, 'come ' .. ticket.id, how) then
-    return false
-  end
-  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-  lock.called = call_until(now_ms, claim_ms, ticket.id)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together and not has_just_asked(ticket, now_ms) then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
-end
-    call_other(queue, process_of(ticket), claim_ms, how)
-  end
-  if not call_next(queue, next_ticket, claim_ms, how) then
-    lock.last_ticket = 0
-  end
-  return true
-end
--- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
--- be told, and so asks by itself, and false when the process is gone.
-local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
-  if heard == false then
-    redis.call('ZREM', queue, ticket.text)
-    return false
-  end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not tell_granted(queue, ticket, message, how) then
-    return 'untold'
-  end
-  redis.call('ZREM', queue, ticket.text)
-  add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   return 'granted'
 end
   for _ = 1, 500 do
@@ -553,84 +539,10 @@ end
       else
         local passed = false
         if looks then
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-
--- Sends back the process of this ticket if it is silent. Answers whether it was.
-local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
-end
           passed = pass_silent(queue, ticket, own, now_ms, how)
         end
         if not passed then
           if process_of(ticket) == asleep then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
-end
             call_other(queue, asleep, recheck_ms, how)
           end
           return 'served'
@@ -659,71 +571,6 @@ end
         end
         let, asleep = let + 1, process_of(ticket)
       elseif came == 'untold' then
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-
--- Sends back the process of this ticket if it is silent. Answers whether it was.
-local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
-end
         if not pass_silent(queue, ticket, own, now_ms, how) then
           return 'served'
         end
@@ -773,84 +620,69 @@ return { 'abandoned', served == 'more' and 1 or 0 }
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   lines: [
     [1, 'lua/lock/abandon-shared.lua', 1],
-    [21, 'lua/shared/tickets.lua', 1],
-    [33, 'lua/shared/tell.lua', 1],
-    [39, 'lua/shared/lock/save.lua', 1],
-    [41, 'lua/shared/lock/called.lua', 1],
-    [45, 'lua/shared/lock/state.lua', 11],
-    [65, 'lua/lock/abandon-shared.lua', 35],
-    [69, 'lua/shared/lock/save.lua', 3],
-    [84, 'lua/lock/abandon-shared.lua', 39],
-    [85, 'lua/shared/clock.lua', 1],
-    [91, 'lua/lock/abandon-shared.lua', 40],
-    [93, 'lua/lock/abandon-shared.lua', 43],
-    [95, 'lua/shared/tickets.lua', 13],
-    [106, 'lua/shared/tickets.lua', 38],
-    [114, 'lua/lock/abandon-shared.lua', 45],
-    [116, 'lua/shared/lock/readers.lua', 16],
-    [127, 'lua/lock/abandon-shared.lua', 47],
-    [130, 'lua/shared/lock/readers.lua', 28],
-    [136, 'lua/shared/note-late.lua', 1],
-    [144, 'lua/shared/lock/readers.lua', 35],
-    [159, 'lua/lock/abandon-shared.lua', 50],
-    [160, 'lua/shared/lock/state.lua', 36],
-    [162, 'lua/shared/lock/state.lua', 32],
-    [165, 'lua/shared/lock/state.lua', 38],
-    [169, 'lua/lock/abandon-shared.lua', 51],
-    [171, 'lua/shared/tickets.lua', 25],
-    [183, 'lua/shared/tell.lua', 7],
-    [186, 'lua/shared/tell.lua', 11],
-    [189, 'lua/shared/tell.lua', 15],
-    [207, 'lua/shared/tell.lua', 34],
-    [222, 'lua/shared/tell.lua', 50],
-    [230, 'lua/shared/line.lua', 20],
-    [235, 'lua/shared/line.lua', 26],
-    [249, 'lua/lock/abandon-shared.lua', 42],
-    [250, 'lua/lock/abandon-shared.lua', 53],
-    [251, 'lua/shared/lock/serve-shared.lua', 24],
-    [259, 'lua/shared/lock/called.lua', 8],
-    [266, 'lua/shared/lock/hand-over.lua', 55],
-    [270, 'lua/shared/lock/serve-shared.lua', 32],
-    [271, 'lua/shared/lock/hand-over.lua', 60],
-    [273, 'lua/shared/note-late.lua', 1],
-    [281, 'lua/shared/send-back.lua', 4],
-    [316, 'lua/shared/lock/hand-over.lua', 64],
-    [318, 'lua/shared/lock/called.lua', 16],
-    [321, 'lua/shared/lock/hand-over.lua', 66],
-    [333, 'lua/shared/lock/serve-shared.lua', 33],
-    [335, 'lua/shared/next-token.lua', 1],
-    [340, 'lua/shared/line.lua', 5],
-    [345, 'lua/shared/line.lua', 11],
-    [353, 'lua/shared/line.lua', 41],
-    [364, 'lua/shared/line.lua', 53],
-    [374, 'lua/shared/lock/state.lua', 43],
-    [377, 'lua/shared/lock/grant.lua', 1],
-    [381, 'lua/shared/lock/grant.lua', 6],
-    [389, 'lua/shared/lock/readers.lua', 61],
-    [403, 'lua/shared/lock/called.lua', 20],
-    [406, 'lua/shared/lock/hand-over.lua', 1],
-    [431, 'lua/shared/call-other.lua', 1],
-    [440, 'lua/shared/lock/hand-over.lua', 27],
-    [447, 'lua/shared/lock/hand-over.lua', 35],
-    [458, 'lua/shared/call-other.lua', 1],
-    [467, 'lua/shared/lock/hand-over.lua', 47],
-    [474, 'lua/shared/lock/serve-shared.lua', 4],
-    [493, 'lua/shared/lock/serve-shared.lua', 35],
-    [514, 'lua/shared/send-back.lua', 4],
-    [549, 'lua/shared/silent.lua', 10],
-    [579, 'lua/shared/lock/serve-shared.lua', 57],
-    [583, 'lua/shared/call-other.lua', 1],
-    [592, 'lua/shared/lock/serve-shared.lua', 62],
-    [620, 'lua/shared/send-back.lua', 4],
-    [655, 'lua/shared/silent.lua', 10],
-    [685, 'lua/shared/lock/serve-shared.lua', 91],
-    [693, 'lua/lock/abandon-shared.lua', 54],
-    [698, 'lua/shared/lock/save.lua', 33],
-    [701, 'lua/shared/lock/save.lua', 19],
-    [708, 'lua/shared/lock/kept.lua', 5],
-    [717, 'lua/shared/lock/save.lua', 26],
-    [719, 'lua/shared/lock/save.lua', 36],
-    [726, 'lua/lock/abandon-shared.lua', 59],
+    [21, 'lua/shared/lock/state.lua', 11],
+    [41, 'lua/lock/abandon-shared.lua', 21],
+    [45, 'lua/shared/lock/save.lua', 3],
+    [60, 'lua/lock/abandon-shared.lua', 25],
+    [61, 'lua/shared/clock.lua', 1],
+    [67, 'lua/lock/abandon-shared.lua', 26],
+    [69, 'lua/lock/abandon-shared.lua', 29],
+    [71, 'lua/shared/tickets.lua', 13],
+    [82, 'lua/shared/tickets.lua', 38],
+    [90, 'lua/lock/abandon-shared.lua', 31],
+    [92, 'lua/shared/lock/readers.lua', 16],
+    [103, 'lua/lock/abandon-shared.lua', 33],
+    [106, 'lua/shared/note-late.lua', 1],
+    [114, 'lua/shared/lock/readers.lua', 28],
+    [135, 'lua/lock/abandon-shared.lua', 36],
+    [136, 'lua/shared/lock/state.lua', 36],
+    [138, 'lua/shared/lock/state.lua', 32],
+    [141, 'lua/shared/lock/state.lua', 38],
+    [145, 'lua/lock/abandon-shared.lua', 37],
+    [147, 'lua/shared/tell.lua', 7],
+    [150, 'lua/shared/tickets.lua', 25],
+    [162, 'lua/shared/tell.lua', 15],
+    [180, 'lua/shared/tell.lua', 34],
+    [195, 'lua/shared/tell.lua', 50],
+    [203, 'lua/shared/tell.lua', 11],
+    [206, 'lua/shared/line.lua', 20],
+    [211, 'lua/shared/line.lua', 26],
+    [225, 'lua/lock/abandon-shared.lua', 28],
+    [226, 'lua/lock/abandon-shared.lua', 39],
+    [227, 'lua/shared/lock/serve-shared.lua', 24],
+    [235, 'lua/shared/lock/called.lua', 8],
+    [242, 'lua/shared/lock/hand-over.lua', 53],
+    [246, 'lua/shared/send-back.lua', 4],
+    [263, 'lua/shared/send-back.lua', 22],
+    [280, 'lua/shared/lock/serve-shared.lua', 32],
+    [281, 'lua/shared/lock/hand-over.lua', 58],
+    [285, 'lua/shared/lock/called.lua', 16],
+    [288, 'lua/shared/lock/hand-over.lua', 62],
+    [300, 'lua/shared/lock/serve-shared.lua', 33],
+    [302, 'lua/shared/lock/state.lua', 43],
+    [305, 'lua/shared/silent.lua', 10],
+    [325, 'lua/shared/silent.lua', 31],
+    [333, 'lua/shared/call-other.lua', 1],
+    [342, 'lua/shared/lock/called.lua', 20],
+    [345, 'lua/shared/line.lua', 5],
+    [350, 'lua/shared/line.lua', 41],
+    [361, 'lua/shared/lock/hand-over.lua', 34],
+    [379, 'lua/shared/line.lua', 11],
+    [387, 'lua/shared/next-token.lua', 1],
+    [392, 'lua/shared/line.lua', 53],
+    [402, 'lua/shared/lock/readers.lua', 60],
+    [416, 'lua/shared/lock/serve-shared.lua', 4],
+    [435, 'lua/shared/lock/grant.lua', 1],
+    [439, 'lua/shared/lock/grant.lua', 6],
+    [447, 'lua/shared/lock/hand-over.lua', 1],
+    [479, 'lua/shared/lock/serve-shared.lua', 35],
+    [540, 'lua/lock/abandon-shared.lua', 40],
+    [545, 'lua/shared/lock/save.lua', 33],
+    [548, 'lua/shared/lock/save.lua', 19],
+    [555, 'lua/shared/lock/kept.lua', 5],
+    [564, 'lua/shared/lock/save.lua', 26],
+    [566, 'lua/shared/lock/save.lua', 36],
+    [573, 'lua/lock/abandon-shared.lua', 45],
   ],
   encode(args) {
     return withoutDefaults([
@@ -911,7 +743,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'lock/abandon',
-    sha1: '188a227dd7714c68a3731aea64344e99a6f522d8',
+    sha1: '508b98e61bf16938d9cc8500c7bf479ce74b084a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -932,30 +764,6 @@ local barging = ARGV[6] == '1' -- flag: whether it could go before those who wai
 local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long the next holder has to confirm
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
-
--- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
--- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
--- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
---                                                     earlier, it is kept for you until then: ask, and you have it
---   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
---   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
--- again, and keeps its place. On a cluster without sharded channels the number
--- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
-
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
--- Writes the main key of a lock; see shared/lock/state.
-
--- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
--- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
--- so that those who pass by need not look at the line.
 
 -- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function read_lock(stored)
@@ -1038,6 +846,12 @@ end
 local called = called_id(lock.called) == id
 lock.called = called and '0' or lock.called
 local served
+local function is_free(lock)
+  return lock.mode == '-' or lock.mode == 'l'
+end
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
   return {
@@ -1049,12 +863,6 @@ local function parse_ticket(text)
     units = tonumber(units),
     holder = holder,
   }
-end
-local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
-end
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
@@ -1097,6 +905,9 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
 -- The first ticket, or nil.
 local function first_ticket(queue)
   local text = redis.call('ZRANGE', queue, '0', '0')[1]
@@ -1116,9 +927,6 @@ local function call_first(queue, recheck_ms, how)
   end
   return true
 end
-local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
-end
 local how = { channel = channel, sharded = sharded, counted = counted }
 if is_free(lock) and lock.last_ticket > 0 then
 -- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
@@ -1137,17 +945,6 @@ end
 local function is_overdue(called, now_ms)
   return called ~= '0' and not is_called(called, now_ms)
 end
-  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
--- Sends back the tickets of processes that did not take what they were offered, or did not come.
-local function send_back_late(lock, queue, own, now_ms, how)
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
-local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
-end
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -1165,7 +962,6 @@ local function remove_and_call(queue, texts, how)
     tell_process(tickets[process], table.concat(lines, '\\n'), how)
   end
 end
-
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
 local function send_back(queue, late, own, how)
@@ -1183,12 +979,23 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
+  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+-- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local function send_back_late(lock, queue, own, now_ms, how)
   if is_overdue(lock.called, now_ms) then
     lock.late = lock.late or {}
     lock.late[process_of({ id = called_id(lock.called) })] = true
     lock.called = '0'
   end
   if lock.mode == 'l' then
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
     note_late(lock, lock.id, lock.token, lock.expires_at_ms)
     -- Once: its attempt may stand in line again.
     lock.id = ''
@@ -1199,23 +1006,22 @@ end
 end
     send_back_late(lock, queue, own, now_ms, how)
   end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
 end
 -- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
   local asked_ms = string.match(ticket.id, '@(%d+)$')
   return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
   end
-  return math.min(ticket.lease_ms, claim_ms)
 end
 -- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
 -- nobody waits any more; \`ticket\` is nil when nobody did.
@@ -1228,6 +1034,41 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+  lock.called = call_until(now_ms, claim_ms, ticket.id)
+  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  if together and not has_just_asked(ticket, now_ms) then
+    call_other(queue, process_of(ticket), claim_ms, how)
+  end
+  if not call_next(queue, next_ticket, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  if heard and has_just_asked(ticket, now_ms) then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
 -- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
 -- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
 -- Answers as \`publish_to\`.
@@ -1238,10 +1079,6 @@ local function tell_granted(queue, ticket, message, how)
   end
   return publish_to(ticket, message, how)
 end
--- The token of the next holder, as text.
-local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
-end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, token, expires_at_ms)
   lock.mode = 'x'
@@ -1249,9 +1086,6 @@ local function grant(lock, id, holder, token, expires_at_ms)
   lock.expires_at_ms = expires_at_ms
   lock.id = id
   lock.holder = holder
-end
-local function call_until(now_ms, claim_ms, id)
-  return now_ms + claim_ms .. '/' .. id
 end
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
 -- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
@@ -1278,15 +1112,6 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
   if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
-end
     call_other(queue, process_of(ticket), lease_ms, how)
   end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
@@ -1294,31 +1119,32 @@ end
   end
   return 'granted'
 end
--- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
--- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-  redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
     return false
   end
-  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-  lock.called = call_until(now_ms, claim_ms, ticket.id)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together and not has_just_asked(ticket, now_ms) then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
+    return false
+  elseif told == 2 then
+    return true
   end
+  local noted_now = told * 400 + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
 end
-    call_other(queue, process_of(ticket), claim_ms, how)
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
   end
-  if not call_next(queue, next_ticket, claim_ms, how) then
-    lock.last_ticket = 0
-  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
   return true
 end
   for _ = 1, 500 do
@@ -1342,71 +1168,6 @@ end
       if came == 'granted' then
         return 'granted'
       elseif came == 'untold' then
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-
--- Sends back the process of this ticket if it is silent. Answers whether it was.
-local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
-end
         if not pass_silent(queue, ticket, own, now_ms, how) then
           return 'untold'
         end
@@ -1475,70 +1236,63 @@ return { 'abandoned', served == 'more' and 1 or 0 }
   parts: ['state', 'queue'],
   lines: [
     [1, 'lua/lock/abandon.lua', 1],
-    [20, 'lua/shared/tickets.lua', 1],
-    [32, 'lua/shared/tell.lua', 1],
-    [38, 'lua/shared/lock/save.lua', 1],
-    [40, 'lua/shared/lock/called.lua', 1],
-    [44, 'lua/shared/lock/state.lua', 11],
-    [64, 'lua/lock/abandon.lua', 33],
-    [68, 'lua/shared/clock.lua', 1],
-    [74, 'lua/lock/abandon.lua', 37],
-    [76, 'lua/lock/abandon.lua', 40],
-    [84, 'lua/shared/tickets.lua', 13],
-    [95, 'lua/shared/tickets.lua', 38],
-    [103, 'lua/lock/abandon.lua', 48],
-    [104, 'lua/shared/lock/state.lua', 32],
-    [107, 'lua/lock/abandon.lua', 49],
-    [112, 'lua/shared/lock/state.lua', 36],
-    [118, 'lua/lock/abandon.lua', 54],
-    [119, 'lua/shared/lock/called.lua', 16],
-    [122, 'lua/lock/abandon.lua', 55],
-    [125, 'lua/shared/tickets.lua', 25],
-    [137, 'lua/shared/tell.lua', 7],
-    [140, 'lua/shared/tell.lua', 11],
-    [143, 'lua/shared/tell.lua', 15],
-    [161, 'lua/shared/tell.lua', 34],
-    [176, 'lua/shared/tell.lua', 50],
-    [184, 'lua/shared/line.lua', 20],
-    [189, 'lua/shared/line.lua', 26],
-    [203, 'lua/shared/lock/state.lua', 43],
-    [206, 'lua/lock/abandon.lua', 39],
-    [207, 'lua/lock/abandon.lua', 58],
-    [208, 'lua/shared/lock/serve.lua', 1],
-    [213, 'lua/shared/lock/called.lua', 8],
-    [220, 'lua/shared/lock/hand-over.lua', 55],
-    [224, 'lua/shared/lock/serve.lua', 6],
-    [225, 'lua/shared/lock/hand-over.lua', 60],
-    [227, 'lua/shared/note-late.lua', 1],
-    [235, 'lua/shared/send-back.lua', 4],
-    [270, 'lua/shared/lock/hand-over.lua', 64],
-    [284, 'lua/shared/lock/serve.lua', 7],
-    [286, 'lua/shared/next-token.lua', 1],
-    [291, 'lua/shared/line.lua', 5],
-    [296, 'lua/shared/line.lua', 11],
-    [304, 'lua/shared/line.lua', 41],
-    [315, 'lua/shared/line.lua', 53],
-    [325, 'lua/shared/lock/grant.lua', 1],
-    [329, 'lua/shared/lock/grant.lua', 6],
-    [337, 'lua/shared/lock/called.lua', 20],
-    [340, 'lua/shared/lock/hand-over.lua', 1],
-    [365, 'lua/shared/call-other.lua', 1],
-    [374, 'lua/shared/lock/hand-over.lua', 27],
-    [381, 'lua/shared/lock/hand-over.lua', 35],
-    [392, 'lua/shared/call-other.lua', 1],
-    [401, 'lua/shared/lock/hand-over.lua', 47],
-    [408, 'lua/shared/lock/serve.lua', 9],
-    [429, 'lua/shared/send-back.lua', 4],
-    [464, 'lua/shared/silent.lua', 10],
-    [494, 'lua/shared/lock/serve.lua', 31],
-    [502, 'lua/lock/abandon.lua', 59],
-    [511, 'lua/shared/lock/save.lua', 33],
-    [514, 'lua/shared/lock/save.lua', 3],
-    [529, 'lua/shared/lock/save.lua', 19],
-    [536, 'lua/shared/lock/kept.lua', 5],
-    [545, 'lua/shared/lock/save.lua', 26],
-    [547, 'lua/shared/lock/save.lua', 36],
-    [554, 'lua/lock/abandon.lua', 68],
+    [20, 'lua/shared/lock/state.lua', 11],
+    [40, 'lua/lock/abandon.lua', 20],
+    [44, 'lua/shared/clock.lua', 1],
+    [50, 'lua/lock/abandon.lua', 24],
+    [52, 'lua/lock/abandon.lua', 27],
+    [60, 'lua/shared/tickets.lua', 13],
+    [71, 'lua/shared/tickets.lua', 38],
+    [79, 'lua/lock/abandon.lua', 35],
+    [80, 'lua/shared/lock/state.lua', 32],
+    [83, 'lua/lock/abandon.lua', 36],
+    [88, 'lua/shared/lock/state.lua', 36],
+    [94, 'lua/lock/abandon.lua', 41],
+    [95, 'lua/shared/lock/called.lua', 16],
+    [98, 'lua/lock/abandon.lua', 42],
+    [101, 'lua/shared/lock/state.lua', 43],
+    [104, 'lua/shared/tell.lua', 7],
+    [107, 'lua/shared/tickets.lua', 25],
+    [119, 'lua/shared/tell.lua', 15],
+    [137, 'lua/shared/tell.lua', 34],
+    [152, 'lua/shared/tell.lua', 50],
+    [160, 'lua/shared/tell.lua', 11],
+    [163, 'lua/shared/line.lua', 20],
+    [168, 'lua/shared/line.lua', 26],
+    [182, 'lua/lock/abandon.lua', 26],
+    [183, 'lua/lock/abandon.lua', 45],
+    [184, 'lua/shared/lock/serve.lua', 1],
+    [189, 'lua/shared/lock/called.lua', 8],
+    [196, 'lua/shared/lock/hand-over.lua', 53],
+    [200, 'lua/shared/send-back.lua', 4],
+    [217, 'lua/shared/send-back.lua', 22],
+    [234, 'lua/shared/lock/serve.lua', 6],
+    [235, 'lua/shared/lock/hand-over.lua', 58],
+    [243, 'lua/shared/note-late.lua', 1],
+    [251, 'lua/shared/lock/hand-over.lua', 66],
+    [259, 'lua/shared/lock/serve.lua', 7],
+    [261, 'lua/shared/lock/called.lua', 20],
+    [264, 'lua/shared/line.lua', 5],
+    [269, 'lua/shared/call-other.lua', 1],
+    [278, 'lua/shared/line.lua', 41],
+    [289, 'lua/shared/lock/hand-over.lua', 34],
+    [307, 'lua/shared/line.lua', 11],
+    [315, 'lua/shared/next-token.lua', 1],
+    [320, 'lua/shared/lock/grant.lua', 1],
+    [324, 'lua/shared/line.lua', 53],
+    [334, 'lua/shared/lock/grant.lua', 6],
+    [342, 'lua/shared/lock/hand-over.lua', 1],
+    [374, 'lua/shared/silent.lua', 10],
+    [394, 'lua/shared/silent.lua', 31],
+    [402, 'lua/shared/lock/serve.lua', 9],
+    [431, 'lua/lock/abandon.lua', 46],
+    [440, 'lua/shared/lock/save.lua', 33],
+    [443, 'lua/shared/lock/save.lua', 3],
+    [458, 'lua/shared/lock/save.lua', 19],
+    [465, 'lua/shared/lock/kept.lua', 5],
+    [474, 'lua/shared/lock/save.lua', 26],
+    [476, 'lua/shared/lock/save.lua', 36],
+    [483, 'lua/lock/abandon.lua', 55],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1598,7 +1352,7 @@ function readLeasesOfAcquireAllGranted(part: Reply | undefined): ({ readonly tok
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
   script: {
     name: 'lock/acquire-all',
-    sha1: 'df5573c5be9674236b440bf2853141a5062f8151',
+    sha1: 'c55502b183989a7acf4e6e7f604fe20520cd7407',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1615,8 +1369,6 @@ local states, states_at = KEYS, 1 -- repeated string: states of the locks
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: what people call its holder
 local lease_ms = tonumber(ARGV[3]) -- integer: how long they are granted
-
--- Writes the main key of a lock; see shared/lock/state.
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -1682,19 +1434,22 @@ end
     end
   end
 end
+-- Makes the attempt the only holder.
+local function grant(lock, id, holder, token, expires_at_ms)
+  lock.mode = 'x'
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
+  lock.id = id
+  lock.holder = holder
+end
 -- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
 -- in milliseconds.
 local function next_token(last, now_us)
   return math.max(last + 1, now_us)
 end
--- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
--- number would be printed for the command.
-local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and 7200000 or 600000
-  if left_ms > kept_ms then
-    return left_ms + kept_ms
-  end
-  return awaited and '14400000' or '1200000'
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
 end
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
@@ -1711,6 +1466,15 @@ local function lock_text(lock)
     .. ' '
     .. lock.holder
 end
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and 7200000 or 600000
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
+end
 local function lock_kept_ms(lock, now_ms)
   local left_ms = lock.expires_at_ms - now_ms
   -- As shared/behind does, without calls: locks that are waited for are saved often.
@@ -1722,18 +1486,6 @@ local function lock_kept_ms(lock, now_ms)
 end
 local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
-end
--- The token of the next holder, as text.
-local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
-end
--- Makes the attempt the only holder.
-local function grant(lock, id, holder, token, expires_at_ms)
-  lock.mode = 'x'
-  lock.token = token
-  lock.expires_at_ms = expires_at_ms
-  lock.id = id
-  lock.holder = holder
 end
 local leases = {}
 for at, lock in ipairs(locks) do
@@ -1750,23 +1502,22 @@ return { 'granted', now_ms, leases }
   parts: [],
   lines: [
     [1, 'lua/lock/acquire-all.lua', 1],
-    [16, 'lua/shared/lock/save.lua', 1],
-    [18, 'lua/shared/clock.lua', 1],
-    [24, 'lua/lock/acquire-all.lua', 23],
-    [27, 'lua/shared/lock/state.lua', 11],
-    [47, 'lua/shared/lock/state.lua', 32],
-    [50, 'lua/shared/lock/state.lua', 36],
-    [56, 'lua/lock/acquire-all.lua', 26],
-    [71, 'lua/shared/lock/state.lua', 43],
-    [74, 'lua/lock/acquire-all.lua', 41],
-    [82, 'lua/shared/next-token.lua', 1],
-    [87, 'lua/shared/lock/kept.lua', 5],
-    [96, 'lua/shared/lock/save.lua', 3],
-    [111, 'lua/shared/lock/save.lua', 19],
-    [120, 'lua/shared/lock/save.lua', 29],
-    [123, 'lua/shared/lock/grant.lua', 1],
-    [127, 'lua/shared/lock/grant.lua', 6],
-    [135, 'lua/lock/acquire-all.lua', 49],
+    [16, 'lua/shared/clock.lua', 1],
+    [22, 'lua/lock/acquire-all.lua', 16],
+    [25, 'lua/shared/lock/state.lua', 11],
+    [45, 'lua/shared/lock/state.lua', 32],
+    [48, 'lua/shared/lock/state.lua', 36],
+    [54, 'lua/lock/acquire-all.lua', 19],
+    [69, 'lua/shared/lock/state.lua', 43],
+    [72, 'lua/lock/acquire-all.lua', 34],
+    [80, 'lua/shared/lock/grant.lua', 6],
+    [88, 'lua/shared/next-token.lua', 1],
+    [93, 'lua/shared/lock/grant.lua', 1],
+    [97, 'lua/shared/lock/save.lua', 3],
+    [112, 'lua/shared/lock/kept.lua', 5],
+    [121, 'lua/shared/lock/save.lua', 19],
+    [130, 'lua/shared/lock/save.lua', 29],
+    [133, 'lua/lock/acquire-all.lua', 42],
   ],
   encode(args) {
     return [
@@ -1837,7 +1588,7 @@ export type AcquireSharedAnswer =
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
   script: {
     name: 'lock/acquire-shared',
-    sha1: '524228db2868b8632b9dbee17ca28ecbb3eb6412',
+    sha1: 'ddf22d22350eae5572be3ec990bbf9e46193352d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1864,30 +1615,6 @@ local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long others have to c
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
 local confirms = ARGV[10] == '1' -- flag: whether it takes for the whole lease what it was offered
-
--- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
--- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
--- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
---                                                     earlier, it is kept for you until then: ask, and you have it
---   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
---   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
--- again, and keeps its place. On a cluster without sharded channels the number
--- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
-
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
--- Writes the main key of a lock; see shared/lock/state.
-
--- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
--- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
--- so that those who pass by need not look at the line.
 
 -- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function read_lock(stored)
@@ -1932,15 +1659,6 @@ local function reading_of(lock, readers, reader_ids, id, now_ms)
   return nil, nil, token
 end
 local known, ends_at_ms, ended = reading_of(lock, readers, reader_ids, id, now_ms)
--- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
--- number would be printed for the command.
-local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and 7200000 or 600000
-  if left_ms > kept_ms then
-    return left_ms + kept_ms
-  end
-  return awaited and '14400000' or '1200000'
-end
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
   local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
@@ -1955,6 +1673,15 @@ local function lock_text(lock)
     .. lock.id
     .. ' '
     .. lock.holder
+end
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and 7200000 or 600000
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
 end
 local function lock_kept_ms(lock, now_ms)
   local left_ms = lock.expires_at_ms - now_ms
@@ -2003,12 +1730,6 @@ local function forget_reader(readers, reader_ids, token)
   redis.call('HDEL', reader_ids, token)
   return id
 end
--- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
--- they have, and does not remove them.
-local function count_readers(lock, readers, reader_ids, now_ms)
-  if lock.mode == 'x' then
-    return
-  end
 -- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
 -- made; what was asked for lasts longer, or was for no longer.
 local function note_late(unit, id, token, ended_ms)
@@ -2017,6 +1738,12 @@ local function note_late(unit, id, token, ended_ms)
     unit.late[string.match(id, '^[^.]*')] = true
   end
 end
+-- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
+-- they have, and does not remove them.
+local function count_readers(lock, readers, reader_ids, now_ms)
+  if lock.mode == 'x' then
+    return
+  end
   local until_ms = lock.mode == 's' and now_ms or '+inf'
   local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
   for at = 1, #ended, 2 do
@@ -2077,10 +1804,24 @@ end
 end
 local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
 local served = 'nobody'
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+local function is_called(called, now_ms)
+  if called == '0' then
+    return false
+  end
+  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+  return left_ms > 0 and left_ms <= 60000
+end
+local function is_free(lock)
+  return lock.mode == '-' or lock.mode == 'l'
+end
+local how = { channel = channel, sharded = sharded, counted = counted }
+if lock.last_ticket > 0 and lock.mode ~= 'x' then
+-- Whether one that was told to come has not come, though it had the time.
+local function is_overdue(called, now_ms)
+  return called ~= '0' and not is_called(called, now_ms)
+end
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
 end
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
@@ -2093,12 +1834,6 @@ local function parse_ticket(text)
     units = tonumber(units),
     holder = holder,
   }
-end
-local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
-end
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
@@ -2141,18 +1876,87 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * 400 + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
+end
 -- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
   local asked_ms = string.match(ticket.id, '@(%d+)$')
   return asked_ms and math.abs(now_ms - asked_ms) <= 250
-end
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
-  end
-  return math.min(ticket.lease_ms, claim_ms)
 end
 -- The first ticket, or nil.
 local function first_ticket(queue)
@@ -2184,6 +1988,37 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+  lock.called = call_until(now_ms, claim_ms, ticket.id)
+  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  if together and not has_just_asked(ticket, now_ms) then
+    call_other(queue, process_of(ticket), claim_ms, how)
+  end
+  if not call_next(queue, next_ticket, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  if heard and has_just_asked(ticket, now_ms) then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
 -- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
 -- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
 -- Answers as \`publish_to\`.
@@ -2193,21 +2028,6 @@ local function tell_granted(queue, ticket, message, how)
     how.writes = true
   end
   return publish_to(ticket, message, how)
-end
-local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
-end
--- The token of the next holder, as text.
-local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
-end
--- Makes the attempt the only holder.
-local function grant(lock, id, holder, token, expires_at_ms)
-  lock.mode = 'x'
-  lock.token = token
-  lock.expires_at_ms = expires_at_ms
-  lock.id = id
-  lock.holder = holder
 end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   local now_ms = math.floor(now_us / 1000)
@@ -2223,18 +2043,36 @@ local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
   return expires_at_ms
 end
-local function is_called(called, now_ms)
-  if called == '0' then
+-- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
+-- be told, and so asks by itself, and false when the process is gone.
+local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
     return false
   end
-  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-  return left_ms > 0 and left_ms <= 60000
+  local now_ms = math.floor(now_us / 1000)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+  local token = next_token(lock.token, now_us)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  if not tell_granted(queue, ticket, message, how) then
+    return 'untold'
+  end
+  redis.call('ZREM', queue, ticket.text)
+  add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  return 'granted'
 end
-local function called_id(called)
-  return string.match(called, '/(.*)$')
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
 end
-local function call_until(now_ms, claim_ms, id)
-  return now_ms + claim_ms .. '/' .. id
+-- Makes the attempt the only holder.
+local function grant(lock, id, holder, token, expires_at_ms)
+  lock.mode = 'x'
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
+  lock.id = id
+  lock.holder = holder
 end
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
 -- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
@@ -2261,15 +2099,6 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
   if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
-end
     call_other(queue, process_of(ticket), lease_ms, how)
   end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
@@ -2277,84 +2106,25 @@ end
   end
   return 'granted'
 end
--- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
--- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-  redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, 'come ' .. ticket.id, how) then
-    return false
-  end
-  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-  lock.called = call_until(now_ms, claim_ms, ticket.id)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together and not has_just_asked(ticket, now_ms) then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
-end
-    call_other(queue, process_of(ticket), claim_ms, how)
-  end
-  if not call_next(queue, next_ticket, claim_ms, how) then
-    lock.last_ticket = 0
-  end
-  return true
-end
--- Whether one that was told to come has not come, though it had the time.
-local function is_overdue(called, now_ms)
-  return called ~= '0' and not is_called(called, now_ms)
-end
+-- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
+-- one behind the other, or to one alone. Answers 'own' when it came to the caller's own ticket, 'more' when
+-- it stopped among dead tickets, 'nobody' when the line is empty.
+local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
+  local now_ms = math.floor(now_us / 1000)
+  local let = 0
+  -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
+  local asleep
+  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
 -- Sends back the tickets of processes that did not take what they were offered, or did not come.
 local function send_back_late(lock, queue, own, now_ms, how)
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
-local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
-end
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
   if is_overdue(lock.called, now_ms) then
     lock.late = lock.late or {}
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
     lock.late[process_of({ id = called_id(lock.called) })] = true
     lock.called = '0'
   end
@@ -2367,34 +2137,28 @@ end
     send_back(queue, lock.late, own, how)
   end
 end
--- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
--- be told, and so asks by itself, and false when the process is gone.
-local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
-  if heard == false then
-    redis.call('ZREM', queue, ticket.text)
-    return false
-  end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not tell_granted(queue, ticket, message, how) then
-    return 'untold'
-  end
-  redis.call('ZREM', queue, ticket.text)
-  add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  return 'granted'
+-- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local function send_back_late(lock, queue, own, now_ms, how)
+  if is_overdue(lock.called, now_ms) then
+    lock.late = lock.late or {}
+local function called_id(called)
+  return string.match(called, '/(.*)$')
 end
--- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
--- one behind the other, or to one alone. Answers 'own' when it came to the caller's own ticket, 'more' when
--- it stopped among dead tickets, 'nobody' when the line is empty.
-local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  local let = 0
-  -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
-  local asleep
-  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+    lock.late[process_of({ id = called_id(lock.called) })] = true
+    lock.called = '0'
+  end
+  if lock.mode == 'l' then
+    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+    -- Once: its attempt may stand in line again.
+    lock.id = ''
+  end
+  if lock.late then
+    send_back(queue, lock.late, own, how)
+  end
+end
     send_back_late(lock, queue, own, now_ms, how)
   end
   for _ = 1, 500 do
@@ -2418,84 +2182,10 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       else
         local passed = false
         if looks then
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-
--- Sends back the process of this ticket if it is silent. Answers whether it was.
-local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
-end
           passed = pass_silent(queue, ticket, own, now_ms, how)
         end
         if not passed then
           if process_of(ticket) == asleep then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
-end
             call_other(queue, asleep, recheck_ms, how)
           end
           return 'served'
@@ -2524,6 +2214,108 @@ end
         end
         let, asleep = let + 1, process_of(ticket)
       elseif came == 'untold' then
+        if not pass_silent(queue, ticket, own, now_ms, how) then
+          return 'served'
+        end
+      end
+    end
+  end
+  return 'more'
+end
+  served = serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
+end
+-- One that was told to come has left the line, and stands before all that are in it.
+local is_awaited = is_free(lock) and is_called(lock.called, now_ms)
+local fits = lock.mode ~= 'x' and not is_awaited and (served == 'own' or lock.last_ticket == 0)
+local function save_lock(state, lock, now_ms)
+  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
+end
+if fits then
+  if not is_called(lock.called, now_ms) then
+    lock.called = '0'
+  end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  local now_ms = math.floor(now_us / 1000)
+  local expires_at_ms = now_ms + lease_ms
+  lock.token = string.format('%.0f', next_token(lock.token, now_us))
+  lock.expires_at_ms = lock.mode == 's' and math.max(lock.expires_at_ms, expires_at_ms) or expires_at_ms
+  lock.mode = 's'
+  lock.id = ''
+  lock.holder = ''
+  redis.call('HSET', reader_ids, 'i' .. ticket.id, lock.token, lock.token, ticket.id .. ' ' .. ticket.holder)
+  redis.call('ZADD', readers, expires_at_ms, lock.token)
+  redis.call('PEXPIRE', readers, lock.expires_at_ms - now_ms + 600000)
+  redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
+  return expires_at_ms
+end
+  local expires_at_ms = add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  if served == 'own' then
+    redis.call('ZREM', queue, own)
+-- Whether one that was told to come has not come, though it had the time.
+local function is_overdue(called, now_ms)
+  return called ~= '0' and not is_called(called, now_ms)
+end
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+local function parse_ticket(text)
+  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+  return {
+    text = text,
+    id = id,
+    kind = kind,
+    lease_ms = tonumber(lease_ms),
+    listens = tonumber(listens),
+    units = tonumber(units),
+    holder = holder,
+  }
+end
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local counts
+  if how.sharded then
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+  else
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+  end
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.pcall('SPUBLISH', channel, message)
+  else
+    heard = redis.pcall('PUBLISH', channel, message)
+  end
+  return type(heard) == 'number'
+end
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
+end
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -2541,7 +2333,6 @@ local function remove_and_call(queue, texts, how)
     tell_process(tickets[process], table.concat(lines, '\\n'), how)
   end
 end
-
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
 local function send_back(queue, late, own, how)
@@ -2559,7 +2350,9 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
-
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
 -- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
 -- \`own\` looks.
 local function is_silent(queue, ticket, own, now_ms)
@@ -2580,7 +2373,6 @@ local function is_silent(queue, ticket, own, now_ms)
   redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
   return false
 end
-
 -- Sends back the process of this ticket if it is silent. Answers whether it was.
 local function pass_silent(queue, ticket, own, now_ms, how)
   if not is_silent(queue, ticket, own, now_ms) then
@@ -2589,6 +2381,260 @@ local function pass_silent(queue, ticket, own, now_ms, how)
   send_back(queue, { [process_of(ticket)] = true }, own, how)
   return true
 end
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
+end
+-- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
+local function has_just_asked(ticket, now_ms)
+  local asked_ms = string.match(ticket.id, '@(%d+)$')
+  return asked_ms and math.abs(now_ms - asked_ms) <= 250
+end
+-- The first ticket, or nil.
+local function first_ticket(queue)
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
+  return text and parse_ticket(text) or nil
+end
+-- Tells the first in line that it is. Answers false when nobody waits any more.
+local function call_first(queue, recheck_ms, how)
+  for _ = 1, 500 do
+    local ticket = first_ticket(queue)
+    if not ticket then
+      return false
+    end
+    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return true
+    end
+    redis.call('ZREM', queue, ticket.text)
+  end
+  return true
+end
+-- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
+-- nobody waits any more; \`ticket\` is nil when nobody did.
+local function call_next(queue, ticket, recheck_ms, how)
+  if not ticket then
+    return false
+  elseif tell_process(ticket, first_message(ticket, recheck_ms), how) then
+    return true
+  end
+  redis.call('ZREM', queue, ticket.text)
+  return call_first(queue, recheck_ms, how)
+end
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+  lock.called = call_until(now_ms, claim_ms, ticket.id)
+  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  if together and not has_just_asked(ticket, now_ms) then
+    call_other(queue, process_of(ticket), claim_ms, how)
+  end
+  if not call_next(queue, next_ticket, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  if heard and has_just_asked(ticket, now_ms) then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
+-- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
+-- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
+-- Answers as \`publish_to\`.
+local function tell_granted(queue, ticket, message, how)
+  if not how.writes then
+    redis.call('ZREM', queue, '')
+    how.writes = true
+  end
+  return publish_to(ticket, message, how)
+end
+-- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
+-- be told, and so asks by itself, and false when the process is gone.
+local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
+    return false
+  end
+  local now_ms = math.floor(now_us / 1000)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+  local token = next_token(lock.token, now_us)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  if not tell_granted(queue, ticket, message, how) then
+    return 'untold'
+  end
+  redis.call('ZREM', queue, ticket.text)
+  add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  return 'granted'
+end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+-- Makes the attempt the only holder.
+local function grant(lock, id, holder, token, expires_at_ms)
+  lock.mode = 'x'
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
+  lock.id = id
+  lock.holder = holder
+end
+-- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
+-- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
+-- the process is gone.
+local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
+    return false
+  end
+  local now_ms = math.floor(now_us / 1000)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+  local token, expires_at_ms = new_token(lock, now_us), now_ms + lease_ms
+  local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
+  local next_ticket = behind and parse_ticket(behind)
+  local is_offer = lease_ms < ticket.lease_ms
+  local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
+  if together then
+    message = message .. '\\n' .. first_message(next_ticket, lease_ms)
+  end
+  if not tell_granted(queue, ticket, message, how) then
+    return 'untold'
+  end
+  redis.call('ZREM', queue, ticket.text)
+  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
+  if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
+    call_other(queue, process_of(ticket), lease_ms, how)
+  end
+  if not together and not call_next(queue, next_ticket, lease_ms, how) then
+    lock.last_ticket = 0
+  end
+  return 'granted'
+end
+-- Hands a lock that is free, or shared, to those who are first in line: to readers as long as they stand
+-- one behind the other, or to one alone. Answers 'own' when it came to the caller's own ticket, 'more' when
+-- it stopped among dead tickets, 'nobody' when the line is empty.
+local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
+  local now_ms = math.floor(now_us / 1000)
+  local let = 0
+  -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
+  local asleep
+  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+-- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local function send_back_late(lock, queue, own, now_ms, how)
+  if is_overdue(lock.called, now_ms) then
+    lock.late = lock.late or {}
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+    lock.late[process_of({ id = called_id(lock.called) })] = true
+    lock.called = '0'
+  end
+  if lock.mode == 'l' then
+    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+    -- Once: its attempt may stand in line again.
+    lock.id = ''
+  end
+  if lock.late then
+    send_back(queue, lock.late, own, how)
+  end
+end
+-- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local function send_back_late(lock, queue, own, now_ms, how)
+  if is_overdue(lock.called, now_ms) then
+    lock.late = lock.late or {}
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+local function called_id(called)
+  return string.match(called, '/(.*)$')
+end
+    lock.late[process_of({ id = called_id(lock.called) })] = true
+    lock.called = '0'
+  end
+  if lock.mode == 'l' then
+    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+    -- Once: its attempt may stand in line again.
+    lock.id = ''
+  end
+  if lock.late then
+    send_back(queue, lock.late, own, how)
+  end
+end
+    send_back_late(lock, queue, own, now_ms, how)
+  end
+  for _ = 1, 500 do
+    local pair = redis.call('ZRANGE', queue, '0', '1')
+    if not pair[1] then
+      lock.last_ticket = 0
+      return 'nobody'
+    end
+    local ticket = parse_ticket(pair[1])
+    local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
+    if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, now_ms) then
+      -- One that was told to come has left the line, and stands before these.
+      return 'served'
+    elseif ticket.text == own and fits then
+      return 'own'
+    elseif not fits then
+      local recheck_ms, looks = lock.expires_at_ms - now_ms, own ~= ''
+      local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
+      if not tell_process(ticket, first_message(ticket, ask_in_ms), how) then
+        redis.call('ZREM', queue, ticket.text)
+      else
+        local passed = false
+        if looks then
+          passed = pass_silent(queue, ticket, own, now_ms, how)
+        end
+        if not passed then
+          if process_of(ticket) == asleep then
+            call_other(queue, asleep, recheck_ms, how)
+          end
+          return 'served'
+        end
+      end
+    elseif let == 100 then
+      if tell_process(ticket, 'come ' .. ticket.id, how) then
+        return 'served'
+      end
+      redis.call('ZREM', queue, ticket.text)
+    elseif ticket.kind == 'b' then
+      if call_up(lock, queue, ticket, pair[2], claim_ms, now_us, how) then
+        return 'served'
+      end
+    else
+      local reads = ticket.kind == 's'
+      local came
+      if reads then
+        came = let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+      else
+        came = hand_over(lock, queue, ticket, pair[2], claim_ms, now_us, how)
+      end
+      if came == 'granted' then
+        if not reads then
+          return 'served'
+        end
+        let, asleep = let + 1, process_of(ticket)
+      elseif came == 'untold' then
         if not pass_silent(queue, ticket, own, now_ms, how) then
           return 'served'
         end
@@ -2597,23 +2643,6 @@ end
   end
   return 'more'
 end
-local how = { channel = channel, sharded = sharded, counted = counted }
-if lock.last_ticket > 0 and lock.mode ~= 'x' then
-  served = serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now_us, how)
-end
--- One that was told to come has left the line, and stands before all that are in it.
-local is_awaited = is_free(lock) and is_called(lock.called, now_ms)
-local fits = lock.mode ~= 'x' and not is_awaited and (served == 'own' or lock.last_ticket == 0)
-local function save_lock(state, lock, now_ms)
-  redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
-end
-if fits then
-  if not is_called(lock.called, now_ms) then
-    lock.called = '0'
-  end
-  local expires_at_ms = add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
-  if served == 'own' then
-    redis.call('ZREM', queue, own)
     serve_shared(lock, queue, readers, reader_ids, '', claim_ms, now_us, how)
   end
   local token = tonumber(redis.call('HGET', reader_ids, 'i' .. id))
@@ -2670,88 +2699,119 @@ return { 'held', recheck_ms, more }
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   lines: [
     [1, 'lua/lock/acquire-shared.lua', 1],
-    [26, 'lua/shared/tickets.lua', 1],
-    [38, 'lua/shared/tell.lua', 1],
-    [44, 'lua/shared/lock/save.lua', 1],
-    [46, 'lua/shared/lock/called.lua', 1],
-    [50, 'lua/shared/lock/state.lua', 11],
-    [70, 'lua/lock/acquire-shared.lua', 41],
-    [74, 'lua/shared/clock.lua', 1],
-    [80, 'lua/lock/acquire-shared.lua', 45],
-    [82, 'lua/shared/lock/readers.lua', 5],
-    [92, 'lua/lock/acquire-shared.lua', 47],
-    [93, 'lua/shared/lock/kept.lua', 5],
-    [102, 'lua/shared/lock/save.lua', 3],
-    [117, 'lua/shared/lock/save.lua', 19],
-    [126, 'lua/lock/acquire-shared.lua', 48],
-    [128, 'lua/shared/lock/readers.lua', 51],
-    [137, 'lua/lock/acquire-shared.lua', 50],
-    [139, 'lua/shared/lock/save.lua', 33],
-    [149, 'lua/lock/acquire-shared.lua', 52],
-    [153, 'lua/shared/lock/readers.lua', 16],
-    [164, 'lua/shared/lock/readers.lua', 28],
-    [170, 'lua/shared/note-late.lua', 1],
-    [178, 'lua/shared/lock/readers.lua', 35],
-    [193, 'lua/lock/acquire-shared.lua', 56],
-    [194, 'lua/shared/lock/state.lua', 36],
-    [196, 'lua/shared/lock/state.lua', 32],
-    [199, 'lua/shared/lock/state.lua', 38],
-    [203, 'lua/lock/acquire-shared.lua', 57],
-    [205, 'lua/lock/acquire-shared.lua', 60],
-    [207, 'lua/shared/tickets.lua', 13],
-    [218, 'lua/shared/stand.lua', 26],
-    [220, 'lua/shared/tickets.lua', 38],
-    [228, 'lua/shared/stand.lua', 28],
-    [236, 'lua/lock/acquire-shared.lua', 62],
-    [238, 'lua/shared/next-token.lua', 1],
-    [243, 'lua/shared/tickets.lua', 25],
-    [255, 'lua/shared/tell.lua', 7],
-    [258, 'lua/shared/tell.lua', 11],
-    [261, 'lua/shared/tell.lua', 15],
-    [279, 'lua/shared/tell.lua', 34],
-    [294, 'lua/shared/tell.lua', 50],
-    [302, 'lua/shared/line.lua', 5],
-    [307, 'lua/shared/line.lua', 11],
-    [315, 'lua/shared/line.lua', 20],
-    [320, 'lua/shared/line.lua', 26],
-    [334, 'lua/shared/line.lua', 41],
-    [345, 'lua/shared/line.lua', 53],
-    [355, 'lua/shared/lock/state.lua', 43],
-    [358, 'lua/shared/lock/grant.lua', 1],
-    [362, 'lua/shared/lock/grant.lua', 6],
-    [370, 'lua/shared/lock/readers.lua', 61],
-    [384, 'lua/shared/lock/called.lua', 8],
-    [391, 'lua/shared/lock/called.lua', 16],
-    [394, 'lua/shared/lock/called.lua', 20],
-    [397, 'lua/shared/lock/hand-over.lua', 1],
-    [422, 'lua/shared/call-other.lua', 1],
-    [431, 'lua/shared/lock/hand-over.lua', 27],
-    [438, 'lua/shared/lock/hand-over.lua', 35],
-    [449, 'lua/shared/call-other.lua', 1],
-    [458, 'lua/shared/lock/hand-over.lua', 47],
-    [465, 'lua/shared/lock/hand-over.lua', 55],
-    [469, 'lua/shared/lock/hand-over.lua', 60],
-    [471, 'lua/shared/note-late.lua', 1],
-    [479, 'lua/shared/send-back.lua', 4],
-    [514, 'lua/shared/lock/hand-over.lua', 64],
-    [528, 'lua/shared/lock/serve-shared.lua', 4],
-    [547, 'lua/shared/lock/serve-shared.lua', 24],
-    [579, 'lua/shared/send-back.lua', 4],
-    [614, 'lua/shared/silent.lua', 10],
-    [644, 'lua/shared/lock/serve-shared.lua', 57],
-    [648, 'lua/shared/call-other.lua', 1],
-    [657, 'lua/shared/lock/serve-shared.lua', 62],
-    [685, 'lua/shared/send-back.lua', 4],
-    [720, 'lua/shared/silent.lua', 10],
-    [750, 'lua/shared/lock/serve-shared.lua', 91],
-    [758, 'lua/lock/acquire-shared.lua', 59],
-    [759, 'lua/lock/acquire-shared.lua', 64],
-    [765, 'lua/shared/lock/save.lua', 29],
-    [768, 'lua/lock/acquire-shared.lua', 70],
-    [795, 'lua/shared/stand.lua', 12],
-    [804, 'lua/shared/stand.lua', 4],
-    [811, 'lua/shared/stand.lua', 21],
-    [815, 'lua/lock/acquire-shared.lua', 97],
+    [26, 'lua/shared/lock/state.lua', 11],
+    [46, 'lua/lock/acquire-shared.lua', 26],
+    [50, 'lua/shared/clock.lua', 1],
+    [56, 'lua/lock/acquire-shared.lua', 30],
+    [58, 'lua/shared/lock/readers.lua', 5],
+    [68, 'lua/lock/acquire-shared.lua', 32],
+    [69, 'lua/shared/lock/save.lua', 3],
+    [84, 'lua/shared/lock/kept.lua', 5],
+    [93, 'lua/shared/lock/save.lua', 19],
+    [102, 'lua/lock/acquire-shared.lua', 33],
+    [104, 'lua/shared/lock/readers.lua', 50],
+    [113, 'lua/lock/acquire-shared.lua', 35],
+    [115, 'lua/shared/lock/save.lua', 33],
+    [125, 'lua/lock/acquire-shared.lua', 37],
+    [129, 'lua/shared/lock/readers.lua', 16],
+    [140, 'lua/shared/note-late.lua', 1],
+    [148, 'lua/shared/lock/readers.lua', 28],
+    [169, 'lua/lock/acquire-shared.lua', 41],
+    [170, 'lua/shared/lock/state.lua', 36],
+    [172, 'lua/shared/lock/state.lua', 32],
+    [175, 'lua/shared/lock/state.lua', 38],
+    [179, 'lua/lock/acquire-shared.lua', 42],
+    [181, 'lua/lock/acquire-shared.lua', 45],
+    [183, 'lua/shared/tickets.lua', 13],
+    [194, 'lua/shared/stand.lua', 26],
+    [196, 'lua/shared/tickets.lua', 38],
+    [204, 'lua/shared/stand.lua', 28],
+    [212, 'lua/lock/acquire-shared.lua', 47],
+    [214, 'lua/shared/lock/called.lua', 8],
+    [221, 'lua/shared/lock/state.lua', 43],
+    [224, 'lua/lock/acquire-shared.lua', 44],
+    [225, 'lua/lock/acquire-shared.lua', 49],
+    [226, 'lua/shared/lock/hand-over.lua', 53],
+    [230, 'lua/shared/tell.lua', 7],
+    [233, 'lua/shared/tickets.lua', 25],
+    [245, 'lua/shared/tell.lua', 15],
+    [263, 'lua/shared/tell.lua', 34],
+    [278, 'lua/shared/tell.lua', 50],
+    [286, 'lua/shared/send-back.lua', 4],
+    [303, 'lua/shared/send-back.lua', 22],
+    [320, 'lua/shared/tell.lua', 11],
+    [323, 'lua/shared/silent.lua', 10],
+    [343, 'lua/shared/silent.lua', 31],
+    [351, 'lua/shared/call-other.lua', 1],
+    [360, 'lua/shared/lock/called.lua', 20],
+    [363, 'lua/shared/line.lua', 5],
+    [368, 'lua/shared/line.lua', 20],
+    [373, 'lua/shared/line.lua', 26],
+    [387, 'lua/shared/line.lua', 41],
+    [398, 'lua/shared/lock/hand-over.lua', 34],
+    [416, 'lua/shared/line.lua', 11],
+    [424, 'lua/shared/next-token.lua', 1],
+    [429, 'lua/shared/line.lua', 53],
+    [439, 'lua/shared/lock/readers.lua', 60],
+    [453, 'lua/shared/lock/serve-shared.lua', 4],
+    [472, 'lua/shared/lock/grant.lua', 1],
+    [476, 'lua/shared/lock/grant.lua', 6],
+    [484, 'lua/shared/lock/hand-over.lua', 1],
+    [516, 'lua/shared/lock/serve-shared.lua', 24],
+    [525, 'lua/shared/lock/hand-over.lua', 58],
+    [529, 'lua/shared/lock/called.lua', 16],
+    [532, 'lua/shared/lock/called.lua', 16],
+    [535, 'lua/shared/lock/hand-over.lua', 62],
+    [547, 'lua/shared/lock/hand-over.lua', 58],
+    [551, 'lua/shared/lock/called.lua', 16],
+    [554, 'lua/shared/lock/called.lua', 16],
+    [557, 'lua/shared/lock/hand-over.lua', 62],
+    [569, 'lua/shared/lock/serve-shared.lua', 33],
+    [632, 'lua/lock/acquire-shared.lua', 50],
+    [637, 'lua/shared/lock/save.lua', 29],
+    [640, 'lua/lock/acquire-shared.lua', 55],
+    [644, 'lua/shared/next-token.lua', 1],
+    [649, 'lua/shared/lock/readers.lua', 60],
+    [663, 'lua/lock/acquire-shared.lua', 59],
+    [666, 'lua/shared/lock/hand-over.lua', 53],
+    [670, 'lua/shared/tell.lua', 7],
+    [673, 'lua/shared/tickets.lua', 25],
+    [685, 'lua/shared/tell.lua', 15],
+    [703, 'lua/shared/tell.lua', 34],
+    [718, 'lua/shared/tell.lua', 50],
+    [726, 'lua/shared/send-back.lua', 4],
+    [743, 'lua/shared/send-back.lua', 22],
+    [760, 'lua/shared/tell.lua', 11],
+    [763, 'lua/shared/silent.lua', 10],
+    [783, 'lua/shared/silent.lua', 31],
+    [791, 'lua/shared/call-other.lua', 1],
+    [800, 'lua/shared/lock/called.lua', 20],
+    [803, 'lua/shared/line.lua', 5],
+    [808, 'lua/shared/line.lua', 20],
+    [813, 'lua/shared/line.lua', 26],
+    [827, 'lua/shared/line.lua', 41],
+    [838, 'lua/shared/lock/hand-over.lua', 34],
+    [856, 'lua/shared/line.lua', 11],
+    [864, 'lua/shared/line.lua', 53],
+    [874, 'lua/shared/lock/serve-shared.lua', 4],
+    [893, 'lua/shared/lock/grant.lua', 1],
+    [897, 'lua/shared/lock/grant.lua', 6],
+    [905, 'lua/shared/lock/hand-over.lua', 1],
+    [937, 'lua/shared/lock/serve-shared.lua', 24],
+    [946, 'lua/shared/lock/hand-over.lua', 58],
+    [950, 'lua/shared/lock/called.lua', 16],
+    [953, 'lua/shared/lock/called.lua', 16],
+    [956, 'lua/shared/lock/hand-over.lua', 62],
+    [968, 'lua/shared/lock/hand-over.lua', 58],
+    [972, 'lua/shared/lock/called.lua', 16],
+    [975, 'lua/shared/lock/called.lua', 16],
+    [978, 'lua/shared/lock/hand-over.lua', 62],
+    [990, 'lua/shared/lock/serve-shared.lua', 33],
+    [1053, 'lua/lock/acquire-shared.lua', 62],
+    [1073, 'lua/shared/stand.lua', 12],
+    [1082, 'lua/shared/stand.lua', 4],
+    [1089, 'lua/shared/stand.lua', 21],
+    [1093, 'lua/lock/acquire-shared.lua', 82],
   ],
   encode(args) {
     return withoutDefaults([
@@ -2836,7 +2896,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'lock/acquire',
-    sha1: 'bf2d30ae53506889789365504fdfdb50dd7d08b7',
+    sha1: '88893b6b0bf0fa08c1c7759b6c3bce3bbd9555e1',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2864,14 +2924,6 @@ local claim_ms = tonumber(ARGV[8] or 1000) -- integer: how long others have to c
 local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[10] ~= '0' -- flag: whether the number of those who hear tells who is gone
 local confirms = ARGV[11] == '1' -- flag: whether it takes for the whole lease what it was offered
-
--- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
--- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
--- so that those who pass by need not look at the line.
-
--- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
--- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
--- way.
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -2903,11 +2955,6 @@ local function free_token(stored, id, passes)
   return nil
 end
 local last_token, line = free_token(stored, id, barging and not waits)
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
-end
 -- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
 -- number would be printed for the command.
 local function kept_ms_after(left_ms, awaited)
@@ -2918,6 +2965,11 @@ local function kept_ms_after(left_ms, awaited)
   return awaited and '14400000' or '1200000'
 end
 if last_token then
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
   local token = next_token(last_token, now_us)
   local expires_at_ms = now_ms + lease_ms
   local times = string.format('%.0f', token) .. ' ' .. expires_at_ms
@@ -2932,22 +2984,6 @@ if last_token then
   )
   return { 'granted', token, expires_at_ms, now_ms }
 end
-
--- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
--- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
--- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
---                                                     earlier, it is kept for you until then: ask, and you have it
---   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
---   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
--- again, and keeps its place. On a cluster without sharded channels the number
--- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
-
--- Writes the main key of a lock; see shared/lock/state.
-
--- One that was told to come finds that another was quicker: that one passes by, or keeps the lock.
 
 -- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function read_lock(stored)
@@ -3042,9 +3078,12 @@ end
 local function save_lock(state, lock, now_ms)
   redis.call('SET', state, lock_text(lock), 'PX', lock_kept_ms(lock, now_ms))
 end
--- The token of the next holder, as text.
-local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
+if is_free(lock) and lock.last_ticket == 0 then
+  lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, token, expires_at_ms)
@@ -3054,8 +3093,10 @@ local function grant(lock, id, holder, token, expires_at_ms)
   lock.id = id
   lock.holder = holder
 end
-if is_free(lock) and lock.last_ticket == 0 then
-  lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
   grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
   save_lock(state, lock, now_ms)
   return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
@@ -3100,24 +3141,33 @@ end
 end
 local own = confirms and keep_place(queue, ticket) or format_ticket(ticket)
 local served
-local function call_until(now_ms, claim_ms, id)
-  return now_ms + claim_ms .. '/' .. id
-end
 if is_free(lock) then
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
+  local how = { channel = channel, sharded = sharded, counted = counted }
+  if not barging then
+-- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
+-- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, 'untold' when
+-- the first may not be told, and 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
+local function serve(lock, queue, own, claim_ms, now_us, how)
+  local now_ms = math.floor(now_us / 1000)
+-- Whether one that was told to come has not come, though it had the time.
+local function is_overdue(called, now_ms)
+  return called ~= '0' and not is_called(called, now_ms)
+end
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
-
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+local function parse_ticket(text)
+  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+  return {
+    text = text,
+    id = id,
+    kind = kind,
+    lease_ms = tonumber(lease_ms),
+    listens = tonumber(listens),
+    units = tonumber(units),
+    holder = holder,
+  }
 end
-
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
@@ -3136,7 +3186,6 @@ local function listens_here(ticket, how)
   end
   return counts[2] > 0
 end
-
 -- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
 -- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
@@ -3152,7 +3201,6 @@ local function publish_to(ticket, message, how)
   end
   return type(heard) == 'number'
 end
-
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
 local function tell_process(ticket, message, how)
   if listens_here(ticket, how) == false then
@@ -3161,39 +3209,109 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+-- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local function send_back_late(lock, queue, own, now_ms, how)
+  if is_overdue(lock.called, now_ms) then
+    lock.late = lock.late or {}
+    lock.late[process_of({ id = called_id(lock.called) })] = true
+    lock.called = '0'
+  end
+  if lock.mode == 'l' then
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
+    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
+    -- Once: its attempt may stand in line again.
+    lock.id = ''
+  end
+  if lock.late then
+    send_back(queue, lock.late, own, how)
+  end
+end
+    send_back_late(lock, queue, own, now_ms, how)
+  end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- Makes the attempt the only holder.
+local function grant(lock, id, holder, token, expires_at_ms)
+  lock.mode = 'x'
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
+  lock.id = id
+  lock.holder = holder
+end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
+end
 -- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
   local asked_ms = string.match(ticket.id, '@(%d+)$')
   return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
-
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
-  end
-  return math.min(ticket.lease_ms, claim_ms)
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
 end
-
-local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
 end
 -- The first ticket, or nil.
 local function first_ticket(queue)
   local text = redis.call('ZRANGE', queue, '0', '0')[1]
   return text and parse_ticket(text) or nil
 end
-
 -- Tells the first in line that it is. Answers false when nobody waits any more.
 local function call_first(queue, recheck_ms, how)
   for _ = 1, 500 do
@@ -3208,7 +3326,6 @@ local function call_first(queue, recheck_ms, how)
   end
   return true
 end
-
 -- Tells this ticket that it is the first in line, or the next one whose process lives. Answers false when
 -- nobody waits any more; \`ticket\` is nil when nobody did.
 local function call_next(queue, ticket, recheck_ms, how)
@@ -3220,7 +3337,32 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
-
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+  lock.called = call_until(now_ms, claim_ms, ticket.id)
+  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  if together and not has_just_asked(ticket, now_ms) then
+    call_other(queue, process_of(ticket), claim_ms, how)
+  end
+  if not call_next(queue, next_ticket, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  if heard and has_just_asked(ticket, now_ms) then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
 -- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
 -- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
 -- Answers as \`publish_to\`.
@@ -3256,15 +3398,6 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
   if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
-end
     call_other(queue, process_of(ticket), lease_ms, how)
   end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
@@ -3272,107 +3405,34 @@ end
   end
   return 'granted'
 end
-
--- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
--- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-  redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
     return false
   end
-  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-  lock.called = call_until(now_ms, claim_ms, ticket.id)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together and not has_just_asked(ticket, now_ms) then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
+    return false
+  elseif told == 2 then
+    return true
   end
+  local noted_now = told * 400 + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
 end
-    call_other(queue, process_of(ticket), claim_ms, how)
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
   end
-  if not call_next(queue, next_ticket, claim_ms, how) then
-    lock.last_ticket = 0
-  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
   return true
 end
-
--- Whether one that was told to come has not come, though it had the time.
-local function is_overdue(called, now_ms)
-  return called ~= '0' and not is_called(called, now_ms)
-end
-
--- Sends back the tickets of processes that did not take what they were offered, or did not come.
-local function send_back_late(lock, queue, own, now_ms, how)
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
-local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
-end
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-  if is_overdue(lock.called, now_ms) then
-    lock.late = lock.late or {}
-    lock.late[process_of({ id = called_id(lock.called) })] = true
-    lock.called = '0'
-  end
-  if lock.mode == 'l' then
-    note_late(lock, lock.id, lock.token, lock.expires_at_ms)
-    -- Once: its attempt may stand in line again.
-    lock.id = ''
-  end
-  if lock.late then
-    send_back(queue, lock.late, own, how)
-  end
-end
--- Hands a free lock to the first in line who is alive; one who waits for its chance only (kind b) is told to
--- come instead. Answers 'own' when that was the caller's own ticket, 'nobody' when the line is empty, 'untold' when
--- the first may not be told, and 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
-local function serve(lock, queue, own, claim_ms, now_us, how)
-  local now_ms = math.floor(now_us / 1000)
-  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
-    send_back_late(lock, queue, own, now_ms, how)
-  end
   for _ = 1, 500 do
     local pair = redis.call('ZRANGE', queue, '0', '1')
     if not pair[1] then
@@ -3394,71 +3454,6 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
       if came == 'granted' then
         return 'granted'
       elseif came == 'untold' then
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-
--- Sends back the process of this ticket if it is silent. Answers whether it was.
-local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
-end
         if not pass_silent(queue, ticket, own, now_ms, how) then
           return 'untold'
         end
@@ -3467,15 +3462,108 @@ end
   end
   return 'more'
 end
-  local how = { channel = channel, sharded = sharded, counted = counted }
-  if not barging then
     served = serve(lock, queue, own, claim_ms, now_us, how)
   end
   if barging or served == 'own' or served == 'nobody' then
     lock.called = is_called(lock.called, now_ms) and not called and lock.called or '0'
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- Makes the attempt the only holder.
+local function grant(lock, id, holder, token, expires_at_ms)
+  lock.mode = 'x'
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
+  lock.id = id
+  lock.holder = holder
+end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
     grant(lock, id, holder, new_token(lock, now_us), now_ms + lease_ms)
     save_lock(state, lock, now_ms)
     redis.call('ZREM', queue, own)
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
+local function parse_ticket(text)
+  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+  return {
+    text = text,
+    id = id,
+    kind = kind,
+    lease_ms = tonumber(lease_ms),
+    listens = tonumber(listens),
+    units = tonumber(units),
+    holder = holder,
+  }
+end
+-- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
+-- number of subscribers proves nothing, or the user may not ask for it.
+local function listens_here(ticket, how)
+  if ticket.listens == 0 or not how.counted then
+    return nil
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local counts
+  if how.sharded then
+    counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+  else
+    counts = redis.pcall('PUBSUB', 'NUMSUB', channel)
+  end
+  if counts.err then
+    return nil
+  end
+  return counts[2] > 0
+end
+-- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
+-- before is kept in any case, so a refusal must not end it.
+local function publish_to(ticket, message, how)
+  if ticket.listens == 0 then
+    return true
+  end
+  local channel = how.channel .. ':' .. process_of(ticket)
+  local heard
+  if how.sharded then
+    heard = redis.pcall('SPUBLISH', channel, message)
+  else
+    heard = redis.pcall('PUBLISH', channel, message)
+  end
+  return type(heard) == 'number'
+end
+-- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
+local function tell_process(ticket, message, how)
+  if listens_here(ticket, how) == false then
+    return false
+  end
+  publish_to(ticket, message, how)
+  return true
+end
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+-- The first ticket, or nil.
+local function first_ticket(queue)
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
+  return text and parse_ticket(text) or nil
+end
+-- Tells the first in line that it is. Answers false when nobody waits any more.
+local function call_first(queue, recheck_ms, how)
+  for _ = 1, 500 do
+    local ticket = first_ticket(queue)
+    if not ticket then
+      return false
+    end
+    if tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return true
+    end
+    redis.call('ZREM', queue, ticket.text)
+  end
+  return true
+end
     if lock.last_ticket > 0 and not call_first(queue, lease_ms, how) then
       lock.last_ticket = 0
       save_lock(state, lock, now_ms)
@@ -3491,6 +3579,9 @@ local function passes_by(lock, now_ms)
 end
 local stands_again = waits and called and not passes_by(lock, now_ms)
 if waits and called and not stands_again then
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
+end
   lock.called = call_until(now_ms, claim_ms, id)
   save_lock(state, lock, now_ms)
   return { 'queued', 0, 2, more, now_ms }
@@ -3557,68 +3648,94 @@ return { 'held', recheck_ms, more }
   parts: ['state', 'queue'],
   lines: [
     [1, 'lua/lock/acquire.lua', 1],
-    [27, 'lua/shared/lock/called.lua', 1],
-    [31, 'lua/shared/lock/quick.lua', 1],
-    [35, 'lua/shared/clock.lua', 1],
-    [41, 'lua/lock/acquire.lua', 33],
-    [44, 'lua/shared/lock/called.lua', 16],
-    [47, 'lua/shared/lock/quick.lua', 5],
-    [64, 'lua/lock/acquire.lua', 36],
-    [65, 'lua/shared/next-token.lua', 1],
-    [70, 'lua/shared/lock/kept.lua', 5],
-    [79, 'lua/lock/acquire.lua', 37],
-    [95, 'lua/shared/tickets.lua', 1],
-    [107, 'lua/shared/lock/save.lua', 1],
-    [109, 'lua/shared/lock/stand-again.lua', 1],
-    [111, 'lua/shared/lock/state.lua', 11],
-    [131, 'lua/lock/acquire.lua', 62],
-    [135, 'lua/shared/lock/state.lua', 32],
-    [138, 'lua/shared/lock/save.lua', 3],
-    [153, 'lua/shared/lock/save.lua', 19],
-    [162, 'lua/lock/acquire.lua', 66],
-    [165, 'lua/shared/lock/save.lua', 33],
-    [175, 'lua/lock/acquire.lua', 69],
-    [182, 'lua/shared/lock/state.lua', 36],
-    [188, 'lua/lock/acquire.lua', 76],
-    [189, 'lua/shared/lock/called.lua', 8],
-    [196, 'lua/lock/acquire.lua', 77],
-    [198, 'lua/shared/lock/state.lua', 43],
-    [201, 'lua/shared/lock/save.lua', 29],
-    [204, 'lua/shared/lock/grant.lua', 1],
-    [208, 'lua/shared/lock/grant.lua', 6],
-    [216, 'lua/lock/acquire.lua', 79],
-    [231, 'lua/shared/tickets.lua', 13],
-    [242, 'lua/shared/stand.lua', 26],
-    [244, 'lua/shared/tickets.lua', 38],
-    [252, 'lua/shared/stand.lua', 28],
-    [260, 'lua/lock/acquire.lua', 94],
-    [262, 'lua/shared/lock/called.lua', 20],
-    [265, 'lua/lock/acquire.lua', 96],
-    [266, 'lua/shared/tell.lua', 1],
-    [323, 'lua/shared/line.lua', 5],
-    [338, 'lua/shared/tickets.lua', 25],
-    [350, 'lua/shared/line.lua', 20],
-    [393, 'lua/shared/lock/hand-over.lua', 1],
-    [418, 'lua/shared/call-other.lua', 1],
-    [427, 'lua/shared/lock/hand-over.lua', 27],
-    [446, 'lua/shared/call-other.lua', 1],
-    [455, 'lua/shared/lock/hand-over.lua', 47],
-    [470, 'lua/shared/note-late.lua', 1],
-    [478, 'lua/shared/send-back.lua', 4],
-    [513, 'lua/shared/lock/hand-over.lua', 64],
-    [527, 'lua/shared/lock/serve.lua', 1],
-    [556, 'lua/shared/send-back.lua', 4],
-    [591, 'lua/shared/silent.lua', 10],
-    [621, 'lua/shared/lock/serve.lua', 31],
-    [629, 'lua/lock/acquire.lua', 101],
-    [647, 'lua/shared/lock/stand-again.lua', 6],
-    [651, 'lua/lock/acquire.lua', 119],
-    [660, 'lua/shared/lock/stand-again.lua', 11],
-    [670, 'lua/lock/acquire.lua', 128],
-    [672, 'lua/shared/stand.lua', 12],
-    [681, 'lua/shared/stand.lua', 4],
-    [688, 'lua/shared/stand.lua', 21],
-    [692, 'lua/lock/acquire.lua', 130],
+    [27, 'lua/shared/clock.lua', 1],
+    [33, 'lua/lock/acquire.lua', 27],
+    [36, 'lua/shared/lock/called.lua', 16],
+    [39, 'lua/shared/lock/quick.lua', 5],
+    [56, 'lua/lock/acquire.lua', 30],
+    [57, 'lua/shared/lock/kept.lua', 5],
+    [66, 'lua/lock/acquire.lua', 31],
+    [67, 'lua/shared/next-token.lua', 1],
+    [72, 'lua/lock/acquire.lua', 32],
+    [87, 'lua/shared/lock/state.lua', 11],
+    [107, 'lua/lock/acquire.lua', 50],
+    [111, 'lua/shared/lock/state.lua', 32],
+    [114, 'lua/shared/lock/save.lua', 3],
+    [129, 'lua/shared/lock/save.lua', 19],
+    [138, 'lua/lock/acquire.lua', 54],
+    [141, 'lua/shared/lock/save.lua', 33],
+    [151, 'lua/lock/acquire.lua', 57],
+    [158, 'lua/shared/lock/state.lua', 36],
+    [164, 'lua/lock/acquire.lua', 64],
+    [165, 'lua/shared/lock/called.lua', 8],
+    [172, 'lua/lock/acquire.lua', 65],
+    [174, 'lua/shared/lock/state.lua', 43],
+    [177, 'lua/shared/lock/save.lua', 29],
+    [180, 'lua/lock/acquire.lua', 67],
+    [182, 'lua/shared/next-token.lua', 1],
+    [187, 'lua/shared/lock/grant.lua', 6],
+    [195, 'lua/shared/lock/grant.lua', 1],
+    [199, 'lua/lock/acquire.lua', 69],
+    [212, 'lua/shared/tickets.lua', 13],
+    [223, 'lua/shared/stand.lua', 26],
+    [225, 'lua/shared/tickets.lua', 38],
+    [233, 'lua/shared/stand.lua', 28],
+    [241, 'lua/lock/acquire.lua', 82],
+    [246, 'lua/shared/lock/serve.lua', 1],
+    [251, 'lua/shared/lock/hand-over.lua', 53],
+    [255, 'lua/shared/tell.lua', 7],
+    [258, 'lua/shared/tickets.lua', 25],
+    [270, 'lua/shared/tell.lua', 15],
+    [288, 'lua/shared/tell.lua', 34],
+    [303, 'lua/shared/tell.lua', 50],
+    [311, 'lua/shared/send-back.lua', 4],
+    [328, 'lua/shared/send-back.lua', 22],
+    [345, 'lua/shared/lock/serve.lua', 6],
+    [346, 'lua/shared/lock/hand-over.lua', 58],
+    [354, 'lua/shared/note-late.lua', 1],
+    [362, 'lua/shared/lock/hand-over.lua', 66],
+    [370, 'lua/shared/lock/serve.lua', 7],
+    [372, 'lua/shared/next-token.lua', 1],
+    [377, 'lua/shared/lock/grant.lua', 6],
+    [385, 'lua/shared/lock/grant.lua', 1],
+    [389, 'lua/shared/lock/called.lua', 20],
+    [392, 'lua/shared/line.lua', 5],
+    [397, 'lua/shared/tell.lua', 11],
+    [400, 'lua/shared/call-other.lua', 1],
+    [409, 'lua/shared/line.lua', 20],
+    [414, 'lua/shared/line.lua', 26],
+    [428, 'lua/shared/line.lua', 41],
+    [439, 'lua/shared/lock/hand-over.lua', 34],
+    [457, 'lua/shared/line.lua', 11],
+    [465, 'lua/shared/line.lua', 53],
+    [475, 'lua/shared/lock/hand-over.lua', 1],
+    [507, 'lua/shared/silent.lua', 10],
+    [527, 'lua/shared/silent.lua', 31],
+    [535, 'lua/shared/lock/serve.lua', 9],
+    [564, 'lua/lock/acquire.lua', 87],
+    [568, 'lua/shared/next-token.lua', 1],
+    [573, 'lua/shared/lock/grant.lua', 6],
+    [581, 'lua/shared/lock/grant.lua', 1],
+    [585, 'lua/lock/acquire.lua', 91],
+    [588, 'lua/shared/tell.lua', 7],
+    [591, 'lua/shared/tickets.lua', 25],
+    [603, 'lua/shared/tell.lua', 15],
+    [621, 'lua/shared/tell.lua', 34],
+    [636, 'lua/shared/tell.lua', 50],
+    [644, 'lua/shared/tell.lua', 11],
+    [647, 'lua/shared/line.lua', 20],
+    [652, 'lua/shared/line.lua', 26],
+    [666, 'lua/lock/acquire.lua', 94],
+    [675, 'lua/shared/lock/stand-again.lua', 6],
+    [679, 'lua/lock/acquire.lua', 103],
+    [681, 'lua/shared/lock/called.lua', 20],
+    [684, 'lua/lock/acquire.lua', 105],
+    [691, 'lua/shared/lock/stand-again.lua', 11],
+    [701, 'lua/lock/acquire.lua', 112],
+    [703, 'lua/shared/stand.lua', 12],
+    [712, 'lua/shared/stand.lua', 4],
+    [719, 'lua/shared/stand.lua', 21],
+    [723, 'lua/lock/acquire.lua', 114],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3684,7 +3801,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'lock/clear',
-    sha1: '58bfa16c9804c13b7f0c18ef245d61180b20f303',
+    sha1: '25d3eeb42d07640f418e2f54cafcf630276a31da',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3701,29 +3818,6 @@ local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 
--- What is cleared leaves its newest token behind where the clock has stepped back: those that are given after it are greater
--- all the same.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
--- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
--- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
---                                                     earlier, it is kept for you until then: ask, and you have it
---   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
---   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
--- again, and keeps its place. On a cluster without sharded channels the number
--- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
-
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
 local waiting = redis.call('ZRANGE', queue, '0', '999')
 local stored = redis.pcall('GET', state)
 local newest = type(stored) == 'string' and string.match(stored, '^1 . (%d+) ')
@@ -3733,12 +3827,6 @@ for _, key in ipairs(keys) do
   existed = math.max(existed, redis.call('UNLINK', key))
 end
 if newest then
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- A token that nobody has had, greater than the newest, and for how long to keep it; nil where the clock is past that.
 local function token_to_leave(newest, now_ms)
 -- How many milliseconds the clock is behind a token; 0: it is not.
@@ -3750,6 +3838,12 @@ end
     return nil
   end
   return string.format('%.0f', newest + 1), ms + 600000
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
 end
   local token, kept_ms = token_to_leave(tonumber(newest), math.floor(clock_us() / 1000))
   if token then
@@ -3823,23 +3917,19 @@ return { 'cleared', existed }
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   lines: [
     [1, 'lua/lock/clear.lua', 1],
-    [15, 'lua/shared/outlive.lua', 1],
-    [17, 'lua/shared/behind.lua', 1],
-    [20, 'lua/shared/tickets.lua', 1],
-    [32, 'lua/shared/tell.lua', 1],
-    [38, 'lua/lock/clear.lua', 21],
-    [47, 'lua/shared/clock.lua', 1],
-    [53, 'lua/shared/outlive.lua', 10],
-    [55, 'lua/shared/behind.lua', 4],
-    [59, 'lua/shared/outlive.lua', 12],
-    [65, 'lua/lock/clear.lua', 30],
-    [70, 'lua/shared/tickets.lua', 25],
-    [82, 'lua/shared/tell.lua', 7],
-    [85, 'lua/shared/tell.lua', 15],
-    [103, 'lua/shared/tell.lua', 34],
-    [118, 'lua/shared/tell.lua', 50],
-    [126, 'lua/lock/clear.lua', 20],
-    [127, 'lua/lock/clear.lua', 35],
+    [15, 'lua/lock/clear.lua', 16],
+    [24, 'lua/shared/outlive.lua', 9],
+    [26, 'lua/shared/behind.lua', 4],
+    [30, 'lua/shared/outlive.lua', 11],
+    [36, 'lua/shared/clock.lua', 1],
+    [42, 'lua/lock/clear.lua', 25],
+    [47, 'lua/shared/tickets.lua', 25],
+    [59, 'lua/shared/tell.lua', 7],
+    [62, 'lua/shared/tell.lua', 15],
+    [80, 'lua/shared/tell.lua', 34],
+    [95, 'lua/shared/tell.lua', 50],
+    [103, 'lua/lock/clear.lua', 15],
+    [104, 'lua/lock/clear.lua', 30],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3886,7 +3976,7 @@ function readLeasesOfExtendSharedExtended(part: Reply | undefined): (number)[] {
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
   script: {
     name: 'lock/extend-shared',
-    sha1: '3e5b199b5d22a8e50a7c7ef9cdabdb839f5100d5',
+    sha1: '677200857f673b5d0a3a79731d90e6c67143fea5',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3900,8 +3990,6 @@ local state = KEYS[1] -- string: the lock's state
 local readers = KEYS[2] -- sorted set: token -> when its lease ends
 local reader_ids = KEYS[3] -- hash: id -> token, and token -> id and holder
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): the leases
-
--- Writes the main key of a lock; see shared/lock/state.
 
 -- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function read_lock(stored)
@@ -4000,18 +4088,17 @@ return { 'extended', now_ms, ends }
   parts: ['state', 'readers', 'reader-ids'],
   lines: [
     [1, 'lua/lock/extend-shared.lua', 1],
-    [13, 'lua/shared/lock/save.lua', 1],
-    [15, 'lua/shared/lock/state.lua', 11],
-    [35, 'lua/lock/extend-shared.lua', 18],
-    [39, 'lua/shared/clock.lua', 1],
-    [45, 'lua/lock/extend-shared.lua', 22],
-    [47, 'lua/shared/lock/kept.lua', 5],
-    [56, 'lua/shared/lock/save.lua', 19],
-    [65, 'lua/lock/extend-shared.lua', 24],
-    [77, 'lua/shared/lock/save.lua', 33],
-    [80, 'lua/shared/lock/save.lua', 3],
-    [95, 'lua/shared/lock/save.lua', 36],
-    [102, 'lua/lock/extend-shared.lua', 36],
+    [13, 'lua/shared/lock/state.lua', 11],
+    [33, 'lua/lock/extend-shared.lua', 13],
+    [37, 'lua/shared/clock.lua', 1],
+    [43, 'lua/lock/extend-shared.lua', 17],
+    [45, 'lua/shared/lock/kept.lua', 5],
+    [54, 'lua/shared/lock/save.lua', 19],
+    [63, 'lua/lock/extend-shared.lua', 19],
+    [75, 'lua/shared/lock/save.lua', 33],
+    [78, 'lua/shared/lock/save.lua', 3],
+    [93, 'lua/shared/lock/save.lua', 36],
+    [100, 'lua/lock/extend-shared.lua', 31],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -4071,7 +4158,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'lock/extend',
-    sha1: 'acdac6f0d97e9db4e6fce27046bcd12895e0170b',
+    sha1: '854d18d245ef0e6e483a408a3466bca020ff6398',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4085,8 +4172,6 @@ read, and why.
 local state, state_at = KEYS, 1 -- repeated string: the state of each lock
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): one for each lock
 
--- Writes the main key of a lock; see shared/lock/state.
-
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
@@ -4095,19 +4180,6 @@ local function clock_us()
 end
 local now_ms = math.floor(clock_us() / 1000)
 local locks, refused = {}, {}
--- What \`open\` answers, if it can read its key and finds this layout there; else nil, and why not: in a call for several keys
--- one that is of another type, or was written by a newer version, is not to harm the others.
-local function try_open(open, layout)
-  local ok, known = pcall(open)
-  if not ok then
-    -- A table where the server is 7.0 or newer.
-    return nil, type(known) == 'table' and known.err or known
-  end
-  if known.layout ~= layout then
-    return nil, 'LAYOUT ' .. known.layout
-  end
-  return known
-end
 -- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function read_lock(stored)
   stored = stored or '1 - 0 0 0 0  '
@@ -4128,6 +4200,19 @@ local function read_lock(stored)
     holder = holder,
   }
 end
+-- What \`open\` answers, if it can read its key and finds this layout there; else nil, and why not: in a call for several keys
+-- one that is of another type, or was written by a newer version, is not to harm the others.
+local function try_open(open, layout)
+  local ok, known = pcall(open)
+  if not ok then
+    -- A table where the server is 7.0 or newer.
+    return nil, type(known) == 'table' and known.err or known
+  end
+  if known.layout ~= layout then
+    return nil, 'LAYOUT ' .. known.layout
+  end
+  return known
+end
 for at = state_at, #state, 1 do
   local open = function()
     return read_lock(redis.call('GET', state[at]))
@@ -4141,15 +4226,6 @@ for at = state_at, #state, 1 do
 end
 local function is_held(lock, now_ms)
   return (lock.mode == 'x' or lock.mode == 's') and lock.expires_at_ms > now_ms
-end
--- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
--- number would be printed for the command.
-local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and 7200000 or 600000
-  if left_ms > kept_ms then
-    return left_ms + kept_ms
-  end
-  return awaited and '14400000' or '1200000'
 end
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
@@ -4165,6 +4241,15 @@ local function lock_text(lock)
     .. lock.id
     .. ' '
     .. lock.holder
+end
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and 7200000 or 600000
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
 end
 local function lock_kept_ms(lock, now_ms)
   local left_ms = lock.expires_at_ms - now_ms
@@ -4202,18 +4287,17 @@ return { 'extended', now_ms, ends, refused }
   parts: [],
   lines: [
     [1, 'lua/lock/extend.lua', 1],
-    [12, 'lua/shared/lock/save.lua', 1],
-    [14, 'lua/shared/clock.lua', 1],
-    [20, 'lua/lock/extend.lua', 18],
-    [22, 'lua/shared/try-open.lua', 1],
-    [35, 'lua/shared/lock/state.lua', 11],
-    [55, 'lua/lock/extend.lua', 20],
-    [66, 'lua/shared/lock/state.lua', 32],
-    [69, 'lua/shared/lock/kept.lua', 5],
-    [78, 'lua/shared/lock/save.lua', 3],
-    [93, 'lua/shared/lock/save.lua', 19],
-    [102, 'lua/shared/lock/save.lua', 33],
-    [112, 'lua/lock/extend.lua', 31],
+    [12, 'lua/shared/clock.lua', 1],
+    [18, 'lua/lock/extend.lua', 12],
+    [20, 'lua/shared/lock/state.lua', 11],
+    [40, 'lua/shared/try-open.lua', 1],
+    [53, 'lua/lock/extend.lua', 14],
+    [64, 'lua/shared/lock/state.lua', 32],
+    [67, 'lua/shared/lock/save.lua', 3],
+    [82, 'lua/shared/lock/kept.lua', 5],
+    [91, 'lua/shared/lock/save.lua', 19],
+    [100, 'lua/shared/lock/save.lua', 33],
+    [110, 'lua/lock/extend.lua', 25],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -4301,7 +4385,7 @@ return { 'found', stored.token, stored.value }
   lines: [
     [1, 'lua/lock/fenced-get.lua', 1],
     [12, 'lua/shared/lock/fenced.lua', 4],
-    [24, 'lua/lock/fenced-get.lua', 14],
+    [24, 'lua/lock/fenced-get.lua', 12],
   ],
   encode(args) {
     return [
@@ -4427,9 +4511,9 @@ return { 'stored' }
   lines: [
     [1, 'lua/lock/fenced-set.lua', 1],
     [17, 'lua/shared/lock/fenced.lua', 4],
-    [29, 'lua/lock/fenced-set.lua', 20],
+    [29, 'lua/lock/fenced-set.lua', 17],
     [43, 'lua/shared/exact.lua', 1],
-    [53, 'lua/lock/fenced-set.lua', 34],
+    [53, 'lua/lock/fenced-set.lua', 31],
   ],
   encode(args) {
     return [
@@ -4487,7 +4571,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'lock/inspect',
-    sha1: '07d5a1ffb9a0395424c51f88ffddad53331ea555',
+    sha1: 'a60ee87a47ad440ca4033c273d85cc1e11038d14',
     reads: true,
     bytes: false,
     source: `--[[
@@ -4501,18 +4585,6 @@ local state = KEYS[1] -- string: the lock's state
 local queue = KEYS[2] -- sorted set: ticket -> its number
 local readers = KEYS[3] -- sorted set: token -> when its lease ends
 local reader_ids = KEYS[4] -- hash: id -> token, and token -> id and holder
-
--- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
--- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
--- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
---                                                     earlier, it is kept for you until then: ask, and you have it
---   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
---   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
--- again, and keeps its place. On a cluster without sharded channels the number
--- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 -- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function read_lock(stored)
@@ -4592,17 +4664,16 @@ return { 'inspection', lock.mode, tonumber(lock.token), now_ms, leases, redis.ca
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   lines: [
     [1, 'lua/lock/inspect.lua', 1],
-    [13, 'lua/shared/tickets.lua', 1],
-    [25, 'lua/shared/lock/state.lua', 11],
-    [45, 'lua/lock/inspect.lua', 17],
-    [49, 'lua/shared/clock.lua', 1],
-    [55, 'lua/lock/inspect.lua', 21],
-    [56, 'lua/shared/lock/state.lua', 36],
-    [58, 'lua/shared/lock/state.lua', 32],
-    [61, 'lua/shared/lock/state.lua', 38],
-    [65, 'lua/lock/inspect.lua', 22],
-    [78, 'lua/shared/tickets.lua', 25],
-    [90, 'lua/lock/inspect.lua', 35],
+    [13, 'lua/shared/lock/state.lua', 11],
+    [33, 'lua/lock/inspect.lua', 13],
+    [37, 'lua/shared/clock.lua', 1],
+    [43, 'lua/lock/inspect.lua', 17],
+    [44, 'lua/shared/lock/state.lua', 36],
+    [46, 'lua/shared/lock/state.lua', 32],
+    [49, 'lua/shared/lock/state.lua', 38],
+    [53, 'lua/lock/inspect.lua', 18],
+    [66, 'lua/shared/tickets.lua', 25],
+    [78, 'lua/lock/inspect.lua', 31],
   ],
   encode() {
     return []
@@ -4652,7 +4723,7 @@ export type ReleaseSharedAnswer =
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
   script: {
     name: 'lock/release-shared',
-    sha1: 'f392c33c8a175da536cf258cf134ab183fd753cb',
+    sha1: '688bbf1074eab478ca9af590fc06dea79f4e2fb8',
     reads: false,
     bytes: false,
     source: `--[[
@@ -4672,30 +4743,6 @@ local channel = ARGV[2] -- text: beginning of the channels of processes
 local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder has to confirm
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
-
--- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
--- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
--- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
---                                                     earlier, it is kept for you until then: ask, and you have it
---   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
---   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
--- again, and keeps its place. On a cluster without sharded channels the number
--- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
-
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
--- Writes the main key of a lock; see shared/lock/state.
-
--- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
--- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
--- so that those who pass by need not look at the line.
 
 -- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function read_lock(stored)
@@ -4745,12 +4792,6 @@ local function forget_reader(readers, reader_ids, token)
   return id
 end
 forget_reader(readers, reader_ids, token)
--- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
--- they have, and does not remove them.
-local function count_readers(lock, readers, reader_ids, now_ms)
-  if lock.mode == 'x' then
-    return
-  end
 -- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
 -- made; what was asked for lasts longer, or was for no longer.
 local function note_late(unit, id, token, ended_ms)
@@ -4759,6 +4800,12 @@ local function note_late(unit, id, token, ended_ms)
     unit.late[string.match(id, '^[^.]*')] = true
   end
 end
+-- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
+-- they have, and does not remove them.
+local function count_readers(lock, readers, reader_ids, now_ms)
+  if lock.mode == 'x' then
+    return
+  end
   local until_ms = lock.mode == 's' and now_ms or '+inf'
   local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
   for at = 1, #ended, 2 do
@@ -4792,6 +4839,20 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   local let = 0
   -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
   local asleep
+local function is_called(called, now_ms)
+  if called == '0' then
+    return false
+  end
+  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+  return left_ms > 0 and left_ms <= 60000
+end
+-- Whether one that was told to come has not come, though it had the time.
+local function is_overdue(called, now_ms)
+  return called ~= '0' and not is_called(called, now_ms)
+end
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
   return {
@@ -4803,9 +4864,6 @@ local function parse_ticket(text)
     units = tonumber(units),
     holder = holder,
   }
-end
-local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
 end
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
@@ -4848,28 +4906,6 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
-local function is_called(called, now_ms)
-  if called == '0' then
-    return false
-  end
-  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-  return left_ms > 0 and left_ms <= 60000
-end
--- Whether one that was told to come has not come, though it had the time.
-local function is_overdue(called, now_ms)
-  return called ~= '0' and not is_called(called, now_ms)
-end
-  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
--- Sends back the tickets of processes that did not take what they were offered, or did not come.
-local function send_back_late(lock, queue, own, now_ms, how)
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
-local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
-end
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -4887,7 +4923,6 @@ local function remove_and_call(queue, texts, how)
     tell_process(tickets[process], table.concat(lines, '\\n'), how)
   end
 end
-
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
 local function send_back(queue, late, own, how)
@@ -4905,6 +4940,9 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
+  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+-- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local function send_back_late(lock, queue, own, now_ms, how)
   if is_overdue(lock.called, now_ms) then
     lock.late = lock.late or {}
 local function called_id(called)
@@ -4924,26 +4962,53 @@ end
 end
     send_back_late(lock, queue, own, now_ms, how)
   end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
-end
 local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * 400 + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
 end
 -- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
   local asked_ms = string.match(ticket.id, '@(%d+)$')
   return asked_ms and math.abs(now_ms - asked_ms) <= 250
-end
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
-  end
-  return math.min(ticket.lease_ms, claim_ms)
 end
 -- The first ticket, or nil.
 local function first_ticket(queue)
@@ -4975,6 +5040,37 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+  lock.called = call_until(now_ms, claim_ms, ticket.id)
+  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  if together and not has_just_asked(ticket, now_ms) then
+    call_other(queue, process_of(ticket), claim_ms, how)
+  end
+  if not call_next(queue, next_ticket, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  if heard and has_just_asked(ticket, now_ms) then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
 -- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
 -- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
 -- Answers as \`publish_to\`.
@@ -4984,18 +5080,6 @@ local function tell_granted(queue, ticket, message, how)
     how.writes = true
   end
   return publish_to(ticket, message, how)
-end
--- The token of the next holder, as text.
-local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
-end
--- Makes the attempt the only holder.
-local function grant(lock, id, holder, token, expires_at_ms)
-  lock.mode = 'x'
-  lock.token = token
-  lock.expires_at_ms = expires_at_ms
-  lock.id = id
-  lock.holder = holder
 end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   local now_ms = math.floor(now_us / 1000)
@@ -5011,8 +5095,36 @@ local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
   return expires_at_ms
 end
-local function call_until(now_ms, claim_ms, id)
-  return now_ms + claim_ms .. '/' .. id
+-- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
+-- be told, and so asks by itself, and false when the process is gone.
+local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
+    return false
+  end
+  local now_ms = math.floor(now_us / 1000)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+  local token = next_token(lock.token, now_us)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  if not tell_granted(queue, ticket, message, how) then
+    return 'untold'
+  end
+  redis.call('ZREM', queue, ticket.text)
+  add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  return 'granted'
+end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+-- Makes the attempt the only holder.
+local function grant(lock, id, holder, token, expires_at_ms)
+  lock.mode = 'x'
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
+  lock.id = id
+  lock.holder = holder
 end
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
 -- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
@@ -5039,66 +5151,11 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
   if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
-end
     call_other(queue, process_of(ticket), lease_ms, how)
   end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
-  return 'granted'
-end
--- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
--- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-  redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, 'come ' .. ticket.id, how) then
-    return false
-  end
-  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-  lock.called = call_until(now_ms, claim_ms, ticket.id)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together and not has_just_asked(ticket, now_ms) then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
-end
-    call_other(queue, process_of(ticket), claim_ms, how)
-  end
-  if not call_next(queue, next_ticket, claim_ms, how) then
-    lock.last_ticket = 0
-  end
-  return true
-end
--- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
--- be told, and so asks by itself, and false when the process is gone.
-local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
-  if heard == false then
-    redis.call('ZREM', queue, ticket.text)
-    return false
-  end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not tell_granted(queue, ticket, message, how) then
-    return 'untold'
-  end
-  redis.call('ZREM', queue, ticket.text)
-  add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   return 'granted'
 end
   for _ = 1, 500 do
@@ -5122,84 +5179,10 @@ end
       else
         local passed = false
         if looks then
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-
--- Sends back the process of this ticket if it is silent. Answers whether it was.
-local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
-end
           passed = pass_silent(queue, ticket, own, now_ms, how)
         end
         if not passed then
           if process_of(ticket) == asleep then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
-end
             call_other(queue, asleep, recheck_ms, how)
           end
           return 'served'
@@ -5228,71 +5211,6 @@ end
         end
         let, asleep = let + 1, process_of(ticket)
       elseif came == 'untold' then
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-
--- Sends back the process of this ticket if it is silent. Answers whether it was.
-local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
-end
         if not pass_silent(queue, ticket, own, now_ms, how) then
           return 'served'
         end
@@ -5353,74 +5271,59 @@ return { 'released', served == 'more' and 1 or 0 }
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   lines: [
     [1, 'lua/lock/release-shared.lua', 1],
-    [19, 'lua/shared/tickets.lua', 1],
-    [31, 'lua/shared/tell.lua', 1],
-    [37, 'lua/shared/lock/save.lua', 1],
-    [39, 'lua/shared/lock/called.lua', 1],
-    [43, 'lua/shared/lock/state.lua', 11],
-    [63, 'lua/lock/release-shared.lua', 33],
-    [67, 'lua/shared/clock.lua', 1],
-    [73, 'lua/lock/release-shared.lua', 37],
-    [79, 'lua/shared/lock/readers.lua', 16],
-    [90, 'lua/lock/release-shared.lua', 43],
-    [91, 'lua/shared/lock/readers.lua', 28],
-    [97, 'lua/shared/note-late.lua', 1],
-    [105, 'lua/shared/lock/readers.lua', 35],
-    [120, 'lua/lock/release-shared.lua', 44],
-    [125, 'lua/shared/lock/state.lua', 43],
-    [128, 'lua/lock/release-shared.lua', 49],
-    [130, 'lua/shared/lock/serve-shared.lua', 24],
-    [138, 'lua/shared/tickets.lua', 25],
-    [150, 'lua/shared/tell.lua', 7],
-    [153, 'lua/shared/tell.lua', 15],
-    [171, 'lua/shared/tell.lua', 34],
-    [186, 'lua/shared/tell.lua', 50],
-    [194, 'lua/shared/lock/called.lua', 8],
-    [201, 'lua/shared/lock/hand-over.lua', 55],
-    [205, 'lua/shared/lock/serve-shared.lua', 32],
-    [206, 'lua/shared/lock/hand-over.lua', 60],
-    [208, 'lua/shared/note-late.lua', 1],
-    [216, 'lua/shared/send-back.lua', 4],
-    [251, 'lua/shared/lock/hand-over.lua', 64],
-    [253, 'lua/shared/lock/called.lua', 16],
-    [256, 'lua/shared/lock/hand-over.lua', 66],
-    [268, 'lua/shared/lock/serve-shared.lua', 33],
-    [270, 'lua/shared/next-token.lua', 1],
-    [275, 'lua/shared/tell.lua', 11],
-    [278, 'lua/shared/line.lua', 5],
-    [283, 'lua/shared/line.lua', 11],
-    [291, 'lua/shared/line.lua', 20],
-    [296, 'lua/shared/line.lua', 26],
-    [310, 'lua/shared/line.lua', 41],
-    [321, 'lua/shared/line.lua', 53],
-    [331, 'lua/shared/lock/grant.lua', 1],
-    [335, 'lua/shared/lock/grant.lua', 6],
-    [343, 'lua/shared/lock/readers.lua', 61],
-    [357, 'lua/shared/lock/called.lua', 20],
-    [360, 'lua/shared/lock/hand-over.lua', 1],
-    [385, 'lua/shared/call-other.lua', 1],
-    [394, 'lua/shared/lock/hand-over.lua', 27],
-    [401, 'lua/shared/lock/hand-over.lua', 35],
-    [412, 'lua/shared/call-other.lua', 1],
-    [421, 'lua/shared/lock/hand-over.lua', 47],
-    [428, 'lua/shared/lock/serve-shared.lua', 4],
-    [447, 'lua/shared/lock/serve-shared.lua', 35],
-    [468, 'lua/shared/send-back.lua', 4],
-    [503, 'lua/shared/silent.lua', 10],
-    [533, 'lua/shared/lock/serve-shared.lua', 57],
-    [537, 'lua/shared/call-other.lua', 1],
-    [546, 'lua/shared/lock/serve-shared.lua', 62],
-    [574, 'lua/shared/send-back.lua', 4],
-    [609, 'lua/shared/silent.lua', 10],
-    [639, 'lua/shared/lock/serve-shared.lua', 91],
-    [647, 'lua/lock/release-shared.lua', 51],
-    [649, 'lua/shared/lock/save.lua', 33],
-    [652, 'lua/shared/lock/save.lua', 3],
-    [667, 'lua/shared/lock/save.lua', 19],
-    [674, 'lua/shared/lock/kept.lua', 5],
-    [683, 'lua/shared/lock/save.lua', 26],
-    [685, 'lua/shared/lock/save.lua', 36],
-    [692, 'lua/lock/release-shared.lua', 53],
+    [19, 'lua/shared/lock/state.lua', 11],
+    [39, 'lua/lock/release-shared.lua', 19],
+    [43, 'lua/shared/clock.lua', 1],
+    [49, 'lua/lock/release-shared.lua', 23],
+    [55, 'lua/shared/lock/readers.lua', 16],
+    [66, 'lua/lock/release-shared.lua', 29],
+    [67, 'lua/shared/note-late.lua', 1],
+    [75, 'lua/shared/lock/readers.lua', 28],
+    [96, 'lua/lock/release-shared.lua', 30],
+    [101, 'lua/shared/lock/state.lua', 43],
+    [104, 'lua/lock/release-shared.lua', 35],
+    [106, 'lua/shared/lock/serve-shared.lua', 24],
+    [114, 'lua/shared/lock/called.lua', 8],
+    [121, 'lua/shared/lock/hand-over.lua', 53],
+    [125, 'lua/shared/tell.lua', 7],
+    [128, 'lua/shared/tickets.lua', 25],
+    [140, 'lua/shared/tell.lua', 15],
+    [158, 'lua/shared/tell.lua', 34],
+    [173, 'lua/shared/tell.lua', 50],
+    [181, 'lua/shared/send-back.lua', 4],
+    [198, 'lua/shared/send-back.lua', 22],
+    [215, 'lua/shared/lock/serve-shared.lua', 32],
+    [216, 'lua/shared/lock/hand-over.lua', 58],
+    [220, 'lua/shared/lock/called.lua', 16],
+    [223, 'lua/shared/lock/hand-over.lua', 62],
+    [235, 'lua/shared/lock/serve-shared.lua', 33],
+    [237, 'lua/shared/tell.lua', 11],
+    [240, 'lua/shared/silent.lua', 10],
+    [260, 'lua/shared/silent.lua', 31],
+    [268, 'lua/shared/call-other.lua', 1],
+    [277, 'lua/shared/lock/called.lua', 20],
+    [280, 'lua/shared/line.lua', 5],
+    [285, 'lua/shared/line.lua', 20],
+    [290, 'lua/shared/line.lua', 26],
+    [304, 'lua/shared/line.lua', 41],
+    [315, 'lua/shared/lock/hand-over.lua', 34],
+    [333, 'lua/shared/line.lua', 11],
+    [341, 'lua/shared/next-token.lua', 1],
+    [346, 'lua/shared/line.lua', 53],
+    [356, 'lua/shared/lock/readers.lua', 60],
+    [370, 'lua/shared/lock/serve-shared.lua', 4],
+    [389, 'lua/shared/lock/grant.lua', 1],
+    [393, 'lua/shared/lock/grant.lua', 6],
+    [401, 'lua/shared/lock/hand-over.lua', 1],
+    [433, 'lua/shared/lock/serve-shared.lua', 35],
+    [494, 'lua/lock/release-shared.lua', 37],
+    [496, 'lua/shared/lock/save.lua', 33],
+    [499, 'lua/shared/lock/save.lua', 3],
+    [514, 'lua/shared/lock/save.lua', 19],
+    [521, 'lua/shared/lock/kept.lua', 5],
+    [530, 'lua/shared/lock/save.lua', 26],
+    [532, 'lua/shared/lock/save.lua', 36],
+    [539, 'lua/lock/release-shared.lua', 39],
   ],
   encode(args) {
     return withoutDefaults([
@@ -5473,7 +5376,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'lock/release',
-    sha1: '5e7dd17b1f95de33397c605b9ff9fe5e829b9d59',
+    sha1: '08e4e1d8c2da39f1d8ccd142aa20469a262df01b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -5492,14 +5395,6 @@ local channel = ARGV[2] -- text: beginning of the channels of processes
 local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder has to confirm
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
-
--- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
--- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
--- so that those who pass by need not look at the line.
-
--- The quick way of a lock whose line need not be looked at: reads and writes its state as text, field for
--- field as shared/lock/state and shared/lock/save do, without taking it apart. Anything else takes the long
--- way.
 
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
@@ -5532,25 +5427,7 @@ if is_quickly_given_back(stored, token, now_ms) then
   end
 end
 
--- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
--- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
--- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
---                                                     earlier, it is kept for you until then: ask, and you have it
---   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
---   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
--- again, and keeps its place. On a cluster without sharded channels the number
--- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
-
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
--- Writes the main key of a lock; see shared/lock/state.
+-- Somebody waits, or the lease is not what it was.
 
 -- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function read_lock(stored)
@@ -5590,15 +5467,6 @@ if not is_held(lock, now_ms) then
 end
 lock.mode = '-'
 lock.expires_at_ms = 0
--- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
--- number would be printed for the command.
-local function kept_ms_after(left_ms, awaited)
-  local kept_ms = awaited and 7200000 or 600000
-  if left_ms > kept_ms then
-    return left_ms + kept_ms
-  end
-  return awaited and '14400000' or '1200000'
-end
 -- Milliseconds and ticket numbers have fewer digits than Lua writes.
 local function lock_text(lock)
   local times = lock.token .. ' ' .. lock.expires_at_ms .. ' ' .. lock.last_ticket
@@ -5613,6 +5481,15 @@ local function lock_text(lock)
     .. lock.id
     .. ' '
     .. lock.holder
+end
+-- For how long the key of a lock is kept whose lease lasts so much longer. Nearly always a text at hand: a
+-- number would be printed for the command.
+local function kept_ms_after(left_ms, awaited)
+  local kept_ms = awaited and 7200000 or 600000
+  if left_ms > kept_ms then
+    return left_ms + kept_ms
+  end
+  return awaited and '14400000' or '1200000'
 end
 local function lock_kept_ms(lock, now_ms)
   local left_ms = lock.expires_at_ms - now_ms
@@ -5643,6 +5520,13 @@ end
 -- the first may not be told, and 'more' when the lock is still free: readers are first, or the call ended among dead tickets.
 local function serve(lock, queue, own, claim_ms, now_us, how)
   local now_ms = math.floor(now_us / 1000)
+-- Whether one that was told to come has not come, though it had the time.
+local function is_overdue(called, now_ms)
+  return called ~= '0' and not is_called(called, now_ms)
+end
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
   return {
@@ -5654,9 +5538,6 @@ local function parse_ticket(text)
     units = tonumber(units),
     holder = holder,
   }
-end
-local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
 end
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
@@ -5699,21 +5580,6 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
--- Whether one that was told to come has not come, though it had the time.
-local function is_overdue(called, now_ms)
-  return called ~= '0' and not is_called(called, now_ms)
-end
-  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
--- Sends back the tickets of processes that did not take what they were offered, or did not come.
-local function send_back_late(lock, queue, own, now_ms, how)
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
-local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
-end
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -5731,7 +5597,6 @@ local function remove_and_call(queue, texts, how)
     tell_process(tickets[process], table.concat(lines, '\\n'), how)
   end
 end
-
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
 local function send_back(queue, late, own, how)
@@ -5749,6 +5614,9 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
+  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+-- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local function send_back_late(lock, queue, own, now_ms, how)
   if is_overdue(lock.called, now_ms) then
     lock.late = lock.late or {}
 local function called_id(called)
@@ -5758,6 +5626,14 @@ end
     lock.called = '0'
   end
   if lock.mode == 'l' then
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
+end
     note_late(lock, lock.id, lock.token, lock.expires_at_ms)
     -- Once: its attempt may stand in line again.
     lock.id = ''
@@ -5771,27 +5647,22 @@ end
 local function call_until(now_ms, claim_ms, id)
   return now_ms + claim_ms .. '/' .. id
 end
--- Somebody waits, or the lease is not what it was.
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
-end
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
-end
 -- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
   local asked_ms = string.match(ticket.id, '@(%d+)$')
   return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
   end
-  return math.min(ticket.lease_ms, claim_ms)
 end
 -- The first ticket, or nil.
 local function first_ticket(queue)
@@ -5823,6 +5694,41 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+  lock.called = call_until(now_ms, claim_ms, ticket.id)
+  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  if together and not has_just_asked(ticket, now_ms) then
+    call_other(queue, process_of(ticket), claim_ms, how)
+  end
+  if not call_next(queue, next_ticket, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  if heard and has_just_asked(ticket, now_ms) then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
 -- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
 -- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
 -- Answers as \`publish_to\`.
@@ -5832,10 +5738,6 @@ local function tell_granted(queue, ticket, message, how)
     how.writes = true
   end
   return publish_to(ticket, message, how)
-end
--- The token of the next holder, as text.
-local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
 end
 -- Makes the attempt the only holder.
 local function grant(lock, id, holder, token, expires_at_ms)
@@ -5870,15 +5772,6 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
   if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
-end
     call_other(queue, process_of(ticket), lease_ms, how)
   end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
@@ -5886,31 +5779,32 @@ end
   end
   return 'granted'
 end
--- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
--- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-  redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
     return false
   end
-  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-  lock.called = call_until(now_ms, claim_ms, ticket.id)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together and not has_just_asked(ticket, now_ms) then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
+    return false
+  elseif told == 2 then
+    return true
   end
+  local noted_now = told * 400 + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
 end
-    call_other(queue, process_of(ticket), claim_ms, how)
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
   end
-  if not call_next(queue, next_ticket, claim_ms, how) then
-    lock.last_ticket = 0
-  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
   return true
 end
   for _ = 1, 500 do
@@ -5934,71 +5828,6 @@ end
       if came == 'granted' then
         return 'granted'
       elseif came == 'untold' then
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-
--- Sends back the process of this ticket if it is silent. Answers whether it was.
-local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
-end
         if not pass_silent(queue, ticket, own, now_ms, how) then
           return 'untold'
         end
@@ -6016,63 +5845,54 @@ return { 'released', served == 'more' and 1 or 0 }
   parts: ['state', 'queue'],
   lines: [
     [1, 'lua/lock/release.lua', 1],
-    [18, 'lua/shared/lock/called.lua', 1],
-    [22, 'lua/shared/lock/quick.lua', 1],
-    [26, 'lua/shared/clock.lua', 1],
-    [32, 'lua/lock/release.lua', 26],
-    [35, 'lua/shared/lock/called.lua', 8],
-    [42, 'lua/shared/lock/quick.lua', 23],
-    [49, 'lua/lock/release.lua', 29],
-    [57, 'lua/shared/tickets.lua', 1],
-    [69, 'lua/shared/tell.lua', 1],
-    [75, 'lua/shared/lock/save.lua', 1],
-    [77, 'lua/shared/lock/state.lua', 11],
-    [97, 'lua/lock/release.lua', 48],
-    [107, 'lua/shared/lock/state.lua', 32],
-    [110, 'lua/lock/release.lua', 58],
-    [115, 'lua/shared/lock/kept.lua', 5],
-    [124, 'lua/shared/lock/save.lua', 3],
-    [139, 'lua/shared/lock/save.lua', 19],
-    [148, 'lua/shared/lock/save.lua', 33],
-    [158, 'lua/lock/release.lua', 63],
-    [163, 'lua/shared/lock/serve.lua', 1],
-    [168, 'lua/shared/tickets.lua', 25],
-    [180, 'lua/shared/tell.lua', 7],
-    [183, 'lua/shared/tell.lua', 15],
-    [201, 'lua/shared/tell.lua', 34],
-    [216, 'lua/shared/tell.lua', 50],
-    [224, 'lua/shared/lock/hand-over.lua', 55],
-    [228, 'lua/shared/lock/serve.lua', 6],
-    [229, 'lua/shared/lock/hand-over.lua', 60],
-    [231, 'lua/shared/note-late.lua', 1],
-    [239, 'lua/shared/send-back.lua', 4],
-    [274, 'lua/shared/lock/hand-over.lua', 64],
-    [276, 'lua/shared/lock/called.lua', 16],
-    [279, 'lua/shared/lock/hand-over.lua', 66],
-    [291, 'lua/shared/lock/serve.lua', 7],
-    [293, 'lua/shared/lock/called.lua', 20],
-    [296, 'lua/lock/release.lua', 37],
-    [297, 'lua/shared/next-token.lua', 1],
-    [302, 'lua/shared/tell.lua', 11],
-    [305, 'lua/shared/line.lua', 5],
-    [310, 'lua/shared/line.lua', 11],
-    [318, 'lua/shared/line.lua', 20],
-    [323, 'lua/shared/line.lua', 26],
-    [337, 'lua/shared/line.lua', 41],
-    [348, 'lua/shared/line.lua', 53],
-    [358, 'lua/shared/lock/grant.lua', 1],
-    [362, 'lua/shared/lock/grant.lua', 6],
-    [370, 'lua/shared/lock/hand-over.lua', 1],
-    [395, 'lua/shared/call-other.lua', 1],
-    [404, 'lua/shared/lock/hand-over.lua', 27],
-    [411, 'lua/shared/lock/hand-over.lua', 35],
-    [422, 'lua/shared/call-other.lua', 1],
-    [431, 'lua/shared/lock/hand-over.lua', 47],
-    [438, 'lua/shared/lock/serve.lua', 9],
-    [459, 'lua/shared/send-back.lua', 4],
-    [494, 'lua/shared/silent.lua', 10],
-    [524, 'lua/shared/lock/serve.lua', 31],
-    [532, 'lua/lock/release.lua', 68],
+    [18, 'lua/shared/clock.lua', 1],
+    [24, 'lua/lock/release.lua', 21],
+    [27, 'lua/shared/lock/called.lua', 8],
+    [34, 'lua/shared/lock/quick.lua', 23],
+    [41, 'lua/lock/release.lua', 24],
+    [51, 'lua/shared/lock/state.lua', 11],
+    [71, 'lua/lock/release.lua', 34],
+    [81, 'lua/shared/lock/state.lua', 32],
+    [84, 'lua/lock/release.lua', 44],
+    [89, 'lua/shared/lock/save.lua', 3],
+    [104, 'lua/shared/lock/kept.lua', 5],
+    [113, 'lua/shared/lock/save.lua', 19],
+    [122, 'lua/shared/lock/save.lua', 33],
+    [132, 'lua/lock/release.lua', 49],
+    [137, 'lua/shared/lock/serve.lua', 1],
+    [142, 'lua/shared/lock/hand-over.lua', 53],
+    [146, 'lua/shared/tell.lua', 7],
+    [149, 'lua/shared/tickets.lua', 25],
+    [161, 'lua/shared/tell.lua', 15],
+    [179, 'lua/shared/tell.lua', 34],
+    [194, 'lua/shared/tell.lua', 50],
+    [202, 'lua/shared/send-back.lua', 4],
+    [219, 'lua/shared/send-back.lua', 22],
+    [236, 'lua/shared/lock/serve.lua', 6],
+    [237, 'lua/shared/lock/hand-over.lua', 58],
+    [241, 'lua/shared/lock/called.lua', 16],
+    [244, 'lua/shared/lock/hand-over.lua', 62],
+    [248, 'lua/shared/note-late.lua', 1],
+    [256, 'lua/shared/lock/hand-over.lua', 66],
+    [264, 'lua/shared/lock/serve.lua', 7],
+    [266, 'lua/shared/lock/called.lua', 20],
+    [269, 'lua/shared/line.lua', 5],
+    [274, 'lua/shared/tell.lua', 11],
+    [277, 'lua/shared/call-other.lua', 1],
+    [286, 'lua/shared/line.lua', 20],
+    [291, 'lua/shared/line.lua', 26],
+    [305, 'lua/shared/line.lua', 41],
+    [316, 'lua/shared/lock/hand-over.lua', 34],
+    [334, 'lua/shared/line.lua', 11],
+    [342, 'lua/shared/next-token.lua', 1],
+    [347, 'lua/shared/lock/grant.lua', 1],
+    [351, 'lua/shared/line.lua', 53],
+    [361, 'lua/shared/lock/grant.lua', 6],
+    [369, 'lua/shared/lock/hand-over.lua', 1],
+    [401, 'lua/shared/silent.lua', 10],
+    [421, 'lua/shared/silent.lua', 31],
+    [429, 'lua/shared/lock/serve.lua', 9],
+    [458, 'lua/lock/release.lua', 54],
   ],
   encode(args) {
     return withoutDefaults([
@@ -6122,7 +5942,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'lock/serve',
-    sha1: '07da4436689929da56dd9da8dc55d66c330bfb82',
+    sha1: '5897236948aae8381517ca5e1abfe299adee2166',
     reads: false,
     bytes: false,
     source: `--[[
@@ -6139,30 +5959,6 @@ local channel = ARGV[1] -- text: beginning of the channels of processes
 local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long the next holder has to confirm
 local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[4] ~= '0' -- flag: whether the number of those who hear tells who is gone
-
--- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
--- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
--- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
---                                                     earlier, it is kept for you until then: ask, and you have it
---   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
---   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
--- again, and keeps its place. On a cluster without sharded channels the number
--- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
-
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
--- Writes the main key of a lock; see shared/lock/state.
-
--- One who waits for its chance only is told to come when the lock becomes free. It leaves the line, and until
--- it has got the lock, or is not heard of any more, nobody else is told: it tries again and again by itself,
--- so that those who pass by need not look at the line.
 
 -- Takes apart what is stored. A lock of an unknown layout has nothing but \`layout\`. The token stays text: it is compared and copied.
 local function read_lock(stored)
@@ -6196,12 +5992,6 @@ local function clock_us()
 end
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
--- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
--- they have, and does not remove them.
-local function count_readers(lock, readers, reader_ids, now_ms)
-  if lock.mode == 'x' then
-    return
-  end
 -- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
 -- made; what was asked for lasts longer, or was for no longer.
 local function note_late(unit, id, token, ended_ms)
@@ -6210,6 +6000,12 @@ local function note_late(unit, id, token, ended_ms)
     unit.late[string.match(id, '^[^.]*')] = true
   end
 end
+-- Removes leases that have ended, and notes in the lock what is left. Of one that is free all have: whoever wants it alone sees that
+-- they have, and does not remove them.
+local function count_readers(lock, readers, reader_ids, now_ms)
+  if lock.mode == 'x' then
+    return
+  end
   local until_ms = lock.mode == 's' and now_ms or '+inf'
   local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
 -- Answers the id of its attempt.
@@ -6258,6 +6054,20 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
   local let = 0
   -- The process of the last reader that was let in: it may sleep, and then cannot look after its next.
   local asleep
+local function is_called(called, now_ms)
+  if called == '0' then
+    return false
+  end
+  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
+  return left_ms > 0 and left_ms <= 60000
+end
+-- Whether one that was told to come has not come, though it had the time.
+local function is_overdue(called, now_ms)
+  return called ~= '0' and not is_called(called, now_ms)
+end
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
   return {
@@ -6269,9 +6079,6 @@ local function parse_ticket(text)
     units = tonumber(units),
     holder = holder,
   }
-end
-local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
 end
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
@@ -6314,28 +6121,6 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
-local function is_called(called, now_ms)
-  if called == '0' then
-    return false
-  end
-  local left_ms = tonumber(string.match(called, '^%d+')) - now_ms
-  return left_ms > 0 and left_ms <= 60000
-end
--- Whether one that was told to come has not come, though it had the time.
-local function is_overdue(called, now_ms)
-  return called ~= '0' and not is_called(called, now_ms)
-end
-  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
--- Sends back the tickets of processes that did not take what they were offered, or did not come.
-local function send_back_late(lock, queue, own, now_ms, how)
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
-local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
-end
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -6353,7 +6138,6 @@ local function remove_and_call(queue, texts, how)
     tell_process(tickets[process], table.concat(lines, '\\n'), how)
   end
 end
-
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
 local function send_back(queue, late, own, how)
@@ -6371,6 +6155,9 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
+  if lock.mode == 'l' or lock.late or is_overdue(lock.called, now_ms) then
+-- Sends back the tickets of processes that did not take what they were offered, or did not come.
+local function send_back_late(lock, queue, own, now_ms, how)
   if is_overdue(lock.called, now_ms) then
     lock.late = lock.late or {}
 local function called_id(called)
@@ -6390,26 +6177,56 @@ end
 end
     send_back_late(lock, queue, own, now_ms, how)
   end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+local function is_free(lock)
+  return lock.mode == '-' or lock.mode == 'l'
 end
 local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * 400 + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
+local function call_until(now_ms, claim_ms, id)
+  return now_ms + claim_ms .. '/' .. id
 end
 -- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
   local asked_ms = string.match(ticket.id, '@(%d+)$')
   return asked_ms and math.abs(now_ms - asked_ms) <= 250
-end
--- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
--- else for the time in which it has to ask.
-local function offered_ms(ticket, heard, claim_ms, now_ms)
-  if heard and has_just_asked(ticket, now_ms) then
-    return ticket.lease_ms
-  end
-  return math.min(ticket.lease_ms, claim_ms)
 end
 -- The first ticket, or nil.
 local function first_ticket(queue)
@@ -6441,6 +6258,37 @@ local function call_next(queue, ticket, recheck_ms, how)
   redis.call('ZREM', queue, ticket.text)
   return call_first(queue, recheck_ms, how)
 end
+-- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
+-- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
+local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
+  redis.call('ZREM', queue, ticket.text)
+  if not tell_process(ticket, 'come ' .. ticket.id, how) then
+    return false
+  end
+  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
+  lock.called = call_until(now_ms, claim_ms, ticket.id)
+  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  if together and not has_just_asked(ticket, now_ms) then
+    call_other(queue, process_of(ticket), claim_ms, how)
+  end
+  if not call_next(queue, next_ticket, claim_ms, how) then
+    lock.last_ticket = 0
+  end
+  return true
+end
+-- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
+-- else for the time in which it has to ask.
+local function offered_ms(ticket, heard, claim_ms, now_ms)
+  if heard and has_just_asked(ticket, now_ms) then
+    return ticket.lease_ms
+  end
+  return math.min(ticket.lease_ms, claim_ms)
+end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
 -- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
 -- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
 -- Answers as \`publish_to\`.
@@ -6450,21 +6298,6 @@ local function tell_granted(queue, ticket, message, how)
     how.writes = true
   end
   return publish_to(ticket, message, how)
-end
-local function is_free(lock)
-  return lock.mode == '-' or lock.mode == 'l'
-end
--- The token of the next holder, as text.
-local function new_token(lock, now_us)
-  return string.format('%.0f', next_token(lock.token, now_us))
-end
--- Makes the attempt the only holder.
-local function grant(lock, id, holder, token, expires_at_ms)
-  lock.mode = 'x'
-  lock.token = token
-  lock.expires_at_ms = expires_at_ms
-  lock.id = id
-  lock.holder = holder
 end
 local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   local now_ms = math.floor(now_us / 1000)
@@ -6480,8 +6313,36 @@ local function add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   redis.call('PEXPIRE', reader_ids, lock.expires_at_ms - now_ms + 600000)
   return expires_at_ms
 end
-local function call_until(now_ms, claim_ms, id)
-  return now_ms + claim_ms .. '/' .. id
+-- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
+-- be told, and so asks by itself, and false when the process is gone.
+local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
+  local heard = listens_here(ticket, how)
+  if heard == false then
+    redis.call('ZREM', queue, ticket.text)
+    return false
+  end
+  local now_ms = math.floor(now_us / 1000)
+  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
+  local token = next_token(lock.token, now_us)
+  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
+  if not tell_granted(queue, ticket, message, how) then
+    return 'untold'
+  end
+  redis.call('ZREM', queue, ticket.text)
+  add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
+  return 'granted'
+end
+-- The token of the next holder, as text.
+local function new_token(lock, now_us)
+  return string.format('%.0f', next_token(lock.token, now_us))
+end
+-- Makes the attempt the only holder.
+local function grant(lock, id, holder, token, expires_at_ms)
+  lock.mode = 'x'
+  lock.token = token
+  lock.expires_at_ms = expires_at_ms
+  lock.id = id
+  lock.holder = holder
 end
 -- Gives the lock to a ticket, or offers it for the time in which its process has to ask, and tells the one behind
 -- it. Answers 'granted', 'untold' when it may not be told, and so asks by itself, and false, having only removed the ticket, when
@@ -6508,66 +6369,11 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
   if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
-end
     call_other(queue, process_of(ticket), lease_ms, how)
   end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
     lock.last_ticket = 0
   end
-  return 'granted'
-end
--- Tells one who waits for its chance only to come, and the one behind it to look when that time is over: who
--- was told may not come. Answers false, and has only removed the ticket, when the process is gone.
-local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
-  redis.call('ZREM', queue, ticket.text)
-  if not tell_process(ticket, 'come ' .. ticket.id, how) then
-    return false
-  end
-  local now_ms, next_ticket = math.floor(now_us / 1000), behind and parse_ticket(behind)
-  lock.called = call_until(now_ms, claim_ms, ticket.id)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
-  if together and not has_just_asked(ticket, now_ms) then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
-end
-    call_other(queue, process_of(ticket), claim_ms, how)
-  end
-  if not call_next(queue, next_ticket, claim_ms, how) then
-    lock.last_ticket = 0
-  end
-  return true
-end
--- Lets a waiting reader in, or offers it for the time in which its process has to ask. Answers 'granted', 'untold' when it may not
--- be told, and so asks by itself, and false when the process is gone.
-local function let_in(lock, queue, readers, reader_ids, ticket, claim_ms, now_us, how)
-  local heard = listens_here(ticket, how)
-  if heard == false then
-    redis.call('ZREM', queue, ticket.text)
-    return false
-  end
-  local now_ms = math.floor(now_us / 1000)
-  local lease_ms = offered_ms(ticket, heard, claim_ms, now_ms)
-  local token = next_token(lock.token, now_us)
-  local message = string.format('granted %s %.0f %.0f %.0f', ticket.id, token, now_ms + lease_ms, now_ms)
-  if not tell_granted(queue, ticket, message, how) then
-    return 'untold'
-  end
-  redis.call('ZREM', queue, ticket.text)
-  add_reader(lock, readers, reader_ids, ticket, lease_ms, now_us)
   return 'granted'
 end
   for _ = 1, 500 do
@@ -6591,84 +6397,10 @@ end
       else
         local passed = false
         if looks then
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-
--- Sends back the process of this ticket if it is silent. Answers whether it was.
-local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
-end
           passed = pass_silent(queue, ticket, own, now_ms, how)
         end
         if not passed then
           if process_of(ticket) == asleep then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
-end
             call_other(queue, asleep, recheck_ms, how)
           end
           return 'served'
@@ -6697,71 +6429,6 @@ end
         end
         let, asleep = let + 1, process_of(ticket)
       elseif came == 'untold' then
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-
--- Sends back the process of this ticket if it is silent. Answers whether it was.
-local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
-end
         if not pass_silent(queue, ticket, own, now_ms, how) then
           return 'served'
         end
@@ -6822,77 +6489,62 @@ return { 'served', served == 'more' and 1 or 0 }
   parts: ['state', 'queue', 'readers', 'reader-ids'],
   lines: [
     [1, 'lua/lock/serve.lua', 1],
-    [16, 'lua/shared/tickets.lua', 1],
-    [28, 'lua/shared/tell.lua', 1],
-    [34, 'lua/shared/lock/save.lua', 1],
-    [36, 'lua/shared/lock/called.lua', 1],
-    [40, 'lua/shared/lock/state.lua', 11],
-    [60, 'lua/lock/serve.lua', 30],
-    [64, 'lua/shared/clock.lua', 1],
-    [70, 'lua/lock/serve.lua', 34],
-    [72, 'lua/shared/lock/readers.lua', 28],
-    [78, 'lua/shared/note-late.lua', 1],
-    [86, 'lua/shared/lock/readers.lua', 35],
-    [88, 'lua/shared/lock/readers.lua', 16],
-    [99, 'lua/shared/lock/readers.lua', 37],
-    [112, 'lua/lock/serve.lua', 36],
-    [113, 'lua/shared/lock/state.lua', 36],
-    [115, 'lua/shared/lock/state.lua', 32],
-    [118, 'lua/shared/lock/state.lua', 38],
-    [122, 'lua/lock/serve.lua', 37],
-    [126, 'lua/shared/lock/serve-shared.lua', 24],
-    [134, 'lua/shared/tickets.lua', 25],
-    [146, 'lua/shared/tell.lua', 7],
-    [149, 'lua/shared/tell.lua', 15],
-    [167, 'lua/shared/tell.lua', 34],
-    [182, 'lua/shared/tell.lua', 50],
-    [190, 'lua/shared/lock/called.lua', 8],
-    [197, 'lua/shared/lock/hand-over.lua', 55],
-    [201, 'lua/shared/lock/serve-shared.lua', 32],
-    [202, 'lua/shared/lock/hand-over.lua', 60],
-    [204, 'lua/shared/note-late.lua', 1],
-    [212, 'lua/shared/send-back.lua', 4],
-    [247, 'lua/shared/lock/hand-over.lua', 64],
-    [249, 'lua/shared/lock/called.lua', 16],
-    [252, 'lua/shared/lock/hand-over.lua', 66],
-    [264, 'lua/shared/lock/serve-shared.lua', 33],
-    [266, 'lua/shared/next-token.lua', 1],
-    [271, 'lua/shared/tell.lua', 11],
-    [274, 'lua/shared/line.lua', 5],
-    [279, 'lua/shared/line.lua', 11],
-    [287, 'lua/shared/line.lua', 20],
-    [292, 'lua/shared/line.lua', 26],
-    [306, 'lua/shared/line.lua', 41],
-    [317, 'lua/shared/line.lua', 53],
-    [327, 'lua/shared/lock/state.lua', 43],
-    [330, 'lua/shared/lock/grant.lua', 1],
-    [334, 'lua/shared/lock/grant.lua', 6],
-    [342, 'lua/shared/lock/readers.lua', 61],
-    [356, 'lua/shared/lock/called.lua', 20],
-    [359, 'lua/shared/lock/hand-over.lua', 1],
-    [384, 'lua/shared/call-other.lua', 1],
-    [393, 'lua/shared/lock/hand-over.lua', 27],
-    [400, 'lua/shared/lock/hand-over.lua', 35],
-    [411, 'lua/shared/call-other.lua', 1],
-    [420, 'lua/shared/lock/hand-over.lua', 47],
-    [427, 'lua/shared/lock/serve-shared.lua', 4],
-    [446, 'lua/shared/lock/serve-shared.lua', 35],
-    [467, 'lua/shared/send-back.lua', 4],
-    [502, 'lua/shared/silent.lua', 10],
-    [532, 'lua/shared/lock/serve-shared.lua', 57],
-    [536, 'lua/shared/call-other.lua', 1],
-    [545, 'lua/shared/lock/serve-shared.lua', 62],
-    [573, 'lua/shared/send-back.lua', 4],
-    [608, 'lua/shared/silent.lua', 10],
-    [638, 'lua/shared/lock/serve-shared.lua', 91],
-    [646, 'lua/lock/serve.lua', 41],
-    [648, 'lua/shared/lock/save.lua', 33],
-    [651, 'lua/shared/lock/save.lua', 3],
-    [666, 'lua/shared/lock/save.lua', 19],
-    [673, 'lua/shared/lock/kept.lua', 5],
-    [682, 'lua/shared/lock/save.lua', 26],
-    [684, 'lua/shared/lock/save.lua', 36],
-    [691, 'lua/lock/serve.lua', 43],
+    [16, 'lua/shared/lock/state.lua', 11],
+    [36, 'lua/lock/serve.lua', 16],
+    [40, 'lua/shared/clock.lua', 1],
+    [46, 'lua/lock/serve.lua', 20],
+    [48, 'lua/shared/note-late.lua', 1],
+    [56, 'lua/shared/lock/readers.lua', 28],
+    [64, 'lua/shared/lock/readers.lua', 16],
+    [75, 'lua/shared/lock/readers.lua', 36],
+    [88, 'lua/lock/serve.lua', 22],
+    [89, 'lua/shared/lock/state.lua', 36],
+    [91, 'lua/shared/lock/state.lua', 32],
+    [94, 'lua/shared/lock/state.lua', 38],
+    [98, 'lua/lock/serve.lua', 23],
+    [102, 'lua/shared/lock/serve-shared.lua', 24],
+    [110, 'lua/shared/lock/called.lua', 8],
+    [117, 'lua/shared/lock/hand-over.lua', 53],
+    [121, 'lua/shared/tell.lua', 7],
+    [124, 'lua/shared/tickets.lua', 25],
+    [136, 'lua/shared/tell.lua', 15],
+    [154, 'lua/shared/tell.lua', 34],
+    [169, 'lua/shared/tell.lua', 50],
+    [177, 'lua/shared/send-back.lua', 4],
+    [194, 'lua/shared/send-back.lua', 22],
+    [211, 'lua/shared/lock/serve-shared.lua', 32],
+    [212, 'lua/shared/lock/hand-over.lua', 58],
+    [216, 'lua/shared/lock/called.lua', 16],
+    [219, 'lua/shared/lock/hand-over.lua', 62],
+    [231, 'lua/shared/lock/serve-shared.lua', 33],
+    [233, 'lua/shared/lock/state.lua', 43],
+    [236, 'lua/shared/tell.lua', 11],
+    [239, 'lua/shared/silent.lua', 10],
+    [259, 'lua/shared/silent.lua', 31],
+    [267, 'lua/shared/call-other.lua', 1],
+    [276, 'lua/shared/lock/called.lua', 20],
+    [279, 'lua/shared/line.lua', 5],
+    [284, 'lua/shared/line.lua', 20],
+    [289, 'lua/shared/line.lua', 26],
+    [303, 'lua/shared/line.lua', 41],
+    [314, 'lua/shared/lock/hand-over.lua', 34],
+    [332, 'lua/shared/line.lua', 11],
+    [340, 'lua/shared/next-token.lua', 1],
+    [345, 'lua/shared/line.lua', 53],
+    [355, 'lua/shared/lock/readers.lua', 60],
+    [369, 'lua/shared/lock/serve-shared.lua', 4],
+    [388, 'lua/shared/lock/grant.lua', 1],
+    [392, 'lua/shared/lock/grant.lua', 6],
+    [400, 'lua/shared/lock/hand-over.lua', 1],
+    [432, 'lua/shared/lock/serve-shared.lua', 35],
+    [493, 'lua/lock/serve.lua', 27],
+    [495, 'lua/shared/lock/save.lua', 33],
+    [498, 'lua/shared/lock/save.lua', 3],
+    [513, 'lua/shared/lock/save.lua', 19],
+    [520, 'lua/shared/lock/kept.lua', 5],
+    [529, 'lua/shared/lock/save.lua', 26],
+    [531, 'lua/shared/lock/save.lua', 36],
+    [538, 'lua/lock/serve.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([

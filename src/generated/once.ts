@@ -29,7 +29,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'once/abandon',
-    sha1: '71f4e0124bacded9b5ba747c94e0faeb6c07d404',
+    sha1: '816bf4e0e5d234c2e68921924e115d884c6c3408',
     reads: false,
     bytes: false,
     source: `--[[
@@ -44,10 +44,6 @@ local id = ARGV[1] -- text: the caller's own id of the attempt
 local token = tonumber(ARGV[2]) -- integer: of the attempt that its owner has; 0: none
 local channel = ARGV[3] -- text: where those wait who want the key; empty: nobody waits
 local sharded = ARGV[4] == '1' -- flag: whether that is a sharded channel
-
--- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
 
 local function open_state(state)
   local stored = redis.call(
@@ -84,12 +80,6 @@ local function is_open(known)
   return not known.result and known.lease_ends_ms > 0
 end
 if known.attempt == id and known.token ~= token and is_open(known) then
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- Ends an attempt without a result: the key is free again. It only takes away, so that it also works when the server is out of memory.
 local function free_key(state, token, now_ms)
   redis.call('HDEL', state, 'lease_ends_ms', 'fingerprint')
@@ -102,6 +92,12 @@ end
   redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
 end
   keep_until(state, token, now_ms, now_ms)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
 end
   free_key(state, known.token, math.floor(clock_us() / 1000))
 -- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
@@ -125,21 +121,19 @@ return { 'abandoned' }
   parts: ['state'],
   lines: [
     [1, 'lua/once/abandon.lua', 1],
-    [14, 'lua/shared/once/keep.lua', 1],
-    [15, 'lua/shared/behind.lua', 1],
-    [18, 'lua/shared/once/state.lua', 12],
-    [44, 'lua/once/abandon.lua', 20],
-    [48, 'lua/shared/once/state.lua', 44],
-    [52, 'lua/once/abandon.lua', 24],
-    [53, 'lua/shared/clock.lua', 1],
-    [59, 'lua/shared/once/free.lua', 1],
-    [62, 'lua/shared/once/keep.lua', 5],
-    [64, 'lua/shared/behind.lua', 4],
-    [68, 'lua/shared/once/keep.lua', 7],
-    [70, 'lua/shared/once/free.lua', 4],
-    [72, 'lua/once/abandon.lua', 25],
-    [73, 'lua/shared/wake.lua', 1],
-    [86, 'lua/once/abandon.lua', 26],
+    [14, 'lua/shared/once/state.lua', 12],
+    [40, 'lua/once/abandon.lua', 14],
+    [44, 'lua/shared/once/state.lua', 44],
+    [48, 'lua/once/abandon.lua', 18],
+    [49, 'lua/shared/once/free.lua', 1],
+    [52, 'lua/shared/once/keep.lua', 4],
+    [54, 'lua/shared/behind.lua', 4],
+    [58, 'lua/shared/once/keep.lua', 6],
+    [60, 'lua/shared/once/free.lua', 4],
+    [62, 'lua/shared/clock.lua', 1],
+    [68, 'lua/once/abandon.lua', 19],
+    [69, 'lua/shared/wake.lua', 1],
+    [82, 'lua/once/abandon.lua', 20],
   ],
   encode(args) {
     return withoutDefaults([
@@ -190,7 +184,7 @@ export type BeginAnswer =
 export const begin: Operation<BeginArguments, BeginAnswer> = {
   script: {
     name: 'once/begin',
-    sha1: 'e2e541463a7218cdc8879551e8cff3cf38a91ebc',
+    sha1: '1f5672e86bec9b807544b507a331fedf5ed8be50',
     reads: false,
     bytes: true,
     source: `--[[
@@ -213,10 +207,6 @@ local id = ARGV[2] -- text: the caller's own id of the attempt
 local fingerprint = ARGV[3] -- text: of the request; empty: it has none
 local lease_ms = tonumber(ARGV[4]) -- integer: how long the attempt may take
 local keep_result_ms = tonumber(ARGV[5]) -- integer: how long the request is remembered beyond the lease
-
--- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
 
 local function open_state(state)
   local stored = redis.call(
@@ -342,24 +332,22 @@ return { 'started', token, lease_ends_ms, now_ms }
   parts: ['state'],
   lines: [
     [1, 'lua/once/begin.lua', 1],
-    [22, 'lua/shared/once/keep.lua', 1],
-    [23, 'lua/shared/behind.lua', 1],
-    [26, 'lua/shared/once/state.lua', 12],
-    [52, 'lua/once/begin.lua', 28],
-    [56, 'lua/shared/clock.lua', 1],
-    [62, 'lua/once/begin.lua', 32],
-    [64, 'lua/shared/once/state.lua', 39],
-    [68, 'lua/once/begin.lua', 34],
-    [81, 'lua/shared/once/state.lua', 49],
-    [84, 'lua/once/begin.lua', 47],
-    [94, 'lua/shared/next-token.lua', 1],
-    [99, 'lua/once/begin.lua', 57],
-    [107, 'lua/shared/exact.lua', 1],
-    [117, 'lua/once/begin.lua', 65],
-    [135, 'lua/shared/once/keep.lua', 5],
-    [137, 'lua/shared/behind.lua', 4],
-    [141, 'lua/shared/once/keep.lua', 7],
-    [143, 'lua/once/begin.lua', 83],
+    [22, 'lua/shared/once/state.lua', 12],
+    [48, 'lua/once/begin.lua', 22],
+    [52, 'lua/shared/clock.lua', 1],
+    [58, 'lua/once/begin.lua', 26],
+    [60, 'lua/shared/once/state.lua', 39],
+    [64, 'lua/once/begin.lua', 28],
+    [77, 'lua/shared/once/state.lua', 49],
+    [80, 'lua/once/begin.lua', 41],
+    [90, 'lua/shared/next-token.lua', 1],
+    [95, 'lua/once/begin.lua', 51],
+    [103, 'lua/shared/exact.lua', 1],
+    [113, 'lua/once/begin.lua', 59],
+    [131, 'lua/shared/once/keep.lua', 4],
+    [133, 'lua/shared/behind.lua', 4],
+    [137, 'lua/shared/once/keep.lua', 6],
+    [139, 'lua/once/begin.lua', 77],
   ],
   encode(args) {
     return [
@@ -428,7 +416,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'once/clear',
-    sha1: '32d2fae4df9d7552dcd8b187abed81c91a0a97dd',
+    sha1: 'a456946b496dbea9f462622585a13b6b5208f332',
     reads: false,
     bytes: false,
     source: `--[[
@@ -442,20 +430,9 @@ local state = KEYS[1] -- hash: all that is known of the key
 local channel = ARGV[1] -- text: where those wait who want the key; empty: nobody waits
 local sharded = ARGV[2] == '1' -- flag: whether that is a sharded channel
 
--- What is cleared leaves its newest token behind where the clock has stepped back: those that are given after it are greater
--- all the same.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
 local known = redis.pcall('HMGET', state, 'layout', 'token')
 local existed, token, kept_ms = 1, nil, 0
 if known[1] == '1' then
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- A token that nobody has had, greater than the newest, and for how long to keep it; nil where the clock is past that.
 local function token_to_leave(newest, now_ms)
 -- How many milliseconds the clock is behind a token; 0: it is not.
@@ -467,6 +444,12 @@ end
     return nil
   end
   return string.format('%.0f', newest + 1), ms + 600000
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
 end
   token, kept_ms = token_to_leave(tonumber(known[2]), math.floor(clock_us() / 1000))
 end
@@ -502,16 +485,13 @@ return { 'cleared', existed }
   parts: ['state'],
   lines: [
     [1, 'lua/once/clear.lua', 1],
-    [12, 'lua/shared/outlive.lua', 1],
-    [14, 'lua/shared/behind.lua', 1],
-    [17, 'lua/once/clear.lua', 16],
-    [20, 'lua/shared/clock.lua', 1],
-    [26, 'lua/shared/outlive.lua', 10],
-    [28, 'lua/shared/behind.lua', 4],
-    [32, 'lua/shared/outlive.lua', 12],
-    [38, 'lua/once/clear.lua', 19],
-    [52, 'lua/shared/wake.lua', 1],
-    [65, 'lua/once/clear.lua', 33],
+    [15, 'lua/shared/outlive.lua', 9],
+    [17, 'lua/shared/behind.lua', 4],
+    [21, 'lua/shared/outlive.lua', 11],
+    [27, 'lua/shared/clock.lua', 1],
+    [33, 'lua/once/clear.lua', 15],
+    [47, 'lua/shared/wake.lua', 1],
+    [60, 'lua/once/clear.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([
@@ -563,7 +543,7 @@ export type CompleteAnswer =
 export const complete: Operation<CompleteArguments, CompleteAnswer> = {
   script: {
     name: 'once/complete',
-    sha1: '2e3eb09407bcd60576c91a23e5d725cc0ee2ccdd',
+    sha1: '149f3e56fd61b2f85d752bb0c2ba246a6a550d3b',
     reads: false,
     bytes: false,
     source: `--[[
@@ -584,10 +564,6 @@ local channel = ARGV[4] -- text: where those wait who want the result; empty: no
 local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
 local result = ARGV[6] -- bytes: the result
 local kept = ARGV[7] ~= '0' -- flag: whether the result could be kept
-
--- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
 
 local function open_state(state)
   local stored = redis.call(
@@ -626,16 +602,16 @@ local function clock_us()
   return time[1] * 1000000 + time[2]
 end
 local now_ms = math.floor(clock_us() / 1000)
--- True while the key is taken: by an attempt under way or lapsed, or by a result.
-local function counts(known, now_ms)
-  return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
+local function holds_token(known, token)
+  return known.token > 0 and known.token == token
 end
 -- True for an attempt that has neither a result nor been released, under way, lapsed or even forgotten.
 local function is_open(known)
   return not known.result and known.lease_ends_ms > 0
 end
-local function holds_token(known, token)
-  return known.token > 0 and known.token == token
+-- True while the key is taken: by an attempt under way or lapsed, or by a result.
+local function counts(known, now_ms)
+  return known.kept_until_ms > now_ms and (known.result or known.lease_ends_ms > 0)
 end
 if not holds_token(known, token) or not (is_open(known) or counts(known, now_ms)) then
   return { 'lost' }
@@ -693,24 +669,22 @@ return { 'completed', kept_until_ms }
   parts: ['state'],
   lines: [
     [1, 'lua/once/complete.lua', 1],
-    [20, 'lua/shared/once/keep.lua', 1],
-    [21, 'lua/shared/behind.lua', 1],
-    [24, 'lua/shared/once/state.lua', 12],
-    [50, 'lua/once/complete.lua', 26],
-    [54, 'lua/shared/clock.lua', 1],
-    [60, 'lua/once/complete.lua', 30],
-    [61, 'lua/shared/once/state.lua', 39],
-    [65, 'lua/shared/once/state.lua', 44],
-    [69, 'lua/shared/once/keep.lua', 10],
-    [72, 'lua/once/complete.lua', 31],
-    [82, 'lua/shared/once/keep.lua', 5],
-    [84, 'lua/shared/behind.lua', 4],
-    [88, 'lua/shared/once/keep.lua', 7],
-    [90, 'lua/once/complete.lua', 41],
-    [92, 'lua/shared/exact.lua', 1],
-    [102, 'lua/once/complete.lua', 43],
-    [108, 'lua/shared/wake.lua', 1],
-    [121, 'lua/once/complete.lua', 49],
+    [20, 'lua/shared/once/state.lua', 12],
+    [46, 'lua/once/complete.lua', 20],
+    [50, 'lua/shared/clock.lua', 1],
+    [56, 'lua/once/complete.lua', 24],
+    [57, 'lua/shared/once/keep.lua', 9],
+    [60, 'lua/shared/once/state.lua', 44],
+    [64, 'lua/shared/once/state.lua', 39],
+    [68, 'lua/once/complete.lua', 25],
+    [78, 'lua/shared/once/keep.lua', 4],
+    [80, 'lua/shared/behind.lua', 4],
+    [84, 'lua/shared/once/keep.lua', 6],
+    [86, 'lua/once/complete.lua', 35],
+    [88, 'lua/shared/exact.lua', 1],
+    [98, 'lua/once/complete.lua', 37],
+    [104, 'lua/shared/wake.lua', 1],
+    [117, 'lua/once/complete.lua', 43],
   ],
   encode(args) {
     return withoutDefaults([
@@ -773,7 +747,7 @@ function readRefusedOfExtendExtended(part: Reply | undefined): ({ readonly at: n
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'once/extend',
-    sha1: '581d92c813883f80ad8268c1c94ed94fc01b1b03',
+    sha1: '892a6a0d7a970d428280927ed45de5de226cb50a',
     reads: false,
     bytes: false,
     source: `--[[
@@ -787,10 +761,6 @@ lease has lapsed, or that has ended otherwise, is never brought back: its \`expi
 local state, state_at = KEYS, 1 -- repeated hash: all that is known of each key
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): one for each key
 
--- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
 -- The only reader of the server's time: microseconds since 1970.
 -- Read once per call and passed on, for two readings in one script may differ.
 local function clock_us()
@@ -799,19 +769,6 @@ local function clock_us()
 end
 local now_ms = math.floor(clock_us() / 1000)
 local found, refused = {}, {}
--- What \`open\` answers, if it can read its key and finds this layout there; else nil, and why not: in a call for several keys
--- one that is of another type, or was written by a newer version, is not to harm the others.
-local function try_open(open, layout)
-  local ok, known = pcall(open)
-  if not ok then
-    -- A table where the server is 7.0 or newer.
-    return nil, type(known) == 'table' and known.err or known
-  end
-  if known.layout ~= layout then
-    return nil, 'LAYOUT ' .. known.layout
-  end
-  return known
-end
 local function open_state(state)
   local stored = redis.call(
     'HMGET',
@@ -838,6 +795,19 @@ local function open_state(state)
     kept = not stored[9],
   }
 end
+-- What \`open\` answers, if it can read its key and finds this layout there; else nil, and why not: in a call for several keys
+-- one that is of another type, or was written by a newer version, is not to harm the others.
+local function try_open(open, layout)
+  local ok, known = pcall(open)
+  if not ok then
+    -- A table where the server is 7.0 or newer.
+    return nil, type(known) == 'table' and known.err or known
+  end
+  if known.layout ~= layout then
+    return nil, 'LAYOUT ' .. known.layout
+  end
+  return known
+end
 for at = state_at, #state, 1 do
   local open = function()
     return open_state(state[at])
@@ -849,15 +819,8 @@ for at = state_at, #state, 1 do
     refused[#refused + 1] = why
   end
 end
--- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
--- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
--- as integers, which may have 32 bits only.
-local function exact(number)
-  if number < 1000000 or number >= 2147483648000000 then
-    return string.format('%.0f', number)
-  end
-  local low = number % 1000000
-  return string.format('%d%06d', (number - low) / 1000000, low)
+local function holds_token(known, token)
+  return known.token > 0 and known.token == token
 end
 local function is_running(known, now_ms)
   return not known.result and known.lease_ends_ms > now_ms
@@ -870,8 +833,15 @@ end
 local function keep_until(state, token, kept_until_ms, now_ms)
   redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
 end
-local function holds_token(known, token)
-  return known.token > 0 and known.token == token
+-- A whole number as text with all its digits. Lua itself writes 14 digits, and not every server passes
+-- more to a command; microseconds have 16. Writing a large double takes twice as long as writing its halves
+-- as integers, which may have 32 bits only.
+local function exact(number)
+  if number < 1000000 or number >= 2147483648000000 then
+    return string.format('%.0f', number)
+  end
+  local low = number % 1000000
+  return string.format('%d%06d', (number - low) / 1000000, low)
 end
 local ends = {}
 for at = leases_at, #leases, 2 do
@@ -899,19 +869,17 @@ return { 'extended', now_ms, ends, refused }
   parts: [],
   lines: [
     [1, 'lua/once/extend.lua', 1],
-    [12, 'lua/shared/once/keep.lua', 1],
-    [13, 'lua/shared/behind.lua', 1],
-    [16, 'lua/shared/clock.lua', 1],
-    [22, 'lua/once/extend.lua', 18],
-    [24, 'lua/shared/try-open.lua', 1],
-    [37, 'lua/shared/once/state.lua', 12],
-    [63, 'lua/once/extend.lua', 20],
-    [74, 'lua/shared/exact.lua', 1],
-    [84, 'lua/shared/once/state.lua', 49],
-    [87, 'lua/shared/behind.lua', 4],
-    [91, 'lua/shared/once/keep.lua', 5],
-    [95, 'lua/shared/once/keep.lua', 10],
-    [98, 'lua/once/extend.lua', 31],
+    [12, 'lua/shared/clock.lua', 1],
+    [18, 'lua/once/extend.lua', 12],
+    [20, 'lua/shared/once/state.lua', 12],
+    [46, 'lua/shared/try-open.lua', 1],
+    [59, 'lua/once/extend.lua', 14],
+    [70, 'lua/shared/once/keep.lua', 9],
+    [73, 'lua/shared/once/state.lua', 49],
+    [76, 'lua/shared/behind.lua', 4],
+    [80, 'lua/shared/once/keep.lua', 4],
+    [84, 'lua/shared/exact.lua', 1],
+    [94, 'lua/once/extend.lua', 25],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -1024,11 +992,11 @@ return { 'found', known.token, known.kept_until_ms, known.result }
   lines: [
     [1, 'lua/once/find.lua', 1],
     [12, 'lua/shared/once/state.lua', 12],
-    [38, 'lua/once/find.lua', 15],
+    [38, 'lua/once/find.lua', 12],
     [42, 'lua/shared/clock.lua', 1],
-    [48, 'lua/once/find.lua', 19],
+    [48, 'lua/once/find.lua', 16],
     [49, 'lua/shared/once/state.lua', 39],
-    [53, 'lua/once/find.lua', 20],
+    [53, 'lua/once/find.lua', 17],
   ],
   encode(args) {
     return [
@@ -1145,13 +1113,13 @@ return {
   lines: [
     [1, 'lua/once/inspect.lua', 1],
     [11, 'lua/shared/once/state.lua', 12],
-    [37, 'lua/once/inspect.lua', 14],
+    [37, 'lua/once/inspect.lua', 11],
     [41, 'lua/shared/clock.lua', 1],
-    [47, 'lua/once/inspect.lua', 18],
+    [47, 'lua/once/inspect.lua', 15],
     [48, 'lua/shared/once/state.lua', 39],
-    [52, 'lua/once/inspect.lua', 19],
+    [52, 'lua/once/inspect.lua', 16],
     [55, 'lua/shared/once/state.lua', 49],
-    [58, 'lua/once/inspect.lua', 22],
+    [58, 'lua/once/inspect.lua', 19],
   ],
   encode() {
     return []
@@ -1200,7 +1168,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'once/release',
-    sha1: 'b3a80902fd91a8f4ed543efdd492ea9cd30887ba',
+    sha1: 'dc36756413d7af32fc9490a8edfbfb7579e30413',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1216,10 +1184,6 @@ local state = KEYS[1] -- hash: all that is known of the key
 local token = tonumber(ARGV[1]) -- integer: token of the attempt
 local channel = ARGV[2] -- text: where those wait who want the key; empty: nobody waits
 local sharded = ARGV[3] == '1' -- flag: whether that is a sharded channel
-
--- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
 
 local function open_state(state)
   local stored = redis.call(
@@ -1263,12 +1227,6 @@ end
 if known.lease_ends_ms == 0 then
   return { 'released' }
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- Ends an attempt without a result: the key is free again. It only takes away, so that it also works when the server is out of memory.
 local function free_key(state, token, now_ms)
   redis.call('HDEL', state, 'lease_ends_ms', 'fingerprint')
@@ -1281,6 +1239,12 @@ end
   redis.call('PEXPIRE', state, math.max(kept_until_ms - now_ms, behind_ms(token, now_ms)) + 600000)
 end
   keep_until(state, token, now_ms, now_ms)
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
 end
 free_key(state, token, math.floor(clock_us() / 1000))
 -- Tells those who wait to look now. An empty channel tells nobody, nor does a user who may not publish: then they look by
@@ -1303,21 +1267,19 @@ return { 'released' }
   parts: ['state'],
   lines: [
     [1, 'lua/once/release.lua', 1],
-    [15, 'lua/shared/once/keep.lua', 1],
-    [16, 'lua/shared/behind.lua', 1],
-    [19, 'lua/shared/once/state.lua', 12],
-    [45, 'lua/once/release.lua', 21],
-    [49, 'lua/shared/once/keep.lua', 10],
-    [52, 'lua/once/release.lua', 25],
-    [61, 'lua/shared/clock.lua', 1],
-    [67, 'lua/shared/once/free.lua', 1],
-    [70, 'lua/shared/once/keep.lua', 5],
-    [72, 'lua/shared/behind.lua', 4],
-    [76, 'lua/shared/once/keep.lua', 7],
-    [78, 'lua/shared/once/free.lua', 4],
-    [80, 'lua/once/release.lua', 34],
-    [81, 'lua/shared/wake.lua', 1],
-    [94, 'lua/once/release.lua', 35],
+    [15, 'lua/shared/once/state.lua', 12],
+    [41, 'lua/once/release.lua', 15],
+    [45, 'lua/shared/once/keep.lua', 9],
+    [48, 'lua/once/release.lua', 19],
+    [57, 'lua/shared/once/free.lua', 1],
+    [60, 'lua/shared/once/keep.lua', 4],
+    [62, 'lua/shared/behind.lua', 4],
+    [66, 'lua/shared/once/keep.lua', 6],
+    [68, 'lua/shared/once/free.lua', 4],
+    [70, 'lua/shared/clock.lua', 1],
+    [76, 'lua/once/release.lua', 28],
+    [77, 'lua/shared/wake.lua', 1],
+    [90, 'lua/once/release.lua', 29],
   ],
   encode(args) {
     return withoutDefaults([

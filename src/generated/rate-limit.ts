@@ -29,7 +29,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'rate-limit/abandon',
-    sha1: '0beebc79c38d74d69bc425f1de2b77e71f8a61a4',
+    sha1: 'f22774d60b6a8bf28b311a9c01f4e4d2a352a598',
     reads: false,
     bytes: false,
     source: `--[[
@@ -44,32 +44,6 @@ local caller = ARGV[1] -- text: process and slot
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local take = tonumber(ARGV[3]) -- integer: number of the take
 local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; others than those of takes at work stay as they are
-
--- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
--- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
--- So what was taken counts for as long as it was to, and no longer.
---
--- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
--- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
---   token      the newest token of the subject
---   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
---              than the clock ticks
---   offset_us  how far its time is ahead of the server's clock
--- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
-
--- The generic cell rate algorithm, as virtual scheduling of a theoretical arrival time (ITU-T I.371,
--- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
--- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest.
--- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one.
-
--- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its
--- lease ends. The window of such a limit is the lease.
--- Stored: pairs of the lease's end and the take's token.
-
--- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
 
 -- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
 local function open_subject(state, caller, limits, first)
@@ -117,12 +91,6 @@ local token, superseded = recall_token(subject.record, take)
 if superseded then
   return { 'abandoned' }
 end
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 local function pair_at(list, place)
   return struct.unpack('>dd', list, (place - 1) * 16 + 1)
 end
@@ -137,21 +105,6 @@ local function arrival_spans(window_us, limit, burst)
   local span_rest = burst * unit_rest % limit
   local span = burst * unit + (burst * unit_rest - span_rest) / limit
   return unit, unit_rest, span, span_rest
-end
--- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
--- the same name: then at most all of this one counts, as if it had been taken with that token.
-local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
-  local latest, rest = math.min(token, now_us) + span, arrival_rest
-  if rest >= limit then
-    arrival, rest = arrival + 1, 0
-  end
-  if arrival > latest or (arrival == latest and rest > span_rest) then
-    arrival, rest = latest, span_rest
-  end
-  if arrival < now_us then
-    return 0, 0
-  end
-  return arrival - now_us, rest
 end
 -- What \`units\` cost.
 local function gcra_cost(meter, units)
@@ -174,6 +127,21 @@ local function gcra_set(meter, ahead, rest)
   until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
   meter.free = math.max(0, free)
 end
+-- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
+-- the same name: then at most all of this one counts, as if it had been taken with that token.
+local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
+  local latest, rest = math.min(token, now_us) + span, arrival_rest
+  if rest >= limit then
+    arrival, rest = arrival + 1, 0
+  end
+  if arrival > latest or (arrival == latest and rest > span_rest) then
+    arrival, rest = latest, span_rest
+  end
+  if arrival < now_us then
+    return 0, 0
+  end
+  return arrival - now_us, rest
+end
 local function read_gcra(meter, stored)
   local limit = meter.limit
   local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
@@ -183,6 +151,21 @@ local function read_gcra(meter, stored)
   end
   local arrival, arrival_rest = pair_at(stored, 1)
   gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
+end
+local function concurrency_set(meter, leases)
+  meter.leases, meter.held = leases, #leases / 16
+  meter.free = math.max(0, meter.limit - meter.held)
+  meter.reset_us = 0
+  if meter.held > 0 then
+    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
+  end
+end
+local function read_concurrency(meter, stored)
+  local leases, lapsed = stored or '', 0
+  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
+    lapsed = lapsed + 1
+  end
+  concurrency_set(meter, without_first(leases, lapsed))
 end
 local function sliding_window_set(meter, total, log)
   meter.total, meter.log = total, log
@@ -204,21 +187,6 @@ local function read_sliding_window(meter, stored)
     past, total = past + 1, total - units
   end
   sliding_window_set(meter, total, without_first(log, past))
-end
-local function concurrency_set(meter, leases)
-  meter.leases, meter.held = leases, #leases / 16
-  meter.free = math.max(0, meter.limit - meter.held)
-  meter.reset_us = 0
-  if meter.held > 0 then
-    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
-  end
-end
-local function read_concurrency(meter, stored)
-  local leases, lapsed = stored or '', 0
-  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
-    lapsed = lapsed + 1
-  end
-  concurrency_set(meter, without_first(leases, lapsed))
 end
 -- Lets the meter read what its limit has counted.
 local function read_counts(meter, stored)
@@ -264,6 +232,12 @@ local function read_meters(subject, limits, first, server_us)
     return read_meters(subject, limits, first, server_us)
   end
   return meters, now_us
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
 end
 local meters, now_us = read_meters(subject, limits, limits_at, clock_us())
 -- Frees the place of a take. False when it holds none; meters of other limits have no places.
@@ -363,9 +337,7 @@ end
   local is_first = subject.exists and not subject.record
   if caller ~= '' and (is_first or call % 16 == 0) then
 local function forget_old_fields(state, now_us)
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
+  -- Two records, and some other fields.
 -- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
 -- where none of these is.
 local function drop_over(hash, looked_at, is_over)
@@ -388,7 +360,6 @@ local function drop_over(hash, looked_at, is_over)
     count = -math.min(left, 3000)
   end
 end
-  -- Two records, and some other fields.
   drop_over(state, 5, function(record, field)
     if string.find(field, '^refunded:') then
       return struct.unpack('>d', record) <= now_us
@@ -410,51 +381,46 @@ return { 'abandoned' }
   parts: ['state'],
   lines: [
     [1, 'lua/rate-limit/abandon.lua', 1],
-    [14, 'lua/shared/rate-limit/own-time.lua', 1],
-    [26, 'lua/shared/rate-limit/gcra.lua', 1],
-    [31, 'lua/shared/rate-limit/arrival.lua', 1],
-    [34, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [38, 'lua/shared/rate-limit/meters.lua', 1],
-    [40, 'lua/shared/rate-limit/subject.lua', 13],
-    [47, 'lua/shared/rate-limit/own-time.lua', 16],
-    [56, 'lua/shared/rate-limit/subject.lua', 20],
-    [69, 'lua/rate-limit/abandon.lua', 25],
-    [73, 'lua/shared/rate-limit/calls.lua', 6],
-    [82, 'lua/rate-limit/abandon.lua', 29],
-    [86, 'lua/shared/clock.lua', 1],
-    [92, 'lua/shared/rate-limit/pairs.lua', 4],
-    [95, 'lua/shared/rate-limit/pairs.lua', 12],
-    [99, 'lua/shared/rate-limit/arrival.lua', 4],
-    [107, 'lua/shared/rate-limit/arrival.lua', 13],
-    [122, 'lua/shared/rate-limit/gcra.lua', 8],
-    [127, 'lua/shared/rate-limit/gcra.lua', 14],
-    [143, 'lua/shared/rate-limit/gcra.lua', 31],
-    [153, 'lua/shared/rate-limit/sliding-window.lua', 7],
-    [161, 'lua/shared/rate-limit/sliding-window.lua', 16],
-    [174, 'lua/shared/rate-limit/concurrency.lua', 5],
-    [182, 'lua/shared/rate-limit/concurrency.lua', 14],
-    [189, 'lua/shared/rate-limit/meters.lua', 3],
-    [203, 'lua/shared/rate-limit/meters.lua', 18],
-    [209, 'lua/shared/rate-limit/meters.lua', 25],
-    [234, 'lua/rate-limit/abandon.lua', 33],
-    [235, 'lua/shared/rate-limit/concurrency.lua', 39],
-    [247, 'lua/rate-limit/abandon.lua', 34],
-    [253, 'lua/shared/rate-limit/keep-for.lua', 5],
-    [259, 'lua/shared/rate-limit/save.lua', 34],
-    [262, 'lua/shared/rate-limit/save.lua', 14],
-    [281, 'lua/shared/rate-limit/save.lua', 37],
-    [282, 'lua/shared/rate-limit/pairs.lua', 8],
-    [285, 'lua/shared/rate-limit/gcra.lua', 61],
-    [292, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [295, 'lua/shared/rate-limit/save.lua', 4],
-    [304, 'lua/shared/rate-limit/save.lua', 38],
-    [313, 'lua/shared/rate-limit/own-time.lua', 26],
-    [319, 'lua/shared/rate-limit/save.lua', 47],
-    [331, 'lua/shared/rate-limit/calls.lua', 16],
-    [332, 'lua/shared/drop-over.lua', 1],
-    [357, 'lua/shared/rate-limit/calls.lua', 18],
-    [368, 'lua/shared/rate-limit/save.lua', 59],
-    [371, 'lua/rate-limit/abandon.lua', 40],
+    [14, 'lua/shared/rate-limit/subject.lua', 13],
+    [21, 'lua/shared/rate-limit/own-time.lua', 16],
+    [30, 'lua/shared/rate-limit/subject.lua', 20],
+    [43, 'lua/rate-limit/abandon.lua', 14],
+    [47, 'lua/shared/rate-limit/calls.lua', 6],
+    [56, 'lua/rate-limit/abandon.lua', 18],
+    [60, 'lua/shared/rate-limit/pairs.lua', 4],
+    [63, 'lua/shared/rate-limit/pairs.lua', 12],
+    [67, 'lua/shared/rate-limit/arrival.lua', 4],
+    [75, 'lua/shared/rate-limit/gcra.lua', 7],
+    [80, 'lua/shared/rate-limit/gcra.lua', 13],
+    [96, 'lua/shared/rate-limit/arrival.lua', 13],
+    [111, 'lua/shared/rate-limit/gcra.lua', 30],
+    [121, 'lua/shared/rate-limit/concurrency.lua', 5],
+    [129, 'lua/shared/rate-limit/concurrency.lua', 14],
+    [136, 'lua/shared/rate-limit/sliding-window.lua', 7],
+    [144, 'lua/shared/rate-limit/sliding-window.lua', 16],
+    [157, 'lua/shared/rate-limit/meters.lua', 3],
+    [171, 'lua/shared/rate-limit/meters.lua', 18],
+    [177, 'lua/shared/rate-limit/meters.lua', 25],
+    [202, 'lua/shared/clock.lua', 1],
+    [208, 'lua/rate-limit/abandon.lua', 22],
+    [209, 'lua/shared/rate-limit/concurrency.lua', 39],
+    [221, 'lua/rate-limit/abandon.lua', 23],
+    [227, 'lua/shared/rate-limit/keep-for.lua', 5],
+    [233, 'lua/shared/rate-limit/save.lua', 33],
+    [236, 'lua/shared/rate-limit/save.lua', 13],
+    [255, 'lua/shared/rate-limit/save.lua', 36],
+    [256, 'lua/shared/rate-limit/pairs.lua', 8],
+    [259, 'lua/shared/rate-limit/gcra.lua', 60],
+    [266, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [269, 'lua/shared/rate-limit/save.lua', 3],
+    [278, 'lua/shared/rate-limit/save.lua', 37],
+    [287, 'lua/shared/rate-limit/own-time.lua', 26],
+    [293, 'lua/shared/rate-limit/save.lua', 46],
+    [305, 'lua/shared/rate-limit/calls.lua', 16],
+    [307, 'lua/shared/drop-over.lua', 4],
+    [329, 'lua/shared/rate-limit/calls.lua', 18],
+    [339, 'lua/shared/rate-limit/save.lua', 58],
+    [342, 'lua/rate-limit/abandon.lua', 29],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -496,7 +462,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'rate-limit/clear',
-    sha1: 'f8c2d5fb2ef6f9f08a52ee4a2a63b8d060f271b0',
+    sha1: '203e8b81c13c0edc139122fa1e225ca19b632555',
     reads: false,
     bytes: false,
     source: `--[[
@@ -506,23 +472,6 @@ Forgets a subject: nothing is taken, nobody holds a place. Tokens go on rising, 
 @cost    O(1), where the clock has stepped back O(limits and callers that are known)
 ]]
 local state = KEYS[1] -- hash: what counts for the subject
-
--- What is cleared leaves its newest token behind where the clock has stepped back: those that are given after it are greater
--- all the same.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
--- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
--- So what was taken counts for as long as it was to, and no longer.
---
--- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
--- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
---   token      the newest token of the subject
---   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
---              than the clock ticks
---   offset_us  how far its time is ahead of the server's clock
--- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
 
 local known = redis.pcall('HMGET', state, 'layout', 'time')
 local left, kept_ms, time
@@ -537,12 +486,6 @@ local function read_time(stored)
   return token, token, 0
 end
   local token, taken_us, offset_us = read_time(known[2])
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- A token that nobody has had, greater than the newest, and for how long to keep it; nil where the clock is past that.
 local function token_to_leave(newest, now_ms)
 -- How many milliseconds the clock is behind a token; 0: it is not.
@@ -554,6 +497,12 @@ end
     return nil
   end
   return string.format('%.0f', newest + 1), ms + 600000
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
 end
   left, kept_ms = token_to_leave(token, math.floor(clock_us() / 1000))
 local function pack_time(token, taken_us, offset_us)
@@ -585,19 +534,15 @@ return { 'cleared', 1 }
   parts: ['state'],
   lines: [
     [1, 'lua/rate-limit/clear.lua', 1],
-    [9, 'lua/shared/outlive.lua', 1],
-    [11, 'lua/shared/behind.lua', 1],
-    [14, 'lua/shared/rate-limit/own-time.lua', 1],
-    [26, 'lua/rate-limit/clear.lua', 13],
-    [29, 'lua/shared/rate-limit/own-time.lua', 16],
-    [38, 'lua/rate-limit/clear.lua', 16],
-    [39, 'lua/shared/clock.lua', 1],
-    [45, 'lua/shared/outlive.lua', 10],
-    [47, 'lua/shared/behind.lua', 4],
-    [51, 'lua/shared/outlive.lua', 12],
-    [57, 'lua/rate-limit/clear.lua', 17],
-    [58, 'lua/shared/rate-limit/own-time.lua', 26],
-    [64, 'lua/rate-limit/clear.lua', 18],
+    [12, 'lua/shared/rate-limit/own-time.lua', 16],
+    [21, 'lua/rate-limit/clear.lua', 12],
+    [22, 'lua/shared/outlive.lua', 9],
+    [24, 'lua/shared/behind.lua', 4],
+    [28, 'lua/shared/outlive.lua', 11],
+    [34, 'lua/shared/clock.lua', 1],
+    [40, 'lua/rate-limit/clear.lua', 13],
+    [41, 'lua/shared/rate-limit/own-time.lua', 26],
+    [47, 'lua/rate-limit/clear.lua', 14],
   ],
   encode() {
     return []
@@ -650,7 +595,7 @@ function readHeldOfInspectInspection(part: Reply | undefined): ({ readonly limit
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'rate-limit/inspect',
-    sha1: '85e47a9e44812213d6c0fdb80fdf02da4a6110e5',
+    sha1: 'b9580a6a74497023de6b05c4a42ff1c69be8d7bc',
     reads: true,
     bytes: false,
     source: `--[[
@@ -663,32 +608,6 @@ leases end. \`held\` names the limit by its place, counted from 1.
 ]]
 local state = KEYS[1] -- hash: what counts for the subject
 local limits, limits_at = ARGV, 1 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
-
--- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
--- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
--- So what was taken counts for as long as it was to, and no longer.
---
--- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
--- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
---   token      the newest token of the subject
---   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
---              than the clock ticks
---   offset_us  how far its time is ahead of the server's clock
--- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
-
--- The generic cell rate algorithm, as virtual scheduling of a theoretical arrival time (ITU-T I.371,
--- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
--- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest.
--- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one.
-
--- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its
--- lease ends. The window of such a limit is the lease.
--- Stored: pairs of the lease's end and the take's token.
-
--- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
 
 -- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
 local function open_subject(state, caller, limits, first)
@@ -745,21 +664,6 @@ local function arrival_spans(window_us, limit, burst)
   local span = burst * unit + (burst * unit_rest - span_rest) / limit
   return unit, unit_rest, span, span_rest
 end
--- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
--- the same name: then at most all of this one counts, as if it had been taken with that token.
-local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
-  local latest, rest = math.min(token, now_us) + span, arrival_rest
-  if rest >= limit then
-    arrival, rest = arrival + 1, 0
-  end
-  if arrival > latest or (arrival == latest and rest > span_rest) then
-    arrival, rest = latest, span_rest
-  end
-  if arrival < now_us then
-    return 0, 0
-  end
-  return arrival - now_us, rest
-end
 -- What \`units\` cost.
 local function gcra_cost(meter, units)
   local rest = units * meter.unit_rest
@@ -781,6 +685,21 @@ local function gcra_set(meter, ahead, rest)
   until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
   meter.free = math.max(0, free)
 end
+-- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
+-- the same name: then at most all of this one counts, as if it had been taken with that token.
+local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
+  local latest, rest = math.min(token, now_us) + span, arrival_rest
+  if rest >= limit then
+    arrival, rest = arrival + 1, 0
+  end
+  if arrival > latest or (arrival == latest and rest > span_rest) then
+    arrival, rest = latest, span_rest
+  end
+  if arrival < now_us then
+    return 0, 0
+  end
+  return arrival - now_us, rest
+end
 local function read_gcra(meter, stored)
   local limit = meter.limit
   local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
@@ -790,6 +709,21 @@ local function read_gcra(meter, stored)
   end
   local arrival, arrival_rest = pair_at(stored, 1)
   gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
+end
+local function concurrency_set(meter, leases)
+  meter.leases, meter.held = leases, #leases / 16
+  meter.free = math.max(0, meter.limit - meter.held)
+  meter.reset_us = 0
+  if meter.held > 0 then
+    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
+  end
+end
+local function read_concurrency(meter, stored)
+  local leases, lapsed = stored or '', 0
+  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
+    lapsed = lapsed + 1
+  end
+  concurrency_set(meter, without_first(leases, lapsed))
 end
 local function sliding_window_set(meter, total, log)
   meter.total, meter.log = total, log
@@ -811,21 +745,6 @@ local function read_sliding_window(meter, stored)
     past, total = past + 1, total - units
   end
   sliding_window_set(meter, total, without_first(log, past))
-end
-local function concurrency_set(meter, leases)
-  meter.leases, meter.held = leases, #leases / 16
-  meter.free = math.max(0, meter.limit - meter.held)
-  meter.reset_us = 0
-  if meter.held > 0 then
-    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
-  end
-end
-local function read_concurrency(meter, stored)
-  local leases, lapsed = stored or '', 0
-  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
-    lapsed = lapsed + 1
-  end
-  concurrency_set(meter, without_first(leases, lapsed))
 end
 -- Lets the meter read what its limit has counted.
 local function read_counts(meter, stored)
@@ -896,34 +815,29 @@ return { 'inspection', subject.exists and 1 or 0, server_us, tell_meters(meters)
   parts: ['state'],
   lines: [
     [1, 'lua/rate-limit/inspect.lua', 1],
-    [12, 'lua/shared/rate-limit/own-time.lua', 1],
-    [24, 'lua/shared/rate-limit/gcra.lua', 1],
-    [29, 'lua/shared/rate-limit/arrival.lua', 1],
-    [32, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [36, 'lua/shared/rate-limit/meters.lua', 1],
-    [38, 'lua/shared/rate-limit/subject.lua', 13],
-    [45, 'lua/shared/rate-limit/own-time.lua', 16],
-    [54, 'lua/shared/rate-limit/subject.lua', 20],
-    [67, 'lua/rate-limit/inspect.lua', 21],
-    [71, 'lua/shared/clock.lua', 1],
-    [77, 'lua/rate-limit/inspect.lua', 25],
-    [78, 'lua/shared/rate-limit/pairs.lua', 4],
-    [81, 'lua/shared/rate-limit/pairs.lua', 12],
-    [85, 'lua/shared/rate-limit/arrival.lua', 4],
-    [93, 'lua/shared/rate-limit/arrival.lua', 13],
-    [108, 'lua/shared/rate-limit/gcra.lua', 8],
-    [113, 'lua/shared/rate-limit/gcra.lua', 14],
-    [129, 'lua/shared/rate-limit/gcra.lua', 31],
-    [139, 'lua/shared/rate-limit/sliding-window.lua', 7],
-    [147, 'lua/shared/rate-limit/sliding-window.lua', 16],
-    [160, 'lua/shared/rate-limit/concurrency.lua', 5],
-    [168, 'lua/shared/rate-limit/concurrency.lua', 14],
-    [175, 'lua/shared/rate-limit/meters.lua', 3],
-    [189, 'lua/shared/rate-limit/meters.lua', 18],
-    [195, 'lua/shared/rate-limit/meters.lua', 25],
-    [220, 'lua/rate-limit/inspect.lua', 26],
-    [230, 'lua/shared/rate-limit/meters.lua', 73],
-    [238, 'lua/rate-limit/inspect.lua', 36],
+    [12, 'lua/shared/rate-limit/subject.lua', 13],
+    [19, 'lua/shared/rate-limit/own-time.lua', 16],
+    [28, 'lua/shared/rate-limit/subject.lua', 20],
+    [41, 'lua/rate-limit/inspect.lua', 12],
+    [45, 'lua/shared/clock.lua', 1],
+    [51, 'lua/rate-limit/inspect.lua', 16],
+    [52, 'lua/shared/rate-limit/pairs.lua', 4],
+    [55, 'lua/shared/rate-limit/pairs.lua', 12],
+    [59, 'lua/shared/rate-limit/arrival.lua', 4],
+    [67, 'lua/shared/rate-limit/gcra.lua', 7],
+    [72, 'lua/shared/rate-limit/gcra.lua', 13],
+    [88, 'lua/shared/rate-limit/arrival.lua', 13],
+    [103, 'lua/shared/rate-limit/gcra.lua', 30],
+    [113, 'lua/shared/rate-limit/concurrency.lua', 5],
+    [121, 'lua/shared/rate-limit/concurrency.lua', 14],
+    [128, 'lua/shared/rate-limit/sliding-window.lua', 7],
+    [136, 'lua/shared/rate-limit/sliding-window.lua', 16],
+    [149, 'lua/shared/rate-limit/meters.lua', 3],
+    [163, 'lua/shared/rate-limit/meters.lua', 18],
+    [169, 'lua/shared/rate-limit/meters.lua', 25],
+    [194, 'lua/rate-limit/inspect.lua', 17],
+    [204, 'lua/shared/rate-limit/meters.lua', 73],
+    [212, 'lua/rate-limit/inspect.lua', 27],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.limits.length * 5)
@@ -991,7 +905,7 @@ function readLimitsOfPeekDenied(part: Reply | undefined): ({ readonly free: numb
 export const peek: Operation<PeekArguments, PeekAnswer> = {
   script: {
     name: 'rate-limit/peek',
-    sha1: '958101e27d5eab486e3142f2a938474645b244e7',
+    sha1: '28fd144e7ce51bbf19b8ee7737a9d5b988a1e1d3',
     reads: true,
     bytes: false,
     source: `--[[
@@ -1005,32 +919,6 @@ Tells what a take would be answered now, and takes nothing.
 local state = KEYS[1] -- hash: what counts for the subject
 local cost = tonumber(ARGV[1]) -- integer: units that would be taken
 local limits, limits_at = ARGV, 2 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
-
--- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
--- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
--- So what was taken counts for as long as it was to, and no longer.
---
--- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
--- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
---   token      the newest token of the subject
---   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
---              than the clock ticks
---   offset_us  how far its time is ahead of the server's clock
--- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
-
--- The generic cell rate algorithm, as virtual scheduling of a theoretical arrival time (ITU-T I.371,
--- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
--- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest.
--- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one.
-
--- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its
--- lease ends. The window of such a limit is the lease.
--- Stored: pairs of the lease's end and the take's token.
-
--- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
 
 -- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
 local function open_subject(state, caller, limits, first)
@@ -1087,21 +975,6 @@ local function arrival_spans(window_us, limit, burst)
   local span = burst * unit + (burst * unit_rest - span_rest) / limit
   return unit, unit_rest, span, span_rest
 end
--- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
--- the same name: then at most all of this one counts, as if it had been taken with that token.
-local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
-  local latest, rest = math.min(token, now_us) + span, arrival_rest
-  if rest >= limit then
-    arrival, rest = arrival + 1, 0
-  end
-  if arrival > latest or (arrival == latest and rest > span_rest) then
-    arrival, rest = latest, span_rest
-  end
-  if arrival < now_us then
-    return 0, 0
-  end
-  return arrival - now_us, rest
-end
 -- What \`units\` cost.
 local function gcra_cost(meter, units)
   local rest = units * meter.unit_rest
@@ -1123,6 +996,21 @@ local function gcra_set(meter, ahead, rest)
   until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
   meter.free = math.max(0, free)
 end
+-- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
+-- the same name: then at most all of this one counts, as if it had been taken with that token.
+local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
+  local latest, rest = math.min(token, now_us) + span, arrival_rest
+  if rest >= limit then
+    arrival, rest = arrival + 1, 0
+  end
+  if arrival > latest or (arrival == latest and rest > span_rest) then
+    arrival, rest = latest, span_rest
+  end
+  if arrival < now_us then
+    return 0, 0
+  end
+  return arrival - now_us, rest
+end
 local function read_gcra(meter, stored)
   local limit = meter.limit
   local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
@@ -1132,6 +1020,21 @@ local function read_gcra(meter, stored)
   end
   local arrival, arrival_rest = pair_at(stored, 1)
   gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
+end
+local function concurrency_set(meter, leases)
+  meter.leases, meter.held = leases, #leases / 16
+  meter.free = math.max(0, meter.limit - meter.held)
+  meter.reset_us = 0
+  if meter.held > 0 then
+    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
+  end
+end
+local function read_concurrency(meter, stored)
+  local leases, lapsed = stored or '', 0
+  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
+    lapsed = lapsed + 1
+  end
+  concurrency_set(meter, without_first(leases, lapsed))
 end
 local function sliding_window_set(meter, total, log)
   meter.total, meter.log = total, log
@@ -1153,21 +1056,6 @@ local function read_sliding_window(meter, stored)
     past, total = past + 1, total - units
   end
   sliding_window_set(meter, total, without_first(log, past))
-end
-local function concurrency_set(meter, leases)
-  meter.leases, meter.held = leases, #leases / 16
-  meter.free = math.max(0, meter.limit - meter.held)
-  meter.reset_us = 0
-  if meter.held > 0 then
-    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
-  end
-end
-local function read_concurrency(meter, stored)
-  local leases, lapsed = stored or '', 0
-  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
-    lapsed = lapsed + 1
-  end
-  concurrency_set(meter, without_first(leases, lapsed))
 end
 -- Lets the meter read what its limit has counted.
 local function read_counts(meter, stored)
@@ -1295,44 +1183,39 @@ return { 'allowed', server_us, tell_meters(meters) }
   parts: ['state'],
   lines: [
     [1, 'lua/rate-limit/peek.lua', 1],
-    [13, 'lua/shared/rate-limit/own-time.lua', 1],
-    [25, 'lua/shared/rate-limit/gcra.lua', 1],
-    [30, 'lua/shared/rate-limit/arrival.lua', 1],
-    [33, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [37, 'lua/shared/rate-limit/meters.lua', 1],
-    [39, 'lua/shared/rate-limit/subject.lua', 13],
-    [46, 'lua/shared/rate-limit/own-time.lua', 16],
-    [55, 'lua/shared/rate-limit/subject.lua', 20],
-    [68, 'lua/rate-limit/peek.lua', 22],
-    [72, 'lua/shared/clock.lua', 1],
-    [78, 'lua/rate-limit/peek.lua', 26],
-    [79, 'lua/shared/rate-limit/pairs.lua', 4],
-    [82, 'lua/shared/rate-limit/pairs.lua', 12],
-    [86, 'lua/shared/rate-limit/arrival.lua', 4],
-    [94, 'lua/shared/rate-limit/arrival.lua', 13],
-    [109, 'lua/shared/rate-limit/gcra.lua', 8],
-    [114, 'lua/shared/rate-limit/gcra.lua', 14],
-    [130, 'lua/shared/rate-limit/gcra.lua', 31],
-    [140, 'lua/shared/rate-limit/sliding-window.lua', 7],
-    [148, 'lua/shared/rate-limit/sliding-window.lua', 16],
-    [161, 'lua/shared/rate-limit/concurrency.lua', 5],
-    [169, 'lua/shared/rate-limit/concurrency.lua', 14],
-    [176, 'lua/shared/rate-limit/meters.lua', 3],
-    [190, 'lua/shared/rate-limit/meters.lua', 18],
-    [196, 'lua/shared/rate-limit/meters.lua', 25],
-    [221, 'lua/rate-limit/peek.lua', 27],
-    [222, 'lua/shared/rate-limit/meters.lua', 82],
-    [231, 'lua/rate-limit/peek.lua', 28],
-    [234, 'lua/shared/rate-limit/meters.lua', 61],
-    [237, 'lua/shared/rate-limit/gcra.lua', 42],
-    [246, 'lua/shared/rate-limit/gcra.lua', 52],
-    [250, 'lua/shared/rate-limit/sliding-window.lua', 30],
-    [261, 'lua/shared/rate-limit/concurrency.lua', 22],
-    [267, 'lua/shared/rate-limit/meters.lua', 51],
-    [276, 'lua/shared/rate-limit/meters.lua', 64],
-    [284, 'lua/rate-limit/peek.lua', 31],
-    [285, 'lua/shared/rate-limit/meters.lua', 73],
-    [293, 'lua/rate-limit/peek.lua', 32],
+    [13, 'lua/shared/rate-limit/subject.lua', 13],
+    [20, 'lua/shared/rate-limit/own-time.lua', 16],
+    [29, 'lua/shared/rate-limit/subject.lua', 20],
+    [42, 'lua/rate-limit/peek.lua', 13],
+    [46, 'lua/shared/clock.lua', 1],
+    [52, 'lua/rate-limit/peek.lua', 17],
+    [53, 'lua/shared/rate-limit/pairs.lua', 4],
+    [56, 'lua/shared/rate-limit/pairs.lua', 12],
+    [60, 'lua/shared/rate-limit/arrival.lua', 4],
+    [68, 'lua/shared/rate-limit/gcra.lua', 7],
+    [73, 'lua/shared/rate-limit/gcra.lua', 13],
+    [89, 'lua/shared/rate-limit/arrival.lua', 13],
+    [104, 'lua/shared/rate-limit/gcra.lua', 30],
+    [114, 'lua/shared/rate-limit/concurrency.lua', 5],
+    [122, 'lua/shared/rate-limit/concurrency.lua', 14],
+    [129, 'lua/shared/rate-limit/sliding-window.lua', 7],
+    [137, 'lua/shared/rate-limit/sliding-window.lua', 16],
+    [150, 'lua/shared/rate-limit/meters.lua', 3],
+    [164, 'lua/shared/rate-limit/meters.lua', 18],
+    [170, 'lua/shared/rate-limit/meters.lua', 25],
+    [195, 'lua/rate-limit/peek.lua', 18],
+    [196, 'lua/shared/rate-limit/meters.lua', 82],
+    [205, 'lua/rate-limit/peek.lua', 19],
+    [208, 'lua/shared/rate-limit/meters.lua', 61],
+    [211, 'lua/shared/rate-limit/gcra.lua', 41],
+    [220, 'lua/shared/rate-limit/gcra.lua', 51],
+    [224, 'lua/shared/rate-limit/sliding-window.lua', 30],
+    [235, 'lua/shared/rate-limit/concurrency.lua', 22],
+    [241, 'lua/shared/rate-limit/meters.lua', 51],
+    [250, 'lua/shared/rate-limit/meters.lua', 64],
+    [258, 'lua/rate-limit/peek.lua', 22],
+    [259, 'lua/shared/rate-limit/meters.lua', 73],
+    [267, 'lua/rate-limit/peek.lua', 23],
   ],
   encode(args) {
     const encoded = new Array<Argument>(1 + args.limits.length * 5)
@@ -1414,7 +1297,7 @@ function readLimitsOfRefundKnown(part: Reply | undefined): ({ readonly free: num
 export const refund: Operation<RefundArguments, RefundAnswer> = {
   script: {
     name: 'rate-limit/refund',
-    sha1: '6ed04a72eafe74a0a111a4710027a71fe88606aa',
+    sha1: '1dff6ede9f44d1ea63906b06f6803683eb8587e9',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1433,35 +1316,6 @@ local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local token = tonumber(ARGV[3]) -- integer: that of the take; 0: none
 local cost = tonumber(ARGV[4]) -- integer: units to give back
 local limits, limits_at = ARGV, 5 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits
-
--- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
--- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
--- So what was taken counts for as long as it was to, and no longer.
---
--- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
--- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
---   token      the newest token of the subject
---   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
---              than the clock ticks
---   offset_us  how far its time is ahead of the server's clock
--- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
-
--- The generic cell rate algorithm, as virtual scheduling of a theoretical arrival time (ITU-T I.371,
--- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
--- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest.
--- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one.
-
--- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its
--- lease ends. The window of such a limit is the lease.
--- Stored: pairs of the lease's end and the take's token.
-
--- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
-
--- Giving back units that were taken at \`at_us\`, so that what counts is never less than what was taken and
--- not given back.
 
 -- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
 local function open_subject(state, caller, limits, first)
@@ -1534,21 +1388,6 @@ local function arrival_spans(window_us, limit, burst)
   local span = burst * unit + (burst * unit_rest - span_rest) / limit
   return unit, unit_rest, span, span_rest
 end
--- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
--- the same name: then at most all of this one counts, as if it had been taken with that token.
-local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
-  local latest, rest = math.min(token, now_us) + span, arrival_rest
-  if rest >= limit then
-    arrival, rest = arrival + 1, 0
-  end
-  if arrival > latest or (arrival == latest and rest > span_rest) then
-    arrival, rest = latest, span_rest
-  end
-  if arrival < now_us then
-    return 0, 0
-  end
-  return arrival - now_us, rest
-end
 -- What \`units\` cost.
 local function gcra_cost(meter, units)
   local rest = units * meter.unit_rest
@@ -1570,6 +1409,21 @@ local function gcra_set(meter, ahead, rest)
   until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
   meter.free = math.max(0, free)
 end
+-- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
+-- the same name: then at most all of this one counts, as if it had been taken with that token.
+local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
+  local latest, rest = math.min(token, now_us) + span, arrival_rest
+  if rest >= limit then
+    arrival, rest = arrival + 1, 0
+  end
+  if arrival > latest or (arrival == latest and rest > span_rest) then
+    arrival, rest = latest, span_rest
+  end
+  if arrival < now_us then
+    return 0, 0
+  end
+  return arrival - now_us, rest
+end
 local function read_gcra(meter, stored)
   local limit = meter.limit
   local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
@@ -1579,6 +1433,21 @@ local function read_gcra(meter, stored)
   end
   local arrival, arrival_rest = pair_at(stored, 1)
   gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
+end
+local function concurrency_set(meter, leases)
+  meter.leases, meter.held = leases, #leases / 16
+  meter.free = math.max(0, meter.limit - meter.held)
+  meter.reset_us = 0
+  if meter.held > 0 then
+    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
+  end
+end
+local function read_concurrency(meter, stored)
+  local leases, lapsed = stored or '', 0
+  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
+    lapsed = lapsed + 1
+  end
+  concurrency_set(meter, without_first(leases, lapsed))
 end
 local function sliding_window_set(meter, total, log)
   meter.total, meter.log = total, log
@@ -1600,21 +1469,6 @@ local function read_sliding_window(meter, stored)
     past, total = past + 1, total - units
   end
   sliding_window_set(meter, total, without_first(log, past))
-end
-local function concurrency_set(meter, leases)
-  meter.leases, meter.held = leases, #leases / 16
-  meter.free = math.max(0, meter.limit - meter.held)
-  meter.reset_us = 0
-  if meter.held > 0 then
-    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
-  end
-end
-local function read_concurrency(meter, stored)
-  local leases, lapsed = stored or '', 0
-  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
-    lapsed = lapsed + 1
-  end
-  concurrency_set(meter, without_first(leases, lapsed))
 end
 -- Lets the meter read what its limit has counted.
 local function read_counts(meter, stored)
@@ -1673,11 +1527,11 @@ end
 if remembered then
   return { 'refunded', server_us, tell_meters(meters) }
 end
-local function refunded_field(token)
-  return string.format('refunded:%.0f', token)
-end
 local function token_at(list, place)
   return struct.unpack('>d', list, (place - 1) * 8 + 1)
+end
+local function refunded_field(token)
+  return string.format('refunded:%.0f', token)
 end
 local function is_refunded(state, refunded, token)
   local places = #refunded / 8
@@ -1772,43 +1626,6 @@ end
   written = note_refunded(state, subject.refunded, token, now_us)
 end
 local is_one_more = written[3] ~= nil
-local function forget_old_fields(state, now_us)
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
-local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
-end
-  -- Two records, and some other fields.
-  drop_over(state, 5, function(record, field)
-    if string.find(field, '^refunded:') then
-      return struct.unpack('>d', record) <= now_us
-    elseif not string.find(field, '.', 1, true) then
-      return false
-    end
-    local _, at_us = struct.unpack('>dd', record)
-    return now_us - at_us > 600000000
-  end)
-end
 -- Writes the counts, the record of the call and what else is \`written\`, all at once. The key always has an
 -- end. \`at_us\` is the call's token, or its time.
 local function save_subject(state, subject, meters, now_us, caller, call, at_us, written)
@@ -1884,11 +1701,79 @@ end
   -- Where a record comes, old ones go: a caller may live for one call.
   local is_first = subject.exists and not subject.record
   if caller ~= '' and (is_first or call % 16 == 0) then
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
+    end
+    if #over == 0 then
+      return
+    end
+    redis.pcall('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
+  end
+end
+local function forget_old_fields(state, now_us)
+  -- Two records, and some other fields.
+  drop_over(state, 5, function(record, field)
+    if string.find(field, '^refunded:') then
+      return struct.unpack('>d', record) <= now_us
+    elseif not string.find(field, '.', 1, true) then
+      return false
+    end
+    local _, at_us = struct.unpack('>dd', record)
+    return now_us - at_us > 600000000
+  end)
+end
     forget_old_fields(state, now_us)
   end
 end
 save_subject(state, subject, meters, now_us, caller, call, now_us, written)
 if is_one_more then
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
+    end
+    if #over == 0 then
+      return
+    end
+    redis.pcall('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
+  end
+end
+local function forget_old_fields(state, now_us)
+  -- Two records, and some other fields.
+  drop_over(state, 5, function(record, field)
+    if string.find(field, '^refunded:') then
+      return struct.unpack('>d', record) <= now_us
+    elseif not string.find(field, '.', 1, true) then
+      return false
+    end
+    local _, at_us = struct.unpack('>dd', record)
+    return now_us - at_us > 600000000
+  end)
+end
   forget_old_fields(state, now_us)
 end
 return { 'refunded', server_us, tell_meters(meters) }
@@ -1897,66 +1782,63 @@ return { 'refunded', server_us, tell_meters(meters) }
   parts: ['state'],
   lines: [
     [1, 'lua/rate-limit/refund.lua', 1],
-    [18, 'lua/shared/rate-limit/own-time.lua', 1],
-    [30, 'lua/shared/rate-limit/gcra.lua', 1],
-    [35, 'lua/shared/rate-limit/arrival.lua', 1],
-    [38, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [42, 'lua/shared/rate-limit/meters.lua', 1],
-    [44, 'lua/shared/rate-limit/refund.lua', 1],
-    [47, 'lua/shared/rate-limit/subject.lua', 13],
-    [54, 'lua/shared/rate-limit/own-time.lua', 16],
-    [63, 'lua/shared/rate-limit/subject.lua', 20],
-    [76, 'lua/rate-limit/refund.lua', 31],
-    [80, 'lua/shared/rate-limit/calls.lua', 6],
-    [89, 'lua/rate-limit/refund.lua', 35],
-    [96, 'lua/shared/clock.lua', 1],
-    [102, 'lua/rate-limit/refund.lua', 42],
-    [103, 'lua/shared/rate-limit/pairs.lua', 4],
-    [106, 'lua/shared/rate-limit/pairs.lua', 12],
-    [110, 'lua/shared/rate-limit/arrival.lua', 4],
-    [118, 'lua/shared/rate-limit/arrival.lua', 13],
-    [133, 'lua/shared/rate-limit/gcra.lua', 8],
-    [138, 'lua/shared/rate-limit/gcra.lua', 14],
-    [154, 'lua/shared/rate-limit/gcra.lua', 31],
-    [164, 'lua/shared/rate-limit/sliding-window.lua', 7],
-    [172, 'lua/shared/rate-limit/sliding-window.lua', 16],
-    [185, 'lua/shared/rate-limit/concurrency.lua', 5],
-    [193, 'lua/shared/rate-limit/concurrency.lua', 14],
-    [200, 'lua/shared/rate-limit/meters.lua', 3],
-    [214, 'lua/shared/rate-limit/meters.lua', 18],
-    [220, 'lua/shared/rate-limit/meters.lua', 25],
-    [245, 'lua/rate-limit/refund.lua', 43],
-    [246, 'lua/shared/rate-limit/meters.lua', 73],
-    [254, 'lua/rate-limit/refund.lua', 44],
-    [257, 'lua/shared/rate-limit/refunded.lua', 8],
-    [260, 'lua/shared/rate-limit/refunded.lua', 12],
-    [263, 'lua/shared/rate-limit/refunded.lua', 16],
-    [276, 'lua/rate-limit/refund.lua', 47],
-    [280, 'lua/shared/rate-limit/pairs.lua', 8],
-    [283, 'lua/shared/rate-limit/refund.lua', 42],
-    [284, 'lua/shared/rate-limit/refund.lua', 7],
-    [300, 'lua/shared/rate-limit/refund.lua', 24],
-    [317, 'lua/shared/rate-limit/refund.lua', 43],
-    [325, 'lua/rate-limit/refund.lua', 51],
-    [331, 'lua/shared/rate-limit/refunded.lua', 39],
-    [343, 'lua/shared/rate-limit/refunded.lua', 30],
-    [351, 'lua/shared/rate-limit/refunded.lua', 51],
-    [353, 'lua/rate-limit/refund.lua', 57],
-    [356, 'lua/shared/rate-limit/calls.lua', 16],
-    [357, 'lua/shared/drop-over.lua', 1],
-    [382, 'lua/shared/rate-limit/calls.lua', 18],
-    [393, 'lua/shared/rate-limit/save.lua', 34],
-    [396, 'lua/shared/rate-limit/save.lua', 14],
-    [415, 'lua/shared/rate-limit/save.lua', 37],
-    [416, 'lua/shared/rate-limit/gcra.lua', 61],
-    [423, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [426, 'lua/shared/rate-limit/save.lua', 4],
-    [435, 'lua/shared/rate-limit/save.lua', 38],
-    [444, 'lua/shared/rate-limit/own-time.lua', 26],
-    [450, 'lua/shared/rate-limit/save.lua', 47],
-    [457, 'lua/shared/rate-limit/keep-for.lua', 5],
-    [463, 'lua/shared/rate-limit/save.lua', 54],
-    [471, 'lua/rate-limit/refund.lua', 60],
+    [18, 'lua/shared/rate-limit/subject.lua', 13],
+    [25, 'lua/shared/rate-limit/own-time.lua', 16],
+    [34, 'lua/shared/rate-limit/subject.lua', 20],
+    [47, 'lua/rate-limit/refund.lua', 18],
+    [51, 'lua/shared/rate-limit/calls.lua', 6],
+    [60, 'lua/rate-limit/refund.lua', 22],
+    [67, 'lua/shared/clock.lua', 1],
+    [73, 'lua/rate-limit/refund.lua', 29],
+    [74, 'lua/shared/rate-limit/pairs.lua', 4],
+    [77, 'lua/shared/rate-limit/pairs.lua', 12],
+    [81, 'lua/shared/rate-limit/arrival.lua', 4],
+    [89, 'lua/shared/rate-limit/gcra.lua', 7],
+    [94, 'lua/shared/rate-limit/gcra.lua', 13],
+    [110, 'lua/shared/rate-limit/arrival.lua', 13],
+    [125, 'lua/shared/rate-limit/gcra.lua', 30],
+    [135, 'lua/shared/rate-limit/concurrency.lua', 5],
+    [143, 'lua/shared/rate-limit/concurrency.lua', 14],
+    [150, 'lua/shared/rate-limit/sliding-window.lua', 7],
+    [158, 'lua/shared/rate-limit/sliding-window.lua', 16],
+    [171, 'lua/shared/rate-limit/meters.lua', 3],
+    [185, 'lua/shared/rate-limit/meters.lua', 18],
+    [191, 'lua/shared/rate-limit/meters.lua', 25],
+    [216, 'lua/rate-limit/refund.lua', 30],
+    [217, 'lua/shared/rate-limit/meters.lua', 73],
+    [225, 'lua/rate-limit/refund.lua', 31],
+    [228, 'lua/shared/rate-limit/refunded.lua', 12],
+    [231, 'lua/shared/rate-limit/refunded.lua', 8],
+    [234, 'lua/shared/rate-limit/refunded.lua', 16],
+    [247, 'lua/rate-limit/refund.lua', 34],
+    [251, 'lua/shared/rate-limit/pairs.lua', 8],
+    [254, 'lua/shared/rate-limit/refund.lua', 42],
+    [255, 'lua/shared/rate-limit/refund.lua', 7],
+    [271, 'lua/shared/rate-limit/refund.lua', 24],
+    [288, 'lua/shared/rate-limit/refund.lua', 43],
+    [296, 'lua/rate-limit/refund.lua', 38],
+    [302, 'lua/shared/rate-limit/refunded.lua', 39],
+    [314, 'lua/shared/rate-limit/refunded.lua', 30],
+    [322, 'lua/shared/rate-limit/refunded.lua', 51],
+    [324, 'lua/rate-limit/refund.lua', 44],
+    [327, 'lua/shared/rate-limit/save.lua', 33],
+    [330, 'lua/shared/rate-limit/save.lua', 13],
+    [349, 'lua/shared/rate-limit/save.lua', 36],
+    [350, 'lua/shared/rate-limit/gcra.lua', 60],
+    [357, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [360, 'lua/shared/rate-limit/save.lua', 3],
+    [369, 'lua/shared/rate-limit/save.lua', 37],
+    [378, 'lua/shared/rate-limit/own-time.lua', 26],
+    [384, 'lua/shared/rate-limit/save.lua', 46],
+    [391, 'lua/shared/rate-limit/keep-for.lua', 5],
+    [397, 'lua/shared/rate-limit/save.lua', 53],
+    [402, 'lua/shared/drop-over.lua', 4],
+    [424, 'lua/shared/rate-limit/calls.lua', 16],
+    [436, 'lua/shared/rate-limit/save.lua', 58],
+    [439, 'lua/rate-limit/refund.lua', 47],
+    [441, 'lua/shared/drop-over.lua', 4],
+    [463, 'lua/shared/rate-limit/calls.lua', 16],
+    [475, 'lua/rate-limit/refund.lua', 49],
   ],
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -2021,7 +1903,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'rate-limit/release',
-    sha1: '7996335afce4ae4dc0966916662b7919a13f5f17',
+    sha1: '4bf1b67d1cca9e632b9164f019d5f53aa33b6e04',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2037,32 +1919,6 @@ local caller = ARGV[1] -- text: process and slot; empty: the call is not remembe
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local token = tonumber(ARGV[3]) -- integer: that of the take
 local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; others than those of takes at work stay as they are
-
--- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
--- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
--- So what was taken counts for as long as it was to, and no longer.
---
--- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
--- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
---   token      the newest token of the subject
---   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
---              than the clock ticks
---   offset_us  how far its time is ahead of the server's clock
--- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
-
--- The generic cell rate algorithm, as virtual scheduling of a theoretical arrival time (ITU-T I.371,
--- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
--- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest.
--- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one.
-
--- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its
--- lease ends. The window of such a limit is the lease.
--- Stored: pairs of the lease's end and the take's token.
-
--- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
 
 -- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
 local function open_subject(state, caller, limits, first)
@@ -2136,21 +1992,6 @@ local function arrival_spans(window_us, limit, burst)
   local span = burst * unit + (burst * unit_rest - span_rest) / limit
   return unit, unit_rest, span, span_rest
 end
--- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
--- the same name: then at most all of this one counts, as if it had been taken with that token.
-local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
-  local latest, rest = math.min(token, now_us) + span, arrival_rest
-  if rest >= limit then
-    arrival, rest = arrival + 1, 0
-  end
-  if arrival > latest or (arrival == latest and rest > span_rest) then
-    arrival, rest = latest, span_rest
-  end
-  if arrival < now_us then
-    return 0, 0
-  end
-  return arrival - now_us, rest
-end
 -- What \`units\` cost.
 local function gcra_cost(meter, units)
   local rest = units * meter.unit_rest
@@ -2172,6 +2013,21 @@ local function gcra_set(meter, ahead, rest)
   until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
   meter.free = math.max(0, free)
 end
+-- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
+-- the same name: then at most all of this one counts, as if it had been taken with that token.
+local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
+  local latest, rest = math.min(token, now_us) + span, arrival_rest
+  if rest >= limit then
+    arrival, rest = arrival + 1, 0
+  end
+  if arrival > latest or (arrival == latest and rest > span_rest) then
+    arrival, rest = latest, span_rest
+  end
+  if arrival < now_us then
+    return 0, 0
+  end
+  return arrival - now_us, rest
+end
 local function read_gcra(meter, stored)
   local limit = meter.limit
   local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
@@ -2181,6 +2037,21 @@ local function read_gcra(meter, stored)
   end
   local arrival, arrival_rest = pair_at(stored, 1)
   gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
+end
+local function concurrency_set(meter, leases)
+  meter.leases, meter.held = leases, #leases / 16
+  meter.free = math.max(0, meter.limit - meter.held)
+  meter.reset_us = 0
+  if meter.held > 0 then
+    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
+  end
+end
+local function read_concurrency(meter, stored)
+  local leases, lapsed = stored or '', 0
+  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
+    lapsed = lapsed + 1
+  end
+  concurrency_set(meter, without_first(leases, lapsed))
 end
 local function sliding_window_set(meter, total, log)
   meter.total, meter.log = total, log
@@ -2202,21 +2073,6 @@ local function read_sliding_window(meter, stored)
     past, total = past + 1, total - units
   end
   sliding_window_set(meter, total, without_first(log, past))
-end
-local function concurrency_set(meter, leases)
-  meter.leases, meter.held = leases, #leases / 16
-  meter.free = math.max(0, meter.limit - meter.held)
-  meter.reset_us = 0
-  if meter.held > 0 then
-    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
-  end
-end
-local function read_concurrency(meter, stored)
-  local leases, lapsed = stored or '', 0
-  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
-    lapsed = lapsed + 1
-  end
-  concurrency_set(meter, without_first(leases, lapsed))
 end
 -- Lets the meter read what its limit has counted.
 local function read_counts(meter, stored)
@@ -2364,9 +2220,7 @@ end
   local is_first = subject.exists and not subject.record
   if caller ~= '' and (is_first or call % 16 == 0) then
 local function forget_old_fields(state, now_us)
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
+  -- Two records, and some other fields.
 -- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
 -- where none of these is.
 local function drop_over(hash, looked_at, is_over)
@@ -2389,7 +2243,6 @@ local function drop_over(hash, looked_at, is_over)
     count = -math.min(left, 3000)
   end
 end
-  -- Two records, and some other fields.
   drop_over(state, 5, function(record, field)
     if string.find(field, '^refunded:') then
       return struct.unpack('>d', record) <= now_us
@@ -2410,53 +2263,48 @@ return { 'released' }
   parts: ['state'],
   lines: [
     [1, 'lua/rate-limit/release.lua', 1],
-    [15, 'lua/shared/rate-limit/own-time.lua', 1],
-    [27, 'lua/shared/rate-limit/gcra.lua', 1],
-    [32, 'lua/shared/rate-limit/arrival.lua', 1],
-    [35, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [39, 'lua/shared/rate-limit/meters.lua', 1],
-    [41, 'lua/shared/rate-limit/subject.lua', 13],
-    [48, 'lua/shared/rate-limit/own-time.lua', 16],
-    [57, 'lua/shared/rate-limit/subject.lua', 20],
+    [15, 'lua/shared/rate-limit/subject.lua', 13],
+    [22, 'lua/shared/rate-limit/own-time.lua', 16],
+    [31, 'lua/shared/rate-limit/subject.lua', 20],
+    [44, 'lua/rate-limit/release.lua', 15],
+    [48, 'lua/shared/rate-limit/calls.lua', 6],
+    [57, 'lua/rate-limit/release.lua', 19],
+    [64, 'lua/shared/clock.lua', 1],
     [70, 'lua/rate-limit/release.lua', 26],
-    [74, 'lua/shared/rate-limit/calls.lua', 6],
-    [83, 'lua/rate-limit/release.lua', 30],
-    [90, 'lua/shared/clock.lua', 1],
-    [96, 'lua/rate-limit/release.lua', 37],
-    [98, 'lua/shared/rate-limit/pairs.lua', 4],
-    [101, 'lua/shared/rate-limit/pairs.lua', 12],
-    [105, 'lua/shared/rate-limit/arrival.lua', 4],
-    [113, 'lua/shared/rate-limit/arrival.lua', 13],
-    [128, 'lua/shared/rate-limit/gcra.lua', 8],
-    [133, 'lua/shared/rate-limit/gcra.lua', 14],
-    [149, 'lua/shared/rate-limit/gcra.lua', 31],
-    [159, 'lua/shared/rate-limit/sliding-window.lua', 7],
-    [167, 'lua/shared/rate-limit/sliding-window.lua', 16],
-    [180, 'lua/shared/rate-limit/concurrency.lua', 5],
-    [188, 'lua/shared/rate-limit/concurrency.lua', 14],
-    [195, 'lua/shared/rate-limit/meters.lua', 3],
-    [209, 'lua/shared/rate-limit/meters.lua', 18],
-    [215, 'lua/shared/rate-limit/meters.lua', 25],
-    [240, 'lua/rate-limit/release.lua', 39],
-    [241, 'lua/shared/rate-limit/concurrency.lua', 39],
-    [253, 'lua/rate-limit/release.lua', 40],
-    [262, 'lua/shared/rate-limit/save.lua', 34],
-    [265, 'lua/shared/rate-limit/save.lua', 14],
-    [284, 'lua/shared/rate-limit/save.lua', 37],
-    [285, 'lua/shared/rate-limit/pairs.lua', 8],
-    [288, 'lua/shared/rate-limit/gcra.lua', 61],
-    [295, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [298, 'lua/shared/rate-limit/save.lua', 4],
-    [307, 'lua/shared/rate-limit/save.lua', 38],
-    [316, 'lua/shared/rate-limit/own-time.lua', 26],
-    [322, 'lua/shared/rate-limit/save.lua', 47],
-    [329, 'lua/shared/rate-limit/keep-for.lua', 5],
-    [335, 'lua/shared/rate-limit/save.lua', 54],
-    [340, 'lua/shared/rate-limit/calls.lua', 16],
-    [341, 'lua/shared/drop-over.lua', 1],
-    [366, 'lua/shared/rate-limit/calls.lua', 18],
-    [377, 'lua/shared/rate-limit/save.lua', 59],
-    [380, 'lua/rate-limit/release.lua', 49],
+    [72, 'lua/shared/rate-limit/pairs.lua', 4],
+    [75, 'lua/shared/rate-limit/pairs.lua', 12],
+    [79, 'lua/shared/rate-limit/arrival.lua', 4],
+    [87, 'lua/shared/rate-limit/gcra.lua', 7],
+    [92, 'lua/shared/rate-limit/gcra.lua', 13],
+    [108, 'lua/shared/rate-limit/arrival.lua', 13],
+    [123, 'lua/shared/rate-limit/gcra.lua', 30],
+    [133, 'lua/shared/rate-limit/concurrency.lua', 5],
+    [141, 'lua/shared/rate-limit/concurrency.lua', 14],
+    [148, 'lua/shared/rate-limit/sliding-window.lua', 7],
+    [156, 'lua/shared/rate-limit/sliding-window.lua', 16],
+    [169, 'lua/shared/rate-limit/meters.lua', 3],
+    [183, 'lua/shared/rate-limit/meters.lua', 18],
+    [189, 'lua/shared/rate-limit/meters.lua', 25],
+    [214, 'lua/rate-limit/release.lua', 28],
+    [215, 'lua/shared/rate-limit/concurrency.lua', 39],
+    [227, 'lua/rate-limit/release.lua', 29],
+    [236, 'lua/shared/rate-limit/save.lua', 33],
+    [239, 'lua/shared/rate-limit/save.lua', 13],
+    [258, 'lua/shared/rate-limit/save.lua', 36],
+    [259, 'lua/shared/rate-limit/pairs.lua', 8],
+    [262, 'lua/shared/rate-limit/gcra.lua', 60],
+    [269, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [272, 'lua/shared/rate-limit/save.lua', 3],
+    [281, 'lua/shared/rate-limit/save.lua', 37],
+    [290, 'lua/shared/rate-limit/own-time.lua', 26],
+    [296, 'lua/shared/rate-limit/save.lua', 46],
+    [303, 'lua/shared/rate-limit/keep-for.lua', 5],
+    [309, 'lua/shared/rate-limit/save.lua', 53],
+    [314, 'lua/shared/rate-limit/calls.lua', 16],
+    [316, 'lua/shared/drop-over.lua', 4],
+    [338, 'lua/shared/rate-limit/calls.lua', 18],
+    [348, 'lua/shared/rate-limit/save.lua', 58],
+    [351, 'lua/rate-limit/release.lua', 38],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -2532,7 +2380,7 @@ function readRefusedOfTakeEachJudged(part: Reply | undefined): ({ readonly at: n
 export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
   script: {
     name: 'rate-limit/take-each',
-    sha1: '6a754885b0c100392ff9514aabde2843c2bcbf38',
+    sha1: '4f617e0aaf89484430664e48f81041e90677f6ad',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2556,21 +2404,6 @@ local window_ms = tonumber(ARGV[5]) -- integer: the window
 local burst = tonumber(ARGV[6]) -- integer: units that may be taken at once
 local takes, takes_at = ARGV, 7 -- repeated (count:integer cost:integer): of each subject: how many takes, and the units of each
 
--- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
--- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
--- So what was taken counts for as long as it was to, and no longer.
---
--- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
--- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
---   token      the newest token of the subject
---   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
---              than the clock ticks
---   offset_us  how far its time is ahead of the server's clock
--- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
-
--- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one.
-
 local encode, decode = struct.pack, struct.unpack
 local field = 'gcra:' .. name
 -- The only reader of the server's time: microseconds since 1970.
@@ -2593,43 +2426,6 @@ local unit, unit_rest, span, span_rest = arrival_spans(window_us, limit, burst)
 -- Room for one subject, so that the list need not grow for it.
 local told, refused = { 0, 0, 0, 0, 0 }, false
 
-local function forget_old_fields(state, now_us)
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
--- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
--- where none of these is.
-local function drop_over(hash, looked_at, is_over)
-  local left, count = looked_at, math.min(looked_at, 8)
-  while left > 0 do
-    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
-    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
-    local over = {}
-    for at = 1, #sample, 2 do
-      if is_over(sample[at + 1], sample[at]) then
-        over[#over + 1] = sample[at]
-      end
-    end
-    if #over == 0 then
-      return
-    end
-    redis.pcall('HDEL', hash, unpack(over))
-    left = left - math.abs(count)
-    -- A count below 0 lets fields come twice, which costs a third less.
-    count = -math.min(left, 3000)
-  end
-end
-  -- Two records, and some other fields.
-  drop_over(state, 5, function(record, field)
-    if string.find(field, '^refunded:') then
-      return struct.unpack('>d', record) <= now_us
-    elseif not string.find(field, '.', 1, true) then
-      return false
-    end
-    local _, at_us = struct.unpack('>dd', record)
-    return now_us - at_us > 600000000
-  end)
-end
 local function read_time(stored)
   if not stored then
     return 0, 0, 0
@@ -2645,6 +2441,11 @@ local function pack_time(token, taken_us, offset_us)
   end
   return struct.pack('>ddd', token, taken_us, offset_us)
 end
+-- Keeps how far a subject's time is ahead of the clock where a take is denied, which writes nothing else: else its time
+-- would stand still until one is allowed. A server that is out of memory may refuse it; the next call finds the step again.
+local function keep_time(state, token, taken_us, offset_us)
+  redis.pcall('HSET', state, 'time', pack_time(token, taken_us, offset_us))
+end
 -- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
 -- the same name: then at most all of this one counts, as if it had been taken with that token.
 local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
@@ -2659,12 +2460,6 @@ local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, s
     return 0, 0
   end
   return arrival - now_us, rest
-end
--- Sees to it that the key lives so long. Another set of limits may want it for longer.
-local function keep_for(state, life_ms)
-  if redis.call('PTTL', state) < life_ms then
-    redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
-  end
 end
 -- How many takes are granted where not all are, how long until one more is, and how far ahead of now the
 -- theoretical arrival time then lies. Tried downwards from one more than there is room for.
@@ -2687,6 +2482,46 @@ local function grant_fewer(ahead, rest, count, cost, limit, window_us, burst)
     local units = (room - room % window_us) / window_us + 1
     wait_us = over_us
     granted = math.min(granted - 1, (units - units % cost) / cost + 1)
+  end
+end
+-- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
+-- where none of these is.
+local function drop_over(hash, looked_at, is_over)
+  local left, count = looked_at, math.min(looked_at, 8)
+  while left > 0 do
+    -- The embedded demo engine does not know the command; it keeps nothing for long anyway.
+    local sample = redis.pcall('HRANDFIELD', hash, string.format('%d', count), 'WITHVALUES')
+    local over = {}
+    for at = 1, #sample, 2 do
+      if is_over(sample[at + 1], sample[at]) then
+        over[#over + 1] = sample[at]
+      end
+    end
+    if #over == 0 then
+      return
+    end
+    redis.pcall('HDEL', hash, unpack(over))
+    left = left - math.abs(count)
+    -- A count below 0 lets fields come twice, which costs a third less.
+    count = -math.min(left, 3000)
+  end
+end
+local function forget_old_fields(state, now_us)
+  -- Two records, and some other fields.
+  drop_over(state, 5, function(record, field)
+    if string.find(field, '^refunded:') then
+      return struct.unpack('>d', record) <= now_us
+    elseif not string.find(field, '.', 1, true) then
+      return false
+    end
+    local _, at_us = struct.unpack('>dd', record)
+    return now_us - at_us > 600000000
+  end)
+end
+-- Sees to it that the key lives so long. Another set of limits may want it for longer.
+local function keep_for(state, life_ms)
+  if redis.call('PTTL', state) < life_ms then
+    redis.call('PEXPIRE', state, string.format('%.0f', life_ms))
   end
 end
 -- In one piece: a function that saw these names would cost a take more than all that it does.
@@ -2722,11 +2557,6 @@ for at = takes_at, #takes, 2 do
     end
     local now_us = server_us + offset_us
     if taken_us > now_us + 10000 then
--- Keeps how far a subject's time is ahead of the clock where a take is denied, which writes nothing else: else its time
--- would stand still until one is allowed. A server that is out of memory may refuse it; the next call finds the step again.
-local function keep_time(state, token, taken_us, offset_us)
-  redis.pcall('HSET', state, 'time', pack_time(token, taken_us, offset_us))
-end
       now_us, offset_us = taken_us, taken_us - server_us
       if not remembered then
         keep_time(subject, newest, taken_us, offset_us)
@@ -2796,24 +2626,19 @@ return { 'judged', server_us, told, refused }
   parts: [],
   lines: [
     [1, 'lua/rate-limit/take-each.lua', 1],
-    [22, 'lua/shared/rate-limit/own-time.lua', 1],
-    [34, 'lua/shared/rate-limit/arrival.lua', 1],
-    [37, 'lua/rate-limit/take-each.lua', 29],
-    [39, 'lua/shared/clock.lua', 1],
-    [45, 'lua/rate-limit/take-each.lua', 31],
-    [47, 'lua/shared/rate-limit/arrival.lua', 4],
-    [55, 'lua/rate-limit/take-each.lua', 33],
-    [59, 'lua/shared/rate-limit/calls.lua', 16],
-    [60, 'lua/shared/drop-over.lua', 1],
-    [85, 'lua/shared/rate-limit/calls.lua', 18],
-    [96, 'lua/shared/rate-limit/own-time.lua', 16],
-    [105, 'lua/shared/rate-limit/own-time.lua', 26],
-    [111, 'lua/shared/rate-limit/arrival.lua', 13],
-    [126, 'lua/shared/rate-limit/keep-for.lua', 5],
-    [132, 'lua/shared/rate-limit/grant-fewer.lua', 1],
-    [155, 'lua/rate-limit/take-each.lua', 37],
-    [188, 'lua/shared/rate-limit/keep-time.lua', 1],
-    [193, 'lua/rate-limit/take-each.lua', 71],
+    [24, 'lua/shared/clock.lua', 1],
+    [30, 'lua/rate-limit/take-each.lua', 24],
+    [32, 'lua/shared/rate-limit/arrival.lua', 4],
+    [40, 'lua/rate-limit/take-each.lua', 26],
+    [44, 'lua/shared/rate-limit/own-time.lua', 16],
+    [53, 'lua/shared/rate-limit/own-time.lua', 26],
+    [59, 'lua/shared/rate-limit/keep-time.lua', 1],
+    [64, 'lua/shared/rate-limit/arrival.lua', 13],
+    [79, 'lua/shared/rate-limit/grant-fewer.lua', 1],
+    [102, 'lua/shared/drop-over.lua', 4],
+    [124, 'lua/shared/rate-limit/calls.lua', 16],
+    [136, 'lua/shared/rate-limit/keep-for.lua', 5],
+    [142, 'lua/rate-limit/take-each.lua', 30],
   ],
   encode(args) {
     const encoded = new Array<Argument>(6 + args.takes.length * 2)
@@ -2887,7 +2712,7 @@ function readLimitsOfTakeDenied(part: Reply | undefined): ({ readonly free: numb
 export const take: Operation<TakeArguments, TakeAnswer> = {
   script: {
     name: 'rate-limit/take',
-    sha1: '5aea8075f61eb8d131f2084be2222121567388c0',
+    sha1: '684466fb436e77fd692205ce0aa21757b3c30be7',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2905,32 +2730,6 @@ local caller = ARGV[1] -- text: process and slot; empty: the call is not remembe
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local cost = tonumber(ARGV[3]) -- integer: units to take
 local limits, limits_at = ARGV, 4 -- repeated (name:text algorithm:text limit:integer window_ms:integer burst:integer): the limits; algorithm: gcra, sliding-window or concurrency
-
--- The time of a subject, by which all that counts for it is told. It goes as the server's clock does and never steps
--- back: where the clock has, by itself or because a node took over whose clock is behind, it goes on from the newest take.
--- So what was taken counts for as long as it was to, and no longer.
---
--- The field \`time\` is its only source, for all limits and in every call: a call may not name the limit of the newest take.
--- Doubles, none of which ever shrinks; only the first is stored where the second is alike and the third 0:
---   token      the newest token of the subject
---   taken_us   what time it was for the subject in the newest take; the token is ahead of that where takes come faster
---              than the clock ticks
---   offset_us  how far its time is ahead of the server's clock
--- Until 0.1.0 it was not written; then the tokens of the limits that a call names are all that is known.
-
--- The generic cell rate algorithm, as virtual scheduling of a theoretical arrival time (ITU-T I.371,
--- annex A). A unit costs \`window / limit\`; the theoretical arrival time is when all that was taken is
--- paid off, and may lie at most \`burst\` units ahead of now. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one, so that nothing is ever rounded and the bound is exact.
--- Stored: the theoretical arrival time and its rest.
--- The theoretical arrival time of gcra; see shared/rate-limit/gcra. Spans are whole microseconds and a rest in
--- \`1 / limit\` of one.
-
--- Takes that are still at work. Each holds one place, whatever it costs, until it is released or its
--- lease ends. The window of such a limit is the lease.
--- Stored: pairs of the lease's end and the take's token.
-
--- One meter a limit: how many units are \`free\` now, and \`reset_us\`, how long until all of them are.
 
 -- The subject with what its limits have counted; from \`first\` on stand the groups of the limits.
 local function open_subject(state, caller, limits, first)
@@ -3000,21 +2799,6 @@ local function arrival_spans(window_us, limit, burst)
   local span = burst * unit + (burst * unit_rest - span_rest) / limit
   return unit, unit_rest, span, span_rest
 end
--- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
--- the same name: then at most all of this one counts, as if it had been taken with that token.
-local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
-  local latest, rest = math.min(token, now_us) + span, arrival_rest
-  if rest >= limit then
-    arrival, rest = arrival + 1, 0
-  end
-  if arrival > latest or (arrival == latest and rest > span_rest) then
-    arrival, rest = latest, span_rest
-  end
-  if arrival < now_us then
-    return 0, 0
-  end
-  return arrival - now_us, rest
-end
 -- What \`units\` cost.
 local function gcra_cost(meter, units)
   local rest = units * meter.unit_rest
@@ -3036,6 +2820,21 @@ local function gcra_set(meter, ahead, rest)
   until free <= 0 or used < meter.span or (used == meter.span and used_rest <= meter.span_rest)
   meter.free = math.max(0, free)
 end
+-- How far ahead of now an arrival time lies that was stored with this newest token. It may have been counted for another limit of
+-- the same name: then at most all of this one counts, as if it had been taken with that token.
+local function ahead_of_now(arrival, arrival_rest, token, now_us, limit, span, span_rest)
+  local latest, rest = math.min(token, now_us) + span, arrival_rest
+  if rest >= limit then
+    arrival, rest = arrival + 1, 0
+  end
+  if arrival > latest or (arrival == latest and rest > span_rest) then
+    arrival, rest = latest, span_rest
+  end
+  if arrival < now_us then
+    return 0, 0
+  end
+  return arrival - now_us, rest
+end
 local function read_gcra(meter, stored)
   local limit = meter.limit
   local unit, unit_rest, span, span_rest = arrival_spans(meter.window_us, limit, meter.burst)
@@ -3045,6 +2844,21 @@ local function read_gcra(meter, stored)
   end
   local arrival, arrival_rest = pair_at(stored, 1)
   gcra_set(meter, ahead_of_now(arrival, arrival_rest, meter.token, meter.now_us, limit, span, span_rest))
+end
+local function concurrency_set(meter, leases)
+  meter.leases, meter.held = leases, #leases / 16
+  meter.free = math.max(0, meter.limit - meter.held)
+  meter.reset_us = 0
+  if meter.held > 0 then
+    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
+  end
+end
+local function read_concurrency(meter, stored)
+  local leases, lapsed = stored or '', 0
+  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
+    lapsed = lapsed + 1
+  end
+  concurrency_set(meter, without_first(leases, lapsed))
 end
 local function sliding_window_set(meter, total, log)
   meter.total, meter.log = total, log
@@ -3066,21 +2880,6 @@ local function read_sliding_window(meter, stored)
     past, total = past + 1, total - units
   end
   sliding_window_set(meter, total, without_first(log, past))
-end
-local function concurrency_set(meter, leases)
-  meter.leases, meter.held = leases, #leases / 16
-  meter.free = math.max(0, meter.limit - meter.held)
-  meter.reset_us = 0
-  if meter.held > 0 then
-    meter.reset_us = pair_at(leases, meter.held) - meter.now_us
-  end
-end
-local function read_concurrency(meter, stored)
-  local leases, lapsed = stored or '', 0
-  while lapsed < #leases / 16 and pair_at(leases, lapsed + 1) <= meter.now_us do
-    lapsed = lapsed + 1
-  end
-  concurrency_set(meter, without_first(leases, lapsed))
 end
 -- Lets the meter read what its limit has counted.
 local function read_counts(meter, stored)
@@ -3222,11 +3021,11 @@ end
 
 local token = math.max(now_us, subject.token + 1)
 subject.token, subject.taken_us = token, math.max(now_us, subject.taken_us)
-local function pack_pair(first, second)
-  return struct.pack('>dd', first, second)
-end
 local function count_gcra(meter, units)
   gcra_set(meter, gcra_ahead(meter, units))
+end
+local function pack_pair(first, second)
+  return struct.pack('>dd', first, second)
 end
 local function count_sliding_window(meter, units)
   local log, at_us, grain_us = meter.log, meter.now_us, meter.window_us / 64
@@ -3330,9 +3129,7 @@ end
   local is_first = subject.exists and not subject.record
   if caller ~= '' and (is_first or call % 16 == 0) then
 local function forget_old_fields(state, now_us)
--- What is over goes by sampling: no index, nothing to keep in step. Where fields come, twice as many are looked at: as soon as half
--- of all are over, as many go as come, and they never add up, whoever comes.
-
+  -- Two records, and some other fields.
 -- Looks at so many fields of the hash, of many at some twice, and drops those whose value says that they are over; at a few only
 -- where none of these is.
 local function drop_over(hash, looked_at, is_over)
@@ -3355,7 +3152,6 @@ local function drop_over(hash, looked_at, is_over)
     count = -math.min(left, 3000)
   end
 end
-  -- Two records, and some other fields.
   drop_over(state, 5, function(record, field)
     if string.find(field, '^refunded:') then
       return struct.unpack('>d', record) <= now_us
@@ -3376,69 +3172,64 @@ return { 'taken', token, server_us, tell_meters(meters) }
   parts: ['state'],
   lines: [
     [1, 'lua/rate-limit/take.lua', 1],
-    [17, 'lua/shared/rate-limit/own-time.lua', 1],
-    [29, 'lua/shared/rate-limit/gcra.lua', 1],
-    [34, 'lua/shared/rate-limit/arrival.lua', 1],
-    [37, 'lua/shared/rate-limit/concurrency.lua', 1],
-    [41, 'lua/shared/rate-limit/meters.lua', 1],
-    [43, 'lua/shared/rate-limit/subject.lua', 13],
-    [50, 'lua/shared/rate-limit/own-time.lua', 16],
-    [59, 'lua/shared/rate-limit/subject.lua', 20],
-    [72, 'lua/rate-limit/take.lua', 28],
-    [76, 'lua/shared/rate-limit/calls.lua', 6],
-    [85, 'lua/rate-limit/take.lua', 32],
-    [89, 'lua/shared/clock.lua', 1],
-    [95, 'lua/rate-limit/take.lua', 36],
-    [96, 'lua/shared/rate-limit/pairs.lua', 4],
-    [99, 'lua/shared/rate-limit/pairs.lua', 12],
-    [103, 'lua/shared/rate-limit/arrival.lua', 4],
-    [111, 'lua/shared/rate-limit/arrival.lua', 13],
-    [126, 'lua/shared/rate-limit/gcra.lua', 8],
-    [131, 'lua/shared/rate-limit/gcra.lua', 14],
-    [147, 'lua/shared/rate-limit/gcra.lua', 31],
-    [157, 'lua/shared/rate-limit/sliding-window.lua', 7],
-    [165, 'lua/shared/rate-limit/sliding-window.lua', 16],
-    [178, 'lua/shared/rate-limit/concurrency.lua', 5],
-    [186, 'lua/shared/rate-limit/concurrency.lua', 14],
-    [193, 'lua/shared/rate-limit/meters.lua', 3],
-    [207, 'lua/shared/rate-limit/meters.lua', 18],
-    [213, 'lua/shared/rate-limit/meters.lua', 25],
-    [238, 'lua/rate-limit/take.lua', 37],
-    [239, 'lua/shared/rate-limit/meters.lua', 73],
-    [247, 'lua/rate-limit/take.lua', 38],
-    [250, 'lua/shared/rate-limit/meters.lua', 82],
-    [259, 'lua/rate-limit/take.lua', 41],
-    [262, 'lua/shared/rate-limit/gcra.lua', 42],
-    [271, 'lua/shared/rate-limit/meters.lua', 61],
-    [274, 'lua/shared/rate-limit/gcra.lua', 52],
-    [278, 'lua/shared/rate-limit/sliding-window.lua', 30],
-    [289, 'lua/shared/rate-limit/concurrency.lua', 22],
-    [295, 'lua/shared/rate-limit/meters.lua', 51],
-    [304, 'lua/shared/rate-limit/meters.lua', 64],
-    [312, 'lua/rate-limit/take.lua', 44],
-    [313, 'lua/shared/rate-limit/own-time.lua', 26],
-    [319, 'lua/rate-limit/take.lua', 45],
-    [321, 'lua/shared/rate-limit/keep-time.lua', 1],
-    [326, 'lua/rate-limit/take.lua', 48],
-    [333, 'lua/shared/rate-limit/pairs.lua', 8],
-    [336, 'lua/shared/rate-limit/gcra.lua', 57],
-    [339, 'lua/shared/rate-limit/sliding-window.lua', 42],
-    [352, 'lua/shared/rate-limit/concurrency.lua', 29],
-    [361, 'lua/rate-limit/take.lua', 55],
-    [371, 'lua/shared/rate-limit/save.lua', 34],
-    [374, 'lua/shared/rate-limit/save.lua', 14],
-    [393, 'lua/shared/rate-limit/save.lua', 37],
-    [394, 'lua/shared/rate-limit/gcra.lua', 61],
-    [401, 'lua/shared/rate-limit/sliding-window.lua', 56],
-    [404, 'lua/shared/rate-limit/save.lua', 4],
-    [413, 'lua/shared/rate-limit/save.lua', 38],
-    [429, 'lua/shared/rate-limit/keep-for.lua', 5],
-    [435, 'lua/shared/rate-limit/save.lua', 54],
-    [440, 'lua/shared/rate-limit/calls.lua', 16],
-    [441, 'lua/shared/drop-over.lua', 1],
-    [466, 'lua/shared/rate-limit/calls.lua', 18],
-    [477, 'lua/shared/rate-limit/save.lua', 59],
-    [480, 'lua/rate-limit/take.lua', 65],
+    [17, 'lua/shared/rate-limit/subject.lua', 13],
+    [24, 'lua/shared/rate-limit/own-time.lua', 16],
+    [33, 'lua/shared/rate-limit/subject.lua', 20],
+    [46, 'lua/rate-limit/take.lua', 17],
+    [50, 'lua/shared/rate-limit/calls.lua', 6],
+    [59, 'lua/rate-limit/take.lua', 21],
+    [63, 'lua/shared/clock.lua', 1],
+    [69, 'lua/rate-limit/take.lua', 25],
+    [70, 'lua/shared/rate-limit/pairs.lua', 4],
+    [73, 'lua/shared/rate-limit/pairs.lua', 12],
+    [77, 'lua/shared/rate-limit/arrival.lua', 4],
+    [85, 'lua/shared/rate-limit/gcra.lua', 7],
+    [90, 'lua/shared/rate-limit/gcra.lua', 13],
+    [106, 'lua/shared/rate-limit/arrival.lua', 13],
+    [121, 'lua/shared/rate-limit/gcra.lua', 30],
+    [131, 'lua/shared/rate-limit/concurrency.lua', 5],
+    [139, 'lua/shared/rate-limit/concurrency.lua', 14],
+    [146, 'lua/shared/rate-limit/sliding-window.lua', 7],
+    [154, 'lua/shared/rate-limit/sliding-window.lua', 16],
+    [167, 'lua/shared/rate-limit/meters.lua', 3],
+    [181, 'lua/shared/rate-limit/meters.lua', 18],
+    [187, 'lua/shared/rate-limit/meters.lua', 25],
+    [212, 'lua/rate-limit/take.lua', 26],
+    [213, 'lua/shared/rate-limit/meters.lua', 73],
+    [221, 'lua/rate-limit/take.lua', 27],
+    [224, 'lua/shared/rate-limit/meters.lua', 82],
+    [233, 'lua/rate-limit/take.lua', 30],
+    [236, 'lua/shared/rate-limit/gcra.lua', 41],
+    [245, 'lua/shared/rate-limit/meters.lua', 61],
+    [248, 'lua/shared/rate-limit/gcra.lua', 51],
+    [252, 'lua/shared/rate-limit/sliding-window.lua', 30],
+    [263, 'lua/shared/rate-limit/concurrency.lua', 22],
+    [269, 'lua/shared/rate-limit/meters.lua', 51],
+    [278, 'lua/shared/rate-limit/meters.lua', 64],
+    [286, 'lua/rate-limit/take.lua', 33],
+    [287, 'lua/shared/rate-limit/own-time.lua', 26],
+    [293, 'lua/rate-limit/take.lua', 34],
+    [295, 'lua/shared/rate-limit/keep-time.lua', 1],
+    [300, 'lua/rate-limit/take.lua', 36],
+    [307, 'lua/shared/rate-limit/gcra.lua', 56],
+    [310, 'lua/shared/rate-limit/pairs.lua', 8],
+    [313, 'lua/shared/rate-limit/sliding-window.lua', 42],
+    [326, 'lua/shared/rate-limit/concurrency.lua', 29],
+    [335, 'lua/rate-limit/take.lua', 43],
+    [345, 'lua/shared/rate-limit/save.lua', 33],
+    [348, 'lua/shared/rate-limit/save.lua', 13],
+    [367, 'lua/shared/rate-limit/save.lua', 36],
+    [368, 'lua/shared/rate-limit/gcra.lua', 60],
+    [375, 'lua/shared/rate-limit/sliding-window.lua', 56],
+    [378, 'lua/shared/rate-limit/save.lua', 3],
+    [387, 'lua/shared/rate-limit/save.lua', 37],
+    [403, 'lua/shared/rate-limit/keep-for.lua', 5],
+    [409, 'lua/shared/rate-limit/save.lua', 53],
+    [414, 'lua/shared/rate-limit/calls.lua', 16],
+    [416, 'lua/shared/drop-over.lua', 4],
+    [438, 'lua/shared/rate-limit/calls.lua', 18],
+    [448, 'lua/shared/rate-limit/save.lua', 58],
+    [451, 'lua/rate-limit/take.lua', 53],
   ],
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)

@@ -39,7 +39,7 @@ export type AbandonAnswer =
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
   script: {
     name: 'semaphore/abandon',
-    sha1: 'cfd11568d10097fc58e36011e83a159caf19ac3b',
+    sha1: '17f9c01ae0171983d8f7f0d0d79fbd685f7d281d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -63,30 +63,6 @@ local listens = ARGV[6] == '1' -- flag: whether its process listens on its chann
 local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[9] ~= '0' -- flag: whether the number of those who hear tells who is gone
-
--- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
--- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
--- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
---                                                     earlier, it is kept for you until then: ask, and you have it
---   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
---   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
--- again, and keeps its place. On a cluster without sharded channels the number
--- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
-
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
--- Writes the main key of a semaphore; see shared/semaphore/state.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- Permits are granted to those who wait, first come first served: one who wants much is waited for.
 
 -- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
@@ -167,6 +143,18 @@ local function permit_of(permits, ids, id)
   return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
 end
 local token, ends_at_ms = permit_of(permits, ids, id)
+-- Looks when the next permit ends. Where none is left nothing is used.
+local function look_ahead(semaphore, permits)
+  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
+  semaphore.soonest_end_ms = tonumber(soonest or 0)
+  if not soonest then
+    semaphore.used = 0
+    semaphore.last_end_ms = 0
+  end
+end
+if token then
+-- Ends one permit that is live.
+local function end_permit(semaphore, permits, ids, token, expires_at_ms)
 -- One that has no entry counts for nothing: a user without the right to write it was cut off there.
 local function parse_permit(text)
   local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
@@ -187,18 +175,6 @@ local function forget_permits(semaphore, permits, ids, tokens)
   redis.call('HDEL', ids, unpack(fields))
   return forgotten
 end
--- Looks when the next permit ends. Where none is left nothing is used.
-local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
-  semaphore.soonest_end_ms = tonumber(soonest or 0)
-  if not soonest then
-    semaphore.used = 0
-    semaphore.last_end_ms = 0
-  end
-end
-if token then
--- Ends one permit that is live.
-local function end_permit(semaphore, permits, ids, token, expires_at_ms)
   forget_permits(semaphore, permits, ids, { token })
   if expires_at_ms == semaphore.soonest_end_ms then
     look_ahead(semaphore, permits)
@@ -212,6 +188,32 @@ local function reap(semaphore, permits, ids, now_ms)
   if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
     return false
   end
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
+  local tokens = {}
+  for at = 1, #ended, 2 do
+    tokens[#tokens + 1] = ended[at]
+  end
+  if tokens[1] then
+-- One that has no entry counts for nothing: a user without the right to write it was cut off there.
+local function parse_permit(text)
+  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
+  return { weight = tonumber(weight), id = id, holder = holder }
+end
+-- Removes permits, live or not. Answers what they were.
+local function forget_permits(semaphore, permits, ids, tokens)
+  local known = redis.call('HMGET', ids, unpack(tokens))
+  local fields, forgotten = {}, {}
+  for at, token in ipairs(tokens) do
+    local permit = parse_permit(known[at])
+    forgotten[at] = permit
+    semaphore.used = semaphore.used - permit.weight
+    fields[#fields + 1] = token
+    fields[#fields + 1] = 'i' .. permit.id
+  end
+  redis.call('ZREM', permits, unpack(tokens))
+  redis.call('HDEL', ids, unpack(fields))
+  return forgotten
+end
 -- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
 -- made; what was asked for lasts longer, or was for no longer.
 local function note_late(unit, id, token, ended_ms)
@@ -220,12 +222,6 @@ local function note_late(unit, id, token, ended_ms)
     unit.late[string.match(id, '^[^.]*')] = true
   end
 end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
-  local tokens = {}
-  for at = 1, #ended, 2 do
-    tokens[#tokens + 1] = ended[at]
-  end
-  if tokens[1] then
     for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
       note_late(semaphore, permit.id, tokens[at], ended[2 * at])
     end
@@ -246,6 +242,9 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
   local asleep
   local ticket, behind
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
   return {
@@ -257,9 +256,6 @@ local function parse_ticket(text)
     units = tonumber(units),
     holder = holder,
   }
-end
-local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
 end
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
@@ -302,7 +298,6 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
-  if semaphore.late then
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -320,7 +315,6 @@ local function remove_and_call(queue, texts, how)
     tell_process(tickets[process], table.concat(lines, '\\n'), how)
   end
 end
-
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
 local function send_back(queue, late, own, how)
@@ -338,15 +332,61 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
+  if semaphore.late then
     send_back(queue, semaphore.late, own, how)
   end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+-- The first two tickets, parsed.
+local function first_two(queue)
+  local pair = redis.call('ZRANGE', queue, '0', '1')
+  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
+end
+-- Whether so much is free.
+local function fits(semaphore, weight)
+  return semaphore.used + weight <= semaphore.limit
+end
+-- In how many milliseconds the next permit ends.
+local function next_end_in_ms(semaphore, now_ms)
+  return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
 local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * 400 + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
 end
 -- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
@@ -361,6 +401,15 @@ local function offered_ms(ticket, heard, claim_ms, now_ms)
   end
   return math.min(ticket.lease_ms, claim_ms)
 end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- The token of the next permit, as text.
+local function new_token(semaphore, now_us)
+  return string.format('%.0f', next_token(semaphore.token, now_us))
+end
 -- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
 -- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
 -- Answers as \`publish_to\`.
@@ -371,14 +420,6 @@ local function tell_granted(queue, ticket, message, how)
   end
   return publish_to(ticket, message, how)
 end
--- Whether so much is free.
-local function fits(semaphore, weight)
-  return semaphore.used + weight <= semaphore.limit
-end
--- In how many milliseconds the next permit ends.
-local function next_end_in_ms(semaphore, now_ms)
-  return math.max(1, semaphore.soonest_end_ms - now_ms)
-end
 -- In which step the keys go: they outlive the last permit, for a while.
 local function last_step(semaphore)
   return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
@@ -387,10 +428,6 @@ local function keep_permits(semaphore, permits, ids, now_ms)
   local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
   redis.call('PEXPIRE', permits, kept_ms)
   redis.call('PEXPIRE', ids, kept_ms)
-end
--- The token of the next permit, as text.
-local function new_token(semaphore, now_us)
-  return string.format('%.0f', next_token(semaphore.token, now_us))
 end
 -- Grants a ticket a permit.
 local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
@@ -441,11 +478,6 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   return together and 'called' or is_offer and 'offered' or 'granted'
 end
--- The first two tickets, parsed.
-local function first_two(queue)
-  local pair = redis.call('ZRANGE', queue, '0', '1')
-  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
-end
   for _ = 1, 500 do
     -- Whoever stood behind one that has left the line is the first now.
     ticket, behind = behind, nil
@@ -468,85 +500,11 @@ end
       else
         local passed = false
         if looks then
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-
--- Sends back the process of this ticket if it is silent. Answers whether it was.
-local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
-end
           passed = pass_silent(queue, ticket, own, now_ms, how)
           behind = nil
         end
         if not passed then
           if process_of(ticket) == asleep then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
-end
             call_other(queue, asleep, recheck_ms, how)
           end
           return 'served'
@@ -564,71 +522,6 @@ end
       if came == 'called' then
         return 'served'
       elseif came == 'untold' then
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-
--- Sends back the process of this ticket if it is silent. Answers whether it was.
-local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
-end
         if not pass_silent(queue, ticket, own, now_ms, how) then
           return 'served'
         end
@@ -694,73 +587,66 @@ return { 'abandoned', served == 'more' and 1 or 0 }
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
     [1, 'lua/semaphore/abandon.lua', 1],
-    [23, 'lua/shared/tickets.lua', 1],
-    [35, 'lua/shared/tell.lua', 1],
-    [41, 'lua/shared/semaphore/save.lua', 1],
-    [42, 'lua/shared/behind.lua', 1],
-    [45, 'lua/shared/semaphore/serve.lua', 1],
-    [47, 'lua/shared/semaphore/state.lua', 11],
-    [78, 'lua/semaphore/abandon.lua', 35],
-    [82, 'lua/shared/clock.lua', 1],
-    [88, 'lua/semaphore/abandon.lua', 39],
-    [92, 'lua/shared/tickets.lua', 13],
-    [103, 'lua/shared/tickets.lua', 38],
-    [111, 'lua/semaphore/abandon.lua', 43],
-    [117, 'lua/shared/semaphore/permit.lua', 12],
-    [125, 'lua/semaphore/abandon.lua', 49],
-    [126, 'lua/shared/semaphore/permit.lua', 6],
-    [131, 'lua/shared/semaphore/permits.lua', 6],
-    [146, 'lua/shared/semaphore/permits.lua', 22],
-    [155, 'lua/semaphore/abandon.lua', 50],
-    [156, 'lua/shared/semaphore/permits.lua', 32],
-    [163, 'lua/semaphore/abandon.lua', 51],
-    [165, 'lua/shared/semaphore/reap.lua', 1],
-    [171, 'lua/shared/note-late.lua', 1],
-    [179, 'lua/shared/semaphore/reap.lua', 8],
-    [192, 'lua/semaphore/abandon.lua', 53],
-    [196, 'lua/shared/semaphore/serve.lua', 47],
-    [205, 'lua/shared/tickets.lua', 25],
-    [217, 'lua/shared/tell.lua', 7],
-    [220, 'lua/shared/tell.lua', 15],
-    [238, 'lua/shared/tell.lua', 34],
-    [253, 'lua/shared/tell.lua', 50],
-    [261, 'lua/shared/semaphore/serve.lua', 56],
-    [262, 'lua/shared/send-back.lua', 4],
-    [297, 'lua/shared/semaphore/serve.lua', 58],
-    [299, 'lua/shared/next-token.lua', 1],
-    [304, 'lua/shared/tell.lua', 11],
-    [307, 'lua/shared/line.lua', 5],
-    [312, 'lua/shared/line.lua', 11],
-    [320, 'lua/shared/line.lua', 53],
-    [330, 'lua/shared/semaphore/state.lua', 43],
-    [334, 'lua/shared/semaphore/permits.lua', 40],
-    [338, 'lua/shared/semaphore/permits.lua', 45],
-    [342, 'lua/shared/semaphore/permits.lua', 50],
-    [347, 'lua/shared/semaphore/permits.lua', 56],
-    [351, 'lua/shared/semaphore/permits.lua', 74],
-    [366, 'lua/shared/semaphore/serve.lua', 6],
-    [400, 'lua/shared/semaphore/serve.lua', 41],
-    [405, 'lua/shared/semaphore/serve.lua', 60],
-    [427, 'lua/shared/send-back.lua', 4],
-    [462, 'lua/shared/silent.lua', 10],
-    [492, 'lua/shared/semaphore/serve.lua', 83],
-    [497, 'lua/shared/call-other.lua', 1],
-    [506, 'lua/shared/semaphore/serve.lua', 89],
-    [523, 'lua/shared/send-back.lua', 4],
-    [558, 'lua/shared/silent.lua', 10],
-    [588, 'lua/shared/semaphore/serve.lua', 107],
-    [598, 'lua/shared/line.lua', 20],
-    [603, 'lua/shared/semaphore/serve.lua', 117],
-    [609, 'lua/semaphore/abandon.lua', 57],
-    [612, 'lua/shared/semaphore/save.lua', 39],
-    [614, 'lua/shared/behind.lua', 4],
-    [618, 'lua/shared/semaphore/save.lua', 26],
-    [626, 'lua/shared/semaphore/save.lua', 41],
-    [627, 'lua/shared/semaphore/save.lua', 35],
-    [628, 'lua/shared/semaphore/save.lua', 12],
-    [641, 'lua/shared/semaphore/save.lua', 36],
-    [643, 'lua/shared/semaphore/save.lua', 42],
-    [645, 'lua/semaphore/abandon.lua', 60],
+    [23, 'lua/shared/semaphore/state.lua', 11],
+    [54, 'lua/semaphore/abandon.lua', 23],
+    [58, 'lua/shared/clock.lua', 1],
+    [64, 'lua/semaphore/abandon.lua', 27],
+    [68, 'lua/shared/tickets.lua', 13],
+    [79, 'lua/shared/tickets.lua', 38],
+    [87, 'lua/semaphore/abandon.lua', 31],
+    [93, 'lua/shared/semaphore/permit.lua', 12],
+    [101, 'lua/semaphore/abandon.lua', 37],
+    [102, 'lua/shared/semaphore/permits.lua', 22],
+    [111, 'lua/semaphore/abandon.lua', 38],
+    [112, 'lua/shared/semaphore/permits.lua', 32],
+    [114, 'lua/shared/semaphore/permit.lua', 6],
+    [119, 'lua/shared/semaphore/permits.lua', 6],
+    [134, 'lua/shared/semaphore/permits.lua', 34],
+    [139, 'lua/semaphore/abandon.lua', 39],
+    [141, 'lua/shared/semaphore/reap.lua', 1],
+    [153, 'lua/shared/semaphore/permit.lua', 6],
+    [158, 'lua/shared/semaphore/permits.lua', 6],
+    [173, 'lua/shared/note-late.lua', 1],
+    [181, 'lua/shared/semaphore/reap.lua', 13],
+    [188, 'lua/semaphore/abandon.lua', 41],
+    [192, 'lua/shared/semaphore/serve.lua', 47],
+    [201, 'lua/shared/tell.lua', 7],
+    [204, 'lua/shared/tickets.lua', 25],
+    [216, 'lua/shared/tell.lua', 15],
+    [234, 'lua/shared/tell.lua', 34],
+    [249, 'lua/shared/tell.lua', 50],
+    [257, 'lua/shared/send-back.lua', 4],
+    [274, 'lua/shared/send-back.lua', 22],
+    [291, 'lua/shared/semaphore/serve.lua', 56],
+    [294, 'lua/shared/semaphore/serve.lua', 41],
+    [299, 'lua/shared/semaphore/state.lua', 43],
+    [303, 'lua/shared/semaphore/permits.lua', 40],
+    [307, 'lua/shared/tell.lua', 11],
+    [310, 'lua/shared/silent.lua', 10],
+    [330, 'lua/shared/silent.lua', 31],
+    [338, 'lua/shared/call-other.lua', 1],
+    [347, 'lua/shared/line.lua', 5],
+    [352, 'lua/shared/line.lua', 11],
+    [360, 'lua/shared/next-token.lua', 1],
+    [365, 'lua/shared/semaphore/permits.lua', 56],
+    [369, 'lua/shared/line.lua', 53],
+    [379, 'lua/shared/semaphore/permits.lua', 45],
+    [383, 'lua/shared/semaphore/permits.lua', 50],
+    [388, 'lua/shared/semaphore/permits.lua', 74],
+    [403, 'lua/shared/semaphore/serve.lua', 6],
+    [437, 'lua/shared/semaphore/serve.lua', 59],
+    [491, 'lua/shared/line.lua', 20],
+    [496, 'lua/shared/semaphore/serve.lua', 113],
+    [502, 'lua/semaphore/abandon.lua', 45],
+    [505, 'lua/shared/semaphore/save.lua', 38],
+    [507, 'lua/shared/behind.lua', 4],
+    [511, 'lua/shared/semaphore/save.lua', 25],
+    [519, 'lua/shared/semaphore/save.lua', 40],
+    [520, 'lua/shared/semaphore/save.lua', 34],
+    [521, 'lua/shared/semaphore/save.lua', 11],
+    [534, 'lua/shared/semaphore/save.lua', 35],
+    [536, 'lua/shared/semaphore/save.lua', 41],
+    [538, 'lua/semaphore/abandon.lua', 48],
   ],
   encode(args) {
     return withoutDefaults([
@@ -831,7 +717,7 @@ export type AcquireAnswer =
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
   script: {
     name: 'semaphore/acquire',
-    sha1: '41adf6a98396cb9cc9e3413f5ca2c18eb3f0adaf',
+    sha1: '4906abcc05defdc36c6260a3714c1650be8f919e',
     reads: false,
     bytes: false,
     source: `--[[
@@ -864,22 +750,6 @@ local claim_ms = tonumber(ARGV[9] or 1000) -- integer: how long others have to c
 local sharded = ARGV[10] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[11] ~= '0' -- flag: whether the number of those who hear tells who is gone
 local confirms = ARGV[12] == '1' -- flag: whether it takes for the whole lease what it was offered
-
--- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
--- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
--- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
---                                                     earlier, it is kept for you until then: ask, and you have it
---   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
---   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
--- again, and keeps its place. On a cluster without sharded channels the number
--- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
-
--- Writes the main key of a semaphore; see shared/semaphore/state.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
 
 -- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
@@ -933,10 +803,54 @@ local function permit_of(permits, ids, id)
   return token, tonumber(redis.call('ZSCORE', permits, token) or 0)
 end
 local known, ends_at_ms = permit_of(permits, ids, id)
+-- Looks when the next permit ends. Where none is left nothing is used.
+local function look_ahead(semaphore, permits)
+  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
+  semaphore.soonest_end_ms = tonumber(soonest or 0)
+  if not soonest then
+    semaphore.used = 0
+    semaphore.last_end_ms = 0
+  end
+end
+if known and ends_at_ms > now_ms then
+  if confirms then
+-- An attempt that asks for what it was offered gets it for the whole lease. Answers when it ends.
+local function confirm_permit(semaphore, permits, ids, token, ends_at_ms, lease_ms, now_ms)
+  local expires_at_ms = math.max(ends_at_ms, now_ms + lease_ms)
+  semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
+  -- Before ZADD, for a full server takes this as the first write.
+-- In which step the keys go: they outlive the last permit, for a while.
+local function last_step(semaphore)
+  return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
+end
+local function keep_permits(semaphore, permits, ids, now_ms)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
+  redis.call('PEXPIRE', permits, kept_ms)
+  redis.call('PEXPIRE', ids, kept_ms)
+end
+  keep_permits(semaphore, permits, ids, now_ms)
+  redis.call('ZADD', permits, 'XX', expires_at_ms, token)
+  if ends_at_ms == semaphore.soonest_end_ms then
+    look_ahead(semaphore, permits)
+  end
+  return expires_at_ms
+end
+    ends_at_ms = confirm_permit(semaphore, permits, ids, known, ends_at_ms, lease_ms, now_ms)
+-- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
+local function save_freed_semaphore(state, semaphore, now_ms)
 -- How many milliseconds the clock is behind a token; 0: it is not.
 local function behind_ms(token, now_ms)
   return math.max(0, math.ceil(token / 1000) - now_ms)
 end
+local function semaphore_kept_ms(semaphore, now_ms)
+  local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
+  if semaphore.resized == 1 then
+    kept_ms = 2592000000
+  end
+  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+  return string.format('%.0f', left_ms + kept_ms)
+end
+  redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
 local function semaphore_text(semaphore)
   return string.format(
     '%s %d %d %d %s %.0f %.0f %d',
@@ -950,59 +864,18 @@ local function semaphore_text(semaphore)
     semaphore.last_ticket
   )
 end
-local function semaphore_kept_ms(semaphore, now_ms)
-  local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
-  if semaphore.resized == 1 then
-    kept_ms = 2592000000
-  end
-  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
-  return string.format('%.0f', left_ms + kept_ms)
-end
 local function save_semaphore(state, semaphore, now_ms)
   redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
 end
--- Looks when the next permit ends. Where none is left nothing is used.
-local function look_ahead(semaphore, permits)
-  local soonest = redis.call('ZRANGE', permits, '0', '0', 'WITHSCORES')[2]
-  semaphore.soonest_end_ms = tonumber(soonest or 0)
-  if not soonest then
-    semaphore.used = 0
-    semaphore.last_end_ms = 0
-  end
-end
--- In which step the keys go: they outlive the last permit, for a while.
-local function last_step(semaphore)
-  return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
-end
-local function keep_permits(semaphore, permits, ids, now_ms)
-  local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
-  redis.call('PEXPIRE', permits, kept_ms)
-  redis.call('PEXPIRE', ids, kept_ms)
-end
-if known and ends_at_ms > now_ms then
-  if confirms then
--- An attempt that asks for what it was offered gets it for the whole lease. Answers when it ends.
-local function confirm_permit(semaphore, permits, ids, token, ends_at_ms, lease_ms, now_ms)
-  local expires_at_ms = math.max(ends_at_ms, now_ms + lease_ms)
-  semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  -- Before ZADD, for a full server takes this as the first write.
-  keep_permits(semaphore, permits, ids, now_ms)
-  redis.call('ZADD', permits, 'XX', expires_at_ms, token)
-  if ends_at_ms == semaphore.soonest_end_ms then
-    look_ahead(semaphore, permits)
-  end
-  return expires_at_ms
-end
-    ends_at_ms = confirm_permit(semaphore, permits, ids, known, ends_at_ms, lease_ms, now_ms)
--- As \`save_semaphore\`, for a call that gives something back: its first write is one that a full server takes.
-local function save_freed_semaphore(state, semaphore, now_ms)
-  redis.call('PEXPIRE', state, semaphore_kept_ms(semaphore, now_ms))
   save_semaphore(state, semaphore, now_ms)
 end
     save_freed_semaphore(state, semaphore, now_ms)
   end
   return { 'granted', tonumber(known), ends_at_ms, now_ms }
 end
+if known then
+-- Ends one permit that is live.
+local function end_permit(semaphore, permits, ids, token, expires_at_ms)
 -- One that has no entry counts for nothing: a user without the right to write it was cut off there.
 local function parse_permit(text)
   local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
@@ -1023,9 +896,6 @@ local function forget_permits(semaphore, permits, ids, tokens)
   redis.call('HDEL', ids, unpack(fields))
   return forgotten
 end
-if known then
--- Ends one permit that is live.
-local function end_permit(semaphore, permits, ids, token, expires_at_ms)
   forget_permits(semaphore, permits, ids, { token })
   if expires_at_ms == semaphore.soonest_end_ms then
     look_ahead(semaphore, permits)
@@ -1039,6 +909,32 @@ local function reap(semaphore, permits, ids, now_ms)
   if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
     return false
   end
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
+  local tokens = {}
+  for at = 1, #ended, 2 do
+    tokens[#tokens + 1] = ended[at]
+  end
+  if tokens[1] then
+-- One that has no entry counts for nothing: a user without the right to write it was cut off there.
+local function parse_permit(text)
+  local weight, id, holder = string.match(text or '0 - ', '^(%d+) (%S+) (.*)$')
+  return { weight = tonumber(weight), id = id, holder = holder }
+end
+-- Removes permits, live or not. Answers what they were.
+local function forget_permits(semaphore, permits, ids, tokens)
+  local known = redis.call('HMGET', ids, unpack(tokens))
+  local fields, forgotten = {}, {}
+  for at, token in ipairs(tokens) do
+    local permit = parse_permit(known[at])
+    forgotten[at] = permit
+    semaphore.used = semaphore.used - permit.weight
+    fields[#fields + 1] = token
+    fields[#fields + 1] = 'i' .. permit.id
+  end
+  redis.call('ZREM', permits, unpack(tokens))
+  redis.call('HDEL', ids, unpack(fields))
+  return forgotten
+end
 -- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
 -- made; what was asked for lasts longer, or was for no longer.
 local function note_late(unit, id, token, ended_ms)
@@ -1047,12 +943,6 @@ local function note_late(unit, id, token, ended_ms)
     unit.late[string.match(id, '^[^.]*')] = true
   end
 end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
-  local tokens = {}
-  for at = 1, #ended, 2 do
-    tokens[#tokens + 1] = ended[at]
-  end
-  if tokens[1] then
     for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
       note_late(semaphore, permit.id, tokens[at], ended[2 * at])
     end
@@ -1103,11 +993,6 @@ if oversized and semaphore.last_ticket > 0 then
   redis.call('ZREM', queue, own)
 end
 local served = 'nobody'
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
-end
 -- Whether so much is free.
 local function fits(semaphore, weight)
   return semaphore.used + weight <= semaphore.limit
@@ -1116,41 +1001,33 @@ end
 local function next_end_in_ms(semaphore, now_ms)
   return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
--- The token of the next permit, as text.
-local function new_token(semaphore, now_us)
-  return string.format('%.0f', next_token(semaphore.token, now_us))
-end
--- Grants a ticket a permit.
-local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
-  local first, step = semaphore.used == 0, last_step(semaphore)
-  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
-  semaphore.token = token
-  semaphore.used = semaphore.used + ticket.units
-  semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
-  semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
-  redis.call('ZADD', permits, expires_at_ms, token)
-  redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
-  if first or last_step(semaphore) ~= step then
-    keep_permits(semaphore, permits, ids, now_ms)
-  end
-end
 -- Where nothing at all is free, nobody fits.
 if semaphore.last_ticket > 0 and semaphore.used < semaphore.limit then
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
+  local how = { channel = channel, sharded = sharded, counted = counted }
+-- In which step the keys go: they outlive the last permit, for a while.
+local function last_step(semaphore)
+  return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
+end
+local function keep_permits(semaphore, permits, ids, now_ms)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
+  redis.call('PEXPIRE', permits, kept_ms)
+  redis.call('PEXPIRE', ids, kept_ms)
+end
 local function process_of(ticket)
   return string.match(ticket.id, '^[^.]*')
 end
-
-local function first_message(ticket, recheck_ms)
-  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+local function parse_ticket(text)
+  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+  return {
+    text = text,
+    id = id,
+    kind = kind,
+    lease_ms = tonumber(lease_ms),
+    listens = tonumber(listens),
+    units = tonumber(units),
+    holder = holder,
+  }
 end
-
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
 local function listens_here(ticket, how)
@@ -1169,7 +1046,6 @@ local function listens_here(ticket, how)
   end
   return counts[2] > 0
 end
-
 -- Answers false when the user may not publish there: whoever waits asks by itself after a while. What a script has written
 -- before is kept in any case, so a refusal must not end it.
 local function publish_to(ticket, message, how)
@@ -1185,7 +1061,6 @@ local function publish_to(ticket, message, how)
   end
   return type(heard) == 'number'
 end
-
 -- Answers false, and tells nobody, when it is certain that the process does not listen on this node.
 local function tell_process(ticket, message, how)
   if listens_here(ticket, how) == false then
@@ -1194,12 +1069,90 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
+-- Removes tickets, and tells their processes to come: each in one message.
+local function remove_and_call(queue, texts, how)
+  local tickets, messages = {}, {}
+  for _, text in ipairs(texts) do
+    local ticket = parse_ticket(text)
+    local process = process_of(ticket)
+    tickets[process] = tickets[process] or ticket
+    messages[process] = messages[process] or {}
+    table.insert(messages[process], 'come ' .. ticket.id)
+  end
+  for from = 1, #texts, 1000 do
+    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
+  end
+  for process, lines in pairs(messages) do
+    tell_process(tickets[process], table.concat(lines, '\\n'), how)
+  end
+end
+-- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
+-- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
+local function send_back(queue, late, own, how)
+  late[process_of({ id = own })] = nil
+  if not next(late) then
+    return
+  end
+  local theirs = {}
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
+    if late[process_of({ id = text })] then
+      theirs[#theirs + 1] = text
+    end
+  end
+  if theirs[1] then
+    remove_and_call(queue, theirs, how)
+  end
+end
+-- The first two tickets, parsed.
+local function first_two(queue)
+  local pair = redis.call('ZRANGE', queue, '0', '1')
+  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
+end
+local function first_message(ticket, recheck_ms)
+  return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * 400 + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
+end
 -- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
   local asked_ms = string.match(ticket.id, '@(%d+)$')
   return asked_ms and math.abs(now_ms - asked_ms) <= 250
 end
-
 -- For how long a ticket is granted what it waits for: its whole lease, where its process listens here and it has just asked;
 -- else for the time in which it has to ask.
 local function offered_ms(ticket, heard, claim_ms, now_ms)
@@ -1208,25 +1161,15 @@ local function offered_ms(ticket, heard, claim_ms, now_ms)
   end
   return math.min(ticket.lease_ms, claim_ms)
 end
-
-local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
-  return {
-    text = text,
-    id = id,
-    kind = kind,
-    lease_ms = tonumber(lease_ms),
-    listens = tonumber(listens),
-    units = tonumber(units),
-    holder = holder,
-  }
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
 end
--- The first ticket, or nil.
-local function first_ticket(queue)
-  local text = redis.call('ZRANGE', queue, '0', '0')[1]
-  return text and parse_ticket(text) or nil
+-- The token of the next permit, as text.
+local function new_token(semaphore, now_us)
+  return string.format('%.0f', next_token(semaphore.token, now_us))
 end
-
 -- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
 -- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
 -- Answers as \`publish_to\`.
@@ -1237,8 +1180,21 @@ local function tell_granted(queue, ticket, message, how)
   end
   return publish_to(ticket, message, how)
 end
--- Permits are granted to those who wait, first come first served: one who wants much is waited for.
-
+-- Grants a ticket a permit.
+local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+  local first, step = semaphore.used == 0, last_step(semaphore)
+  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+  semaphore.token = token
+  semaphore.used = semaphore.used + ticket.units
+  semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
+  semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
+  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
+  redis.call('ZADD', permits, expires_at_ms, token)
+  redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
+  if first or last_step(semaphore) ~= step then
+    keep_permits(semaphore, permits, ids, now_ms)
+  end
+end
 -- Grants the first ticket a permit, or offers it for the time in which its process has to ask, and in the same message
 -- tells the one behind it, of the same process, that it is the first now. Answers 'granted', 'offered', 'called' when it
 -- told the next one too, 'untold' when it may not be told, and so asks by itself, and 'gone', having only removed the ticket,
@@ -1273,13 +1229,11 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   return together and 'called' or is_offer and 'offered' or 'granted'
 end
-
--- The first two tickets, parsed.
-local function first_two(queue)
-  local pair = redis.call('ZRANGE', queue, '0', '1')
-  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
+-- The first ticket, or nil.
+local function first_ticket(queue)
+  local text = redis.call('ZRANGE', queue, '0', '0')[1]
+  return text and parse_ticket(text) or nil
 end
-
 -- Grants permits to the first in line as long as they fit. Answers 'own' when it came to the caller's own
 -- ticket, which fits; 'nobody' when the line is empty; 'served' when the first in line has been told that it
 -- is; 'more' when the call ended among tickets of the dead.
@@ -1290,41 +1244,6 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local asleep
   local ticket, behind
   if semaphore.late then
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
     send_back(queue, semaphore.late, own, how)
   end
   for _ = 1, 500 do
@@ -1349,85 +1268,11 @@ end
       else
         local passed = false
         if looks then
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-
--- Sends back the process of this ticket if it is silent. Answers whether it was.
-local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
-end
           passed = pass_silent(queue, ticket, own, now_ms, how)
           behind = nil
         end
         if not passed then
           if process_of(ticket) == asleep then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
-end
             call_other(queue, asleep, recheck_ms, how)
           end
           return 'served'
@@ -1445,71 +1290,6 @@ end
       if came == 'called' then
         return 'served'
       elseif came == 'untold' then
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-
--- Sends back the process of this ticket if it is silent. Answers whether it was.
-local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
-end
         if not pass_silent(queue, ticket, own, now_ms, how) then
           return 'served'
         end
@@ -1526,7 +1306,6 @@ end
   end
   return 'more'
 end
-  local how = { channel = channel, sharded = sharded, counted = counted }
   served = serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   dirty = true
   if served == 'own' then
@@ -1534,12 +1313,68 @@ end
     add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
     redis.call('ZREM', queue, own)
     serve(semaphore, queue, permits, ids, '', claim_ms, now_us, how)
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+local function semaphore_kept_ms(semaphore, now_ms)
+  local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
+  if semaphore.resized == 1 then
+    kept_ms = 2592000000
+  end
+  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+  return string.format('%.0f', left_ms + kept_ms)
+end
+local function semaphore_text(semaphore)
+  return string.format(
+    '%s %d %d %d %s %.0f %.0f %d',
+    '1',
+    semaphore.limit,
+    semaphore.resized,
+    semaphore.used,
+    semaphore.token,
+    semaphore.soonest_end_ms,
+    semaphore.last_end_ms,
+    semaphore.last_ticket
+  )
+end
+local function save_semaphore(state, semaphore, now_ms)
+  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
+end
     save_semaphore(state, semaphore, now_ms)
     return { 'granted', tonumber(token), expires_at_ms, now_ms }
   end
 end
 local function save_changed(state, semaphore, now_ms, dirty)
   if dirty then
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+local function semaphore_kept_ms(semaphore, now_ms)
+  local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
+  if semaphore.resized == 1 then
+    kept_ms = 2592000000
+  end
+  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+  return string.format('%.0f', left_ms + kept_ms)
+end
+local function semaphore_text(semaphore)
+  return string.format(
+    '%s %d %d %d %s %.0f %.0f %d',
+    '1',
+    semaphore.limit,
+    semaphore.resized,
+    semaphore.used,
+    semaphore.token,
+    semaphore.soonest_end_ms,
+    semaphore.last_end_ms,
+    semaphore.last_ticket
+  )
+end
+local function save_semaphore(state, semaphore, now_ms)
+  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
+end
     save_semaphore(state, semaphore, now_ms)
   end
 end
@@ -1548,8 +1383,69 @@ if oversized then
   return { 'oversized', semaphore.limit }
 end
 if semaphore.last_ticket == 0 and fits(semaphore, weight) then
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- The token of the next permit, as text.
+local function new_token(semaphore, now_us)
+  return string.format('%.0f', next_token(semaphore.token, now_us))
+end
   local token, expires_at_ms = new_token(semaphore, now_us), now_ms + lease_ms
+-- In which step the keys go: they outlive the last permit, for a while.
+local function last_step(semaphore)
+  return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
+end
+local function keep_permits(semaphore, permits, ids, now_ms)
+  local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
+  redis.call('PEXPIRE', permits, kept_ms)
+  redis.call('PEXPIRE', ids, kept_ms)
+end
+-- Grants a ticket a permit.
+local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+  local first, step = semaphore.used == 0, last_step(semaphore)
+  local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+  semaphore.token = token
+  semaphore.used = semaphore.used + ticket.units
+  semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
+  semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
+  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
+  redis.call('ZADD', permits, expires_at_ms, token)
+  redis.call('HSET', ids, token, permit, 'i' .. ticket.id, token)
+  if first or last_step(semaphore) ~= step then
+    keep_permits(semaphore, permits, ids, now_ms)
+  end
+end
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
+end
+local function semaphore_kept_ms(semaphore, now_ms)
+  local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
+  if semaphore.resized == 1 then
+    kept_ms = 2592000000
+  end
+  local left_ms = math.max(semaphore.last_end_ms - now_ms, behind_ms(semaphore.token, now_ms))
+  return string.format('%.0f', left_ms + kept_ms)
+end
+local function semaphore_text(semaphore)
+  return string.format(
+    '%s %d %d %d %s %.0f %.0f %d',
+    '1',
+    semaphore.limit,
+    semaphore.resized,
+    semaphore.used,
+    semaphore.token,
+    semaphore.soonest_end_ms,
+    semaphore.last_end_ms,
+    semaphore.last_ticket
+  )
+end
+local function save_semaphore(state, semaphore, now_ms)
+  redis.call('SET', state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore, now_ms))
+end
   save_semaphore(state, semaphore, now_ms)
   return { 'granted', tonumber(token), expires_at_ms, now_ms }
 end
@@ -1591,71 +1487,98 @@ return { 'full', recheck_ms }
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
     [1, 'lua/semaphore/acquire.lua', 1],
-    [32, 'lua/shared/tickets.lua', 1],
-    [44, 'lua/shared/semaphore/save.lua', 1],
-    [45, 'lua/shared/behind.lua', 1],
-    [48, 'lua/shared/semaphore/state.lua', 11],
-    [79, 'lua/semaphore/acquire.lua', 42],
-    [83, 'lua/shared/clock.lua', 1],
-    [89, 'lua/semaphore/acquire.lua', 46],
-    [91, 'lua/shared/semaphore/permit.lua', 12],
-    [99, 'lua/semaphore/acquire.lua', 48],
-    [100, 'lua/shared/behind.lua', 4],
-    [104, 'lua/shared/semaphore/save.lua', 12],
-    [117, 'lua/shared/semaphore/save.lua', 26],
-    [125, 'lua/shared/semaphore/save.lua', 35],
-    [128, 'lua/shared/semaphore/permits.lua', 22],
-    [137, 'lua/shared/semaphore/permits.lua', 45],
-    [141, 'lua/shared/semaphore/permits.lua', 50],
-    [146, 'lua/semaphore/acquire.lua', 49],
-    [148, 'lua/shared/semaphore/permits.lua', 61],
-    [160, 'lua/semaphore/acquire.lua', 51],
-    [161, 'lua/shared/semaphore/save.lua', 39],
-    [166, 'lua/semaphore/acquire.lua', 52],
-    [170, 'lua/shared/semaphore/permit.lua', 6],
-    [175, 'lua/shared/semaphore/permits.lua', 6],
-    [190, 'lua/semaphore/acquire.lua', 56],
-    [191, 'lua/shared/semaphore/permits.lua', 32],
-    [198, 'lua/semaphore/acquire.lua', 57],
-    [200, 'lua/shared/semaphore/reap.lua', 1],
-    [206, 'lua/shared/note-late.lua', 1],
-    [214, 'lua/shared/semaphore/reap.lua', 8],
-    [227, 'lua/semaphore/acquire.lua', 59],
-    [235, 'lua/shared/tickets.lua', 13],
-    [246, 'lua/shared/stand.lua', 26],
-    [248, 'lua/shared/tickets.lua', 38],
-    [256, 'lua/shared/stand.lua', 28],
-    [264, 'lua/semaphore/acquire.lua', 67],
-    [270, 'lua/shared/next-token.lua', 1],
-    [275, 'lua/shared/semaphore/state.lua', 43],
-    [279, 'lua/shared/semaphore/permits.lua', 40],
-    [283, 'lua/shared/semaphore/permits.lua', 56],
-    [287, 'lua/shared/semaphore/permits.lua', 74],
-    [302, 'lua/semaphore/acquire.lua', 73],
-    [304, 'lua/shared/tell.lua', 1],
-    [361, 'lua/shared/line.lua', 5],
-    [376, 'lua/shared/tickets.lua', 25],
-    [388, 'lua/shared/line.lua', 20],
-    [394, 'lua/shared/line.lua', 53],
-    [404, 'lua/shared/semaphore/serve.lua', 1],
-    [406, 'lua/shared/semaphore/serve.lua', 6],
-    [457, 'lua/shared/send-back.lua', 4],
-    [492, 'lua/shared/semaphore/serve.lua', 58],
-    [516, 'lua/shared/send-back.lua', 4],
-    [551, 'lua/shared/silent.lua', 10],
-    [581, 'lua/shared/semaphore/serve.lua', 83],
-    [586, 'lua/shared/call-other.lua', 1],
-    [595, 'lua/shared/semaphore/serve.lua', 89],
-    [612, 'lua/shared/send-back.lua', 4],
-    [647, 'lua/shared/silent.lua', 10],
-    [677, 'lua/shared/semaphore/serve.lua', 107],
-    [693, 'lua/semaphore/acquire.lua', 78],
-    [705, 'lua/shared/semaphore/save.lua', 45],
-    [710, 'lua/semaphore/acquire.lua', 90],
-    [724, 'lua/shared/stand.lua', 12],
-    [733, 'lua/shared/stand.lua', 4],
-    [740, 'lua/shared/stand.lua', 21],
-    [744, 'lua/semaphore/acquire.lua', 104],
+    [32, 'lua/shared/semaphore/state.lua', 11],
+    [63, 'lua/semaphore/acquire.lua', 32],
+    [67, 'lua/shared/clock.lua', 1],
+    [73, 'lua/semaphore/acquire.lua', 36],
+    [75, 'lua/shared/semaphore/permit.lua', 12],
+    [83, 'lua/semaphore/acquire.lua', 38],
+    [84, 'lua/shared/semaphore/permits.lua', 22],
+    [93, 'lua/semaphore/acquire.lua', 39],
+    [95, 'lua/shared/semaphore/permits.lua', 61],
+    [100, 'lua/shared/semaphore/permits.lua', 45],
+    [104, 'lua/shared/semaphore/permits.lua', 50],
+    [109, 'lua/shared/semaphore/permits.lua', 66],
+    [116, 'lua/semaphore/acquire.lua', 41],
+    [117, 'lua/shared/semaphore/save.lua', 38],
+    [119, 'lua/shared/behind.lua', 4],
+    [123, 'lua/shared/semaphore/save.lua', 25],
+    [131, 'lua/shared/semaphore/save.lua', 40],
+    [132, 'lua/shared/semaphore/save.lua', 11],
+    [145, 'lua/shared/semaphore/save.lua', 34],
+    [148, 'lua/shared/semaphore/save.lua', 41],
+    [150, 'lua/semaphore/acquire.lua', 42],
+    [155, 'lua/shared/semaphore/permits.lua', 32],
+    [157, 'lua/shared/semaphore/permit.lua', 6],
+    [162, 'lua/shared/semaphore/permits.lua', 6],
+    [177, 'lua/shared/semaphore/permits.lua', 34],
+    [182, 'lua/semaphore/acquire.lua', 47],
+    [184, 'lua/shared/semaphore/reap.lua', 1],
+    [196, 'lua/shared/semaphore/permit.lua', 6],
+    [201, 'lua/shared/semaphore/permits.lua', 6],
+    [216, 'lua/shared/note-late.lua', 1],
+    [224, 'lua/shared/semaphore/reap.lua', 13],
+    [231, 'lua/semaphore/acquire.lua', 49],
+    [239, 'lua/shared/tickets.lua', 13],
+    [250, 'lua/shared/stand.lua', 26],
+    [252, 'lua/shared/tickets.lua', 38],
+    [260, 'lua/shared/stand.lua', 28],
+    [268, 'lua/semaphore/acquire.lua', 57],
+    [274, 'lua/shared/semaphore/state.lua', 43],
+    [278, 'lua/shared/semaphore/permits.lua', 40],
+    [282, 'lua/semaphore/acquire.lua', 63],
+    [285, 'lua/shared/semaphore/permits.lua', 45],
+    [289, 'lua/shared/semaphore/permits.lua', 50],
+    [294, 'lua/shared/tell.lua', 7],
+    [297, 'lua/shared/tickets.lua', 25],
+    [309, 'lua/shared/tell.lua', 15],
+    [327, 'lua/shared/tell.lua', 34],
+    [342, 'lua/shared/tell.lua', 50],
+    [350, 'lua/shared/send-back.lua', 4],
+    [367, 'lua/shared/send-back.lua', 22],
+    [384, 'lua/shared/semaphore/serve.lua', 41],
+    [389, 'lua/shared/tell.lua', 11],
+    [392, 'lua/shared/silent.lua', 10],
+    [412, 'lua/shared/silent.lua', 31],
+    [420, 'lua/shared/call-other.lua', 1],
+    [429, 'lua/shared/line.lua', 5],
+    [434, 'lua/shared/line.lua', 11],
+    [442, 'lua/shared/next-token.lua', 1],
+    [447, 'lua/shared/semaphore/permits.lua', 56],
+    [451, 'lua/shared/line.lua', 53],
+    [461, 'lua/shared/semaphore/permits.lua', 74],
+    [476, 'lua/shared/semaphore/serve.lua', 6],
+    [510, 'lua/shared/line.lua', 20],
+    [515, 'lua/shared/semaphore/serve.lua', 47],
+    [587, 'lua/semaphore/acquire.lua', 66],
+    [594, 'lua/shared/behind.lua', 4],
+    [598, 'lua/shared/semaphore/save.lua', 25],
+    [606, 'lua/shared/semaphore/save.lua', 11],
+    [619, 'lua/shared/semaphore/save.lua', 34],
+    [622, 'lua/semaphore/acquire.lua', 73],
+    [626, 'lua/shared/semaphore/save.lua', 44],
+    [628, 'lua/shared/behind.lua', 4],
+    [632, 'lua/shared/semaphore/save.lua', 25],
+    [640, 'lua/shared/semaphore/save.lua', 11],
+    [653, 'lua/shared/semaphore/save.lua', 34],
+    [656, 'lua/shared/semaphore/save.lua', 46],
+    [659, 'lua/semaphore/acquire.lua', 77],
+    [664, 'lua/shared/next-token.lua', 1],
+    [669, 'lua/shared/semaphore/permits.lua', 56],
+    [673, 'lua/semaphore/acquire.lua', 82],
+    [674, 'lua/shared/semaphore/permits.lua', 45],
+    [678, 'lua/shared/semaphore/permits.lua', 50],
+    [683, 'lua/shared/semaphore/permits.lua', 74],
+    [698, 'lua/semaphore/acquire.lua', 83],
+    [699, 'lua/shared/behind.lua', 4],
+    [703, 'lua/shared/semaphore/save.lua', 25],
+    [711, 'lua/shared/semaphore/save.lua', 11],
+    [724, 'lua/shared/semaphore/save.lua', 34],
+    [727, 'lua/semaphore/acquire.lua', 84],
+    [734, 'lua/shared/stand.lua', 12],
+    [743, 'lua/shared/stand.lua', 4],
+    [750, 'lua/shared/stand.lua', 21],
+    [754, 'lua/semaphore/acquire.lua', 91],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1725,7 +1648,7 @@ export type ClearAnswer =
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: {
     name: 'semaphore/clear',
-    sha1: '4f03cedd2c5bc8b5a6c8b50231a1cb93b0a744a2',
+    sha1: '7b7bf22b9e94e5a3f9c58dffed76a4a9b200bf3d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1742,29 +1665,6 @@ local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
 local channel = ARGV[1] -- text: beginning of the channels of processes
 local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
 
--- What is cleared leaves its newest token behind where the clock has stepped back: those that are given after it are greater
--- all the same.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
--- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
--- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
---                                                     earlier, it is kept for you until then: ask, and you have it
---   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
---   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
--- again, and keeps its place. On a cluster without sharded channels the number
--- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
-
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
 local waiting = redis.call('ZRANGE', queue, '0', '999')
 local stored = redis.pcall('GET', state)
 local newest = type(stored) == 'string' and string.match(stored, '^1 %d+ %d %d+ (%d+) ')
@@ -1774,12 +1674,6 @@ for _, key in ipairs(keys) do
   existed = math.max(existed, redis.call('UNLINK', key))
 end
 if newest then
--- The only reader of the server's time: microseconds since 1970.
--- Read once per call and passed on, for two readings in one script may differ.
-local function clock_us()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 -- A token that nobody has had, greater than the newest, and for how long to keep it; nil where the clock is past that.
 local function token_to_leave(newest, now_ms)
 -- How many milliseconds the clock is behind a token; 0: it is not.
@@ -1791,6 +1685,12 @@ end
     return nil
   end
   return string.format('%.0f', newest + 1), ms + 600000
+end
+-- The only reader of the server's time: microseconds since 1970.
+-- Read once per call and passed on, for two readings in one script may differ.
+local function clock_us()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
 end
   local token, kept_ms = token_to_leave(tonumber(newest), math.floor(clock_us() / 1000))
   if token then
@@ -1864,23 +1764,19 @@ return { 'cleared', existed }
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
     [1, 'lua/semaphore/clear.lua', 1],
-    [15, 'lua/shared/outlive.lua', 1],
-    [17, 'lua/shared/behind.lua', 1],
-    [20, 'lua/shared/tickets.lua', 1],
-    [32, 'lua/shared/tell.lua', 1],
-    [38, 'lua/semaphore/clear.lua', 21],
-    [47, 'lua/shared/clock.lua', 1],
-    [53, 'lua/shared/outlive.lua', 10],
-    [55, 'lua/shared/behind.lua', 4],
-    [59, 'lua/shared/outlive.lua', 12],
-    [65, 'lua/semaphore/clear.lua', 30],
-    [70, 'lua/shared/tickets.lua', 25],
-    [82, 'lua/shared/tell.lua', 7],
-    [85, 'lua/shared/tell.lua', 15],
-    [103, 'lua/shared/tell.lua', 34],
-    [118, 'lua/shared/tell.lua', 50],
-    [126, 'lua/semaphore/clear.lua', 20],
-    [127, 'lua/semaphore/clear.lua', 35],
+    [15, 'lua/semaphore/clear.lua', 16],
+    [24, 'lua/shared/outlive.lua', 9],
+    [26, 'lua/shared/behind.lua', 4],
+    [30, 'lua/shared/outlive.lua', 11],
+    [36, 'lua/shared/clock.lua', 1],
+    [42, 'lua/semaphore/clear.lua', 25],
+    [47, 'lua/shared/tickets.lua', 25],
+    [59, 'lua/shared/tell.lua', 7],
+    [62, 'lua/shared/tell.lua', 15],
+    [80, 'lua/shared/tell.lua', 34],
+    [95, 'lua/shared/tell.lua', 50],
+    [103, 'lua/semaphore/clear.lua', 15],
+    [104, 'lua/semaphore/clear.lua', 30],
   ],
   encode(args) {
     return withoutDefaults([
@@ -1927,7 +1823,7 @@ function readPermitsOfExtendExtended(part: Reply | undefined): (number)[] {
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
   script: {
     name: 'semaphore/extend',
-    sha1: '0a2680b7c786e3dffc72991271b49aacde11f2bc',
+    sha1: '7c2d1f541fd31a23c27c1d50318778aa42062510',
     reads: false,
     bytes: false,
     source: `--[[
@@ -1940,10 +1836,6 @@ local state = KEYS[1] -- string: the semaphore's state
 local permits = KEYS[2] -- sorted set: token -> when its lease ends
 local ids = KEYS[3] -- hash: id -> token, and token -> weight, id and holder
 local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): the leases
-
--- Writes the main key of a semaphore; see shared/semaphore/state.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
 
 -- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
@@ -2068,26 +1960,24 @@ return { 'extended', now_ms, ends }
   parts: ['state', 'permits', 'ids'],
   lines: [
     [1, 'lua/semaphore/extend.lua', 1],
-    [12, 'lua/shared/semaphore/save.lua', 1],
-    [13, 'lua/shared/behind.lua', 1],
-    [16, 'lua/shared/semaphore/state.lua', 11],
-    [47, 'lua/semaphore/extend.lua', 19],
-    [51, 'lua/shared/clock.lua', 1],
-    [57, 'lua/semaphore/extend.lua', 23],
-    [59, 'lua/shared/semaphore/permits.lua', 45],
-    [63, 'lua/shared/semaphore/permits.lua', 50],
-    [68, 'lua/semaphore/extend.lua', 25],
-    [87, 'lua/shared/semaphore/permits.lua', 22],
-    [96, 'lua/semaphore/extend.lua', 44],
-    [98, 'lua/shared/semaphore/save.lua', 39],
-    [100, 'lua/shared/behind.lua', 4],
-    [104, 'lua/shared/semaphore/save.lua', 26],
-    [112, 'lua/shared/semaphore/save.lua', 41],
-    [113, 'lua/shared/semaphore/save.lua', 35],
-    [114, 'lua/shared/semaphore/save.lua', 12],
-    [127, 'lua/shared/semaphore/save.lua', 36],
-    [129, 'lua/shared/semaphore/save.lua', 42],
-    [131, 'lua/semaphore/extend.lua', 46],
+    [12, 'lua/shared/semaphore/state.lua', 11],
+    [43, 'lua/semaphore/extend.lua', 12],
+    [47, 'lua/shared/clock.lua', 1],
+    [53, 'lua/semaphore/extend.lua', 16],
+    [55, 'lua/shared/semaphore/permits.lua', 45],
+    [59, 'lua/shared/semaphore/permits.lua', 50],
+    [64, 'lua/semaphore/extend.lua', 18],
+    [83, 'lua/shared/semaphore/permits.lua', 22],
+    [92, 'lua/semaphore/extend.lua', 37],
+    [94, 'lua/shared/semaphore/save.lua', 38],
+    [96, 'lua/shared/behind.lua', 4],
+    [100, 'lua/shared/semaphore/save.lua', 25],
+    [108, 'lua/shared/semaphore/save.lua', 40],
+    [109, 'lua/shared/semaphore/save.lua', 34],
+    [110, 'lua/shared/semaphore/save.lua', 11],
+    [123, 'lua/shared/semaphore/save.lua', 35],
+    [125, 'lua/shared/semaphore/save.lua', 41],
+    [127, 'lua/semaphore/extend.lua', 39],
   ],
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -2147,7 +2037,7 @@ function readLineOfInspectInspection(part: Reply | undefined): ({ readonly id: s
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
   script: {
     name: 'semaphore/inspect',
-    sha1: '04b3cb48760879328da9b5ca825f4f96676e6eef',
+    sha1: '5b496a414a27634eceb670194fa761dbda081970',
     reads: true,
     bytes: false,
     source: `--[[
@@ -2165,18 +2055,6 @@ local queue = KEYS[2] -- sorted set: ticket -> its number
 local permits = KEYS[3] -- sorted set: token -> when its lease ends
 local ids = KEYS[4] -- hash: id -> token, and token -> weight, id and holder
 local limit = tonumber(ARGV[1]) -- integer: the limit of a semaphore that is not known
-
--- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
--- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
--- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
---                                                     earlier, it is kept for you until then: ask, and you have it
---   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
---   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
--- again, and keeps its place. On a cluster without sharded channels the number
--- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
 
 -- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
@@ -2276,15 +2154,14 @@ return {
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
     [1, 'lua/semaphore/inspect.lua', 1],
-    [17, 'lua/shared/tickets.lua', 1],
-    [29, 'lua/shared/semaphore/state.lua', 11],
-    [60, 'lua/semaphore/inspect.lua', 22],
-    [64, 'lua/shared/clock.lua', 1],
-    [70, 'lua/semaphore/inspect.lua', 26],
-    [73, 'lua/shared/semaphore/permit.lua', 6],
-    [78, 'lua/semaphore/inspect.lua', 29],
-    [90, 'lua/shared/tickets.lua', 25],
-    [102, 'lua/semaphore/inspect.lua', 41],
+    [17, 'lua/shared/semaphore/state.lua', 11],
+    [48, 'lua/semaphore/inspect.lua', 17],
+    [52, 'lua/shared/clock.lua', 1],
+    [58, 'lua/semaphore/inspect.lua', 21],
+    [61, 'lua/shared/semaphore/permit.lua', 6],
+    [66, 'lua/semaphore/inspect.lua', 24],
+    [78, 'lua/shared/tickets.lua', 25],
+    [90, 'lua/semaphore/inspect.lua', 36],
   ],
   encode(args) {
     return [
@@ -2338,7 +2215,7 @@ export type ReleaseAnswer =
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
   script: {
     name: 'semaphore/release',
-    sha1: '8bd900a5eb2188d7ffda8a4db51df1a9fcf90e54',
+    sha1: 'a66e4a85a5e9c8e51ecba9de924658c2ab72de43',
     reads: false,
     bytes: false,
     source: `--[[
@@ -2359,30 +2236,6 @@ local channel = ARGV[2] -- text: beginning of the channels of processes
 local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
-
--- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
--- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
--- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
---                                                     earlier, it is kept for you until then: ask, and you have it
---   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
---   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
--- again, and keeps its place. On a cluster without sharded channels the number
--- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
-
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
--- Writes the main key of a semaphore; see shared/semaphore/state.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- Permits are granted to those who wait, first come first served: one who wants much is waited for.
 
 -- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
@@ -2474,6 +2327,12 @@ local function reap(semaphore, permits, ids, now_ms)
   if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
     return false
   end
+  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
+  local tokens = {}
+  for at = 1, #ended, 2 do
+    tokens[#tokens + 1] = ended[at]
+  end
+  if tokens[1] then
 -- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
 -- made; what was asked for lasts longer, or was for no longer.
 local function note_late(unit, id, token, ended_ms)
@@ -2482,12 +2341,6 @@ local function note_late(unit, id, token, ended_ms)
     unit.late[string.match(id, '^[^.]*')] = true
   end
 end
-  local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
-  local tokens = {}
-  for at = 1, #ended, 2 do
-    tokens[#tokens + 1] = ended[at]
-  end
-  if tokens[1] then
     for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
       note_late(semaphore, permit.id, tokens[at], ended[2 * at])
     end
@@ -2508,6 +2361,9 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
   local asleep
   local ticket, behind
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
   return {
@@ -2519,9 +2375,6 @@ local function parse_ticket(text)
     units = tonumber(units),
     holder = holder,
   }
-end
-local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
 end
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
@@ -2564,7 +2417,6 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
-  if semaphore.late then
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -2582,7 +2434,6 @@ local function remove_and_call(queue, texts, how)
     tell_process(tickets[process], table.concat(lines, '\\n'), how)
   end
 end
-
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
 local function send_back(queue, late, own, how)
@@ -2600,15 +2451,61 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
+  if semaphore.late then
     send_back(queue, semaphore.late, own, how)
   end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+-- The first two tickets, parsed.
+local function first_two(queue)
+  local pair = redis.call('ZRANGE', queue, '0', '1')
+  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
+end
+-- Whether so much is free.
+local function fits(semaphore, weight)
+  return semaphore.used + weight <= semaphore.limit
+end
+-- In how many milliseconds the next permit ends.
+local function next_end_in_ms(semaphore, now_ms)
+  return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
 local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * 400 + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
 end
 -- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
@@ -2623,6 +2520,15 @@ local function offered_ms(ticket, heard, claim_ms, now_ms)
   end
   return math.min(ticket.lease_ms, claim_ms)
 end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- The token of the next permit, as text.
+local function new_token(semaphore, now_us)
+  return string.format('%.0f', next_token(semaphore.token, now_us))
+end
 -- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
 -- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
 -- Answers as \`publish_to\`.
@@ -2633,14 +2539,6 @@ local function tell_granted(queue, ticket, message, how)
   end
   return publish_to(ticket, message, how)
 end
--- Whether so much is free.
-local function fits(semaphore, weight)
-  return semaphore.used + weight <= semaphore.limit
-end
--- In how many milliseconds the next permit ends.
-local function next_end_in_ms(semaphore, now_ms)
-  return math.max(1, semaphore.soonest_end_ms - now_ms)
-end
 -- In which step the keys go: they outlive the last permit, for a while.
 local function last_step(semaphore)
   return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
@@ -2649,10 +2547,6 @@ local function keep_permits(semaphore, permits, ids, now_ms)
   local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
   redis.call('PEXPIRE', permits, kept_ms)
   redis.call('PEXPIRE', ids, kept_ms)
-end
--- The token of the next permit, as text.
-local function new_token(semaphore, now_us)
-  return string.format('%.0f', next_token(semaphore.token, now_us))
 end
 -- Grants a ticket a permit.
 local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
@@ -2703,11 +2597,6 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   return together and 'called' or is_offer and 'offered' or 'granted'
 end
--- The first two tickets, parsed.
-local function first_two(queue)
-  local pair = redis.call('ZRANGE', queue, '0', '1')
-  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
-end
   for _ = 1, 500 do
     -- Whoever stood behind one that has left the line is the first now.
     ticket, behind = behind, nil
@@ -2730,85 +2619,11 @@ end
       else
         local passed = false
         if looks then
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-
--- Sends back the process of this ticket if it is silent. Answers whether it was.
-local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
-end
           passed = pass_silent(queue, ticket, own, now_ms, how)
           behind = nil
         end
         if not passed then
           if process_of(ticket) == asleep then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
-end
             call_other(queue, asleep, recheck_ms, how)
           end
           return 'served'
@@ -2826,71 +2641,6 @@ end
       if came == 'called' then
         return 'served'
       elseif came == 'untold' then
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-
--- Sends back the process of this ticket if it is silent. Answers whether it was.
-local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
-end
         if not pass_silent(queue, ticket, own, now_ms, how) then
           return 'served'
         end
@@ -2950,65 +2700,55 @@ return { 'released', served == 'more' and 1 or 0 }
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
     [1, 'lua/semaphore/release.lua', 1],
-    [20, 'lua/shared/tickets.lua', 1],
-    [32, 'lua/shared/tell.lua', 1],
-    [38, 'lua/shared/semaphore/save.lua', 1],
-    [39, 'lua/shared/behind.lua', 1],
-    [42, 'lua/shared/semaphore/serve.lua', 1],
-    [44, 'lua/shared/semaphore/state.lua', 11],
-    [75, 'lua/semaphore/release.lua', 32],
-    [79, 'lua/shared/clock.lua', 1],
-    [85, 'lua/semaphore/release.lua', 36],
-    [91, 'lua/shared/semaphore/permit.lua', 6],
-    [96, 'lua/shared/semaphore/permits.lua', 6],
-    [111, 'lua/shared/semaphore/permits.lua', 22],
-    [120, 'lua/shared/semaphore/permits.lua', 32],
-    [127, 'lua/semaphore/release.lua', 42],
-    [128, 'lua/shared/semaphore/reap.lua', 1],
-    [134, 'lua/shared/note-late.lua', 1],
-    [142, 'lua/shared/semaphore/reap.lua', 8],
-    [155, 'lua/semaphore/release.lua', 43],
-    [159, 'lua/shared/semaphore/serve.lua', 47],
-    [168, 'lua/shared/tickets.lua', 25],
-    [180, 'lua/shared/tell.lua', 7],
-    [183, 'lua/shared/tell.lua', 15],
-    [201, 'lua/shared/tell.lua', 34],
-    [216, 'lua/shared/tell.lua', 50],
-    [224, 'lua/shared/semaphore/serve.lua', 56],
-    [225, 'lua/shared/send-back.lua', 4],
-    [260, 'lua/shared/semaphore/serve.lua', 58],
-    [262, 'lua/shared/next-token.lua', 1],
-    [267, 'lua/shared/tell.lua', 11],
-    [270, 'lua/shared/line.lua', 5],
-    [275, 'lua/shared/line.lua', 11],
-    [283, 'lua/shared/line.lua', 53],
-    [293, 'lua/shared/semaphore/state.lua', 43],
-    [297, 'lua/shared/semaphore/permits.lua', 40],
-    [301, 'lua/shared/semaphore/permits.lua', 45],
-    [305, 'lua/shared/semaphore/permits.lua', 50],
-    [310, 'lua/shared/semaphore/permits.lua', 56],
-    [314, 'lua/shared/semaphore/permits.lua', 74],
-    [329, 'lua/shared/semaphore/serve.lua', 6],
-    [363, 'lua/shared/semaphore/serve.lua', 41],
-    [368, 'lua/shared/semaphore/serve.lua', 60],
-    [390, 'lua/shared/send-back.lua', 4],
-    [425, 'lua/shared/silent.lua', 10],
-    [455, 'lua/shared/semaphore/serve.lua', 83],
-    [460, 'lua/shared/call-other.lua', 1],
-    [469, 'lua/shared/semaphore/serve.lua', 89],
-    [486, 'lua/shared/send-back.lua', 4],
-    [521, 'lua/shared/silent.lua', 10],
-    [551, 'lua/shared/semaphore/serve.lua', 107],
-    [561, 'lua/shared/line.lua', 20],
-    [566, 'lua/shared/semaphore/serve.lua', 117],
-    [572, 'lua/semaphore/release.lua', 47],
-    [574, 'lua/shared/semaphore/save.lua', 35],
-    [575, 'lua/shared/semaphore/save.lua', 12],
-    [588, 'lua/shared/semaphore/save.lua', 26],
-    [593, 'lua/shared/behind.lua', 4],
-    [597, 'lua/shared/semaphore/save.lua', 31],
-    [600, 'lua/shared/semaphore/save.lua', 36],
-    [602, 'lua/semaphore/release.lua', 49],
+    [20, 'lua/shared/semaphore/state.lua', 11],
+    [51, 'lua/semaphore/release.lua', 20],
+    [55, 'lua/shared/clock.lua', 1],
+    [61, 'lua/semaphore/release.lua', 24],
+    [67, 'lua/shared/semaphore/permit.lua', 6],
+    [72, 'lua/shared/semaphore/permits.lua', 6],
+    [87, 'lua/shared/semaphore/permits.lua', 22],
+    [96, 'lua/shared/semaphore/permits.lua', 32],
+    [103, 'lua/semaphore/release.lua', 30],
+    [104, 'lua/shared/semaphore/reap.lua', 1],
+    [116, 'lua/shared/note-late.lua', 1],
+    [124, 'lua/shared/semaphore/reap.lua', 13],
+    [131, 'lua/semaphore/release.lua', 31],
+    [135, 'lua/shared/semaphore/serve.lua', 47],
+    [144, 'lua/shared/tell.lua', 7],
+    [147, 'lua/shared/tickets.lua', 25],
+    [159, 'lua/shared/tell.lua', 15],
+    [177, 'lua/shared/tell.lua', 34],
+    [192, 'lua/shared/tell.lua', 50],
+    [200, 'lua/shared/send-back.lua', 4],
+    [217, 'lua/shared/send-back.lua', 22],
+    [234, 'lua/shared/semaphore/serve.lua', 56],
+    [237, 'lua/shared/semaphore/serve.lua', 41],
+    [242, 'lua/shared/semaphore/state.lua', 43],
+    [246, 'lua/shared/semaphore/permits.lua', 40],
+    [250, 'lua/shared/tell.lua', 11],
+    [253, 'lua/shared/silent.lua', 10],
+    [273, 'lua/shared/silent.lua', 31],
+    [281, 'lua/shared/call-other.lua', 1],
+    [290, 'lua/shared/line.lua', 5],
+    [295, 'lua/shared/line.lua', 11],
+    [303, 'lua/shared/next-token.lua', 1],
+    [308, 'lua/shared/semaphore/permits.lua', 56],
+    [312, 'lua/shared/line.lua', 53],
+    [322, 'lua/shared/semaphore/permits.lua', 45],
+    [326, 'lua/shared/semaphore/permits.lua', 50],
+    [331, 'lua/shared/semaphore/permits.lua', 74],
+    [346, 'lua/shared/semaphore/serve.lua', 6],
+    [380, 'lua/shared/semaphore/serve.lua', 59],
+    [434, 'lua/shared/line.lua', 20],
+    [439, 'lua/shared/semaphore/serve.lua', 113],
+    [445, 'lua/semaphore/release.lua', 35],
+    [447, 'lua/shared/semaphore/save.lua', 34],
+    [448, 'lua/shared/semaphore/save.lua', 11],
+    [461, 'lua/shared/semaphore/save.lua', 25],
+    [466, 'lua/shared/behind.lua', 4],
+    [470, 'lua/shared/semaphore/save.lua', 30],
+    [473, 'lua/shared/semaphore/save.lua', 35],
+    [475, 'lua/semaphore/release.lua', 37],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3060,7 +2800,7 @@ export type ResizeAnswer =
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
   script: {
     name: 'semaphore/resize',
-    sha1: 'b73d5588bec79b14f46484afe154fc10b676b83b',
+    sha1: '30e053481a26c2758a6cf94a594f13389d7a1d1d',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3081,30 +2821,6 @@ local channel = ARGV[2] -- text: beginning of the channels of processes
 local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long others have to confirm what they get now
 local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[5] ~= '0' -- flag: whether the number of those who hear tells who is gone
-
--- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
--- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
--- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
---                                                     earlier, it is kept for you until then: ask, and you have it
---   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
---   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
--- again, and keeps its place. On a cluster without sharded channels the number
--- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
-
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
--- Writes the main key of a semaphore; see shared/semaphore/state.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- Permits are granted to those who wait, first come first served: one who wants much is waited for.
 
 -- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
@@ -3151,10 +2867,6 @@ local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)
 semaphore.limit = limit
 semaphore.resized = 1
--- How many milliseconds the clock is behind a token; 0: it is not.
-local function behind_ms(token, now_ms)
-  return math.max(0, math.ceil(token / 1000) - now_ms)
-end
 local function semaphore_text(semaphore)
   return string.format(
     '%s %d %d %d %s %.0f %.0f %d',
@@ -3167,6 +2879,10 @@ local function semaphore_text(semaphore)
     semaphore.last_end_ms,
     semaphore.last_ticket
   )
+end
+-- How many milliseconds the clock is behind a token; 0: it is not.
+local function behind_ms(token, now_ms)
+  return math.max(0, math.ceil(token / 1000) - now_ms)
 end
 local function semaphore_kept_ms(semaphore, now_ms)
   local kept_ms = semaphore.last_ticket > 0 and 7200000 or 720000
@@ -3186,14 +2902,6 @@ local function reap(semaphore, permits, ids, now_ms)
   if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
     return false
   end
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
-local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
-end
   local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
   local tokens = {}
   for at = 1, #ended, 2 do
@@ -3219,6 +2927,14 @@ end
   redis.call('ZREM', permits, unpack(tokens))
   redis.call('HDEL', ids, unpack(fields))
   return forgotten
+end
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
 end
     for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
       note_late(semaphore, permit.id, tokens[at], ended[2 * at])
@@ -3312,7 +3028,6 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
   local asleep
   local ticket, behind
-  if semaphore.late then
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -3330,7 +3045,6 @@ local function remove_and_call(queue, texts, how)
     tell_process(tickets[process], table.concat(lines, '\\n'), how)
   end
 end
-
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
 local function send_back(queue, late, own, how)
@@ -3348,15 +3062,61 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
+  if semaphore.late then
     send_back(queue, semaphore.late, own, how)
   end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+-- The first two tickets, parsed.
+local function first_two(queue)
+  local pair = redis.call('ZRANGE', queue, '0', '1')
+  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
+end
+-- Whether so much is free.
+local function fits(semaphore, weight)
+  return semaphore.used + weight <= semaphore.limit
+end
+-- In how many milliseconds the next permit ends.
+local function next_end_in_ms(semaphore, now_ms)
+  return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
 local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * 400 + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
 end
 -- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
@@ -3371,6 +3131,15 @@ local function offered_ms(ticket, heard, claim_ms, now_ms)
   end
   return math.min(ticket.lease_ms, claim_ms)
 end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- The token of the next permit, as text.
+local function new_token(semaphore, now_us)
+  return string.format('%.0f', next_token(semaphore.token, now_us))
+end
 -- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
 -- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
 -- Answers as \`publish_to\`.
@@ -3381,14 +3150,6 @@ local function tell_granted(queue, ticket, message, how)
   end
   return publish_to(ticket, message, how)
 end
--- Whether so much is free.
-local function fits(semaphore, weight)
-  return semaphore.used + weight <= semaphore.limit
-end
--- In how many milliseconds the next permit ends.
-local function next_end_in_ms(semaphore, now_ms)
-  return math.max(1, semaphore.soonest_end_ms - now_ms)
-end
 -- In which step the keys go: they outlive the last permit, for a while.
 local function last_step(semaphore)
   return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
@@ -3397,10 +3158,6 @@ local function keep_permits(semaphore, permits, ids, now_ms)
   local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
   redis.call('PEXPIRE', permits, kept_ms)
   redis.call('PEXPIRE', ids, kept_ms)
-end
--- The token of the next permit, as text.
-local function new_token(semaphore, now_us)
-  return string.format('%.0f', next_token(semaphore.token, now_us))
 end
 -- Grants a ticket a permit.
 local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
@@ -3451,11 +3208,6 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   return together and 'called' or is_offer and 'offered' or 'granted'
 end
--- The first two tickets, parsed.
-local function first_two(queue)
-  local pair = redis.call('ZRANGE', queue, '0', '1')
-  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
-end
   for _ = 1, 500 do
     -- Whoever stood behind one that has left the line is the first now.
     ticket, behind = behind, nil
@@ -3478,85 +3230,11 @@ end
       else
         local passed = false
         if looks then
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-
--- Sends back the process of this ticket if it is silent. Answers whether it was.
-local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
-end
           passed = pass_silent(queue, ticket, own, now_ms, how)
           behind = nil
         end
         if not passed then
           if process_of(ticket) == asleep then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
-end
             call_other(queue, asleep, recheck_ms, how)
           end
           return 'served'
@@ -3574,71 +3252,6 @@ end
       if came == 'called' then
         return 'served'
       elseif came == 'untold' then
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-
--- Sends back the process of this ticket if it is silent. Answers whether it was.
-local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
-end
         if not pass_silent(queue, ticket, own, now_ms, how) then
           return 'served'
         end
@@ -3669,66 +3282,56 @@ return { 'resized', served == 'more' and 1 or 0 }
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
     [1, 'lua/semaphore/resize.lua', 1],
-    [20, 'lua/shared/tickets.lua', 1],
-    [32, 'lua/shared/tell.lua', 1],
-    [38, 'lua/shared/semaphore/save.lua', 1],
-    [39, 'lua/shared/behind.lua', 1],
-    [42, 'lua/shared/semaphore/serve.lua', 1],
-    [44, 'lua/shared/semaphore/state.lua', 11],
-    [75, 'lua/semaphore/resize.lua', 32],
-    [79, 'lua/shared/clock.lua', 1],
-    [85, 'lua/semaphore/resize.lua', 36],
-    [87, 'lua/semaphore/resize.lua', 39],
-    [89, 'lua/shared/behind.lua', 4],
-    [93, 'lua/shared/semaphore/save.lua', 12],
-    [106, 'lua/shared/semaphore/save.lua', 26],
-    [114, 'lua/shared/semaphore/save.lua', 35],
-    [117, 'lua/semaphore/resize.lua', 41],
-    [118, 'lua/shared/semaphore/reap.lua', 1],
-    [124, 'lua/shared/note-late.lua', 1],
-    [132, 'lua/shared/semaphore/reap.lua', 8],
-    [138, 'lua/shared/semaphore/permits.lua', 6],
-    [142, 'lua/shared/semaphore/permit.lua', 6],
-    [147, 'lua/shared/semaphore/permits.lua', 10],
-    [158, 'lua/shared/semaphore/reap.lua', 14],
-    [162, 'lua/shared/semaphore/permits.lua', 22],
-    [171, 'lua/shared/semaphore/reap.lua', 18],
-    [174, 'lua/semaphore/resize.lua', 42],
-    [177, 'lua/shared/tickets.lua', 25],
-    [189, 'lua/shared/tell.lua', 7],
-    [192, 'lua/shared/tell.lua', 15],
-    [210, 'lua/shared/tell.lua', 34],
-    [225, 'lua/shared/tell.lua', 50],
-    [233, 'lua/semaphore/resize.lua', 38],
-    [234, 'lua/semaphore/resize.lua', 45],
-    [241, 'lua/shared/semaphore/serve.lua', 47],
-    [251, 'lua/shared/send-back.lua', 4],
-    [286, 'lua/shared/semaphore/serve.lua', 58],
-    [288, 'lua/shared/next-token.lua', 1],
-    [293, 'lua/shared/tell.lua', 11],
-    [296, 'lua/shared/line.lua', 5],
-    [301, 'lua/shared/line.lua', 11],
-    [309, 'lua/shared/line.lua', 53],
-    [319, 'lua/shared/semaphore/state.lua', 43],
-    [323, 'lua/shared/semaphore/permits.lua', 40],
-    [327, 'lua/shared/semaphore/permits.lua', 45],
-    [331, 'lua/shared/semaphore/permits.lua', 50],
-    [336, 'lua/shared/semaphore/permits.lua', 56],
-    [340, 'lua/shared/semaphore/permits.lua', 74],
-    [355, 'lua/shared/semaphore/serve.lua', 6],
-    [389, 'lua/shared/semaphore/serve.lua', 41],
-    [394, 'lua/shared/semaphore/serve.lua', 60],
-    [416, 'lua/shared/send-back.lua', 4],
-    [451, 'lua/shared/silent.lua', 10],
-    [481, 'lua/shared/semaphore/serve.lua', 83],
-    [486, 'lua/shared/call-other.lua', 1],
-    [495, 'lua/shared/semaphore/serve.lua', 89],
-    [512, 'lua/shared/send-back.lua', 4],
-    [547, 'lua/shared/silent.lua', 10],
-    [577, 'lua/shared/semaphore/serve.lua', 107],
-    [587, 'lua/shared/line.lua', 20],
-    [592, 'lua/shared/semaphore/serve.lua', 117],
-    [598, 'lua/semaphore/resize.lua', 52],
+    [20, 'lua/shared/semaphore/state.lua', 11],
+    [51, 'lua/semaphore/resize.lua', 20],
+    [55, 'lua/shared/clock.lua', 1],
+    [61, 'lua/semaphore/resize.lua', 24],
+    [63, 'lua/semaphore/resize.lua', 27],
+    [65, 'lua/shared/semaphore/save.lua', 11],
+    [78, 'lua/shared/behind.lua', 4],
+    [82, 'lua/shared/semaphore/save.lua', 25],
+    [90, 'lua/shared/semaphore/save.lua', 34],
+    [93, 'lua/semaphore/resize.lua', 29],
+    [94, 'lua/shared/semaphore/reap.lua', 1],
+    [106, 'lua/shared/semaphore/permits.lua', 6],
+    [110, 'lua/shared/semaphore/permit.lua', 6],
+    [115, 'lua/shared/semaphore/permits.lua', 10],
+    [126, 'lua/shared/note-late.lua', 1],
+    [134, 'lua/shared/semaphore/reap.lua', 13],
+    [138, 'lua/shared/semaphore/permits.lua', 22],
+    [147, 'lua/shared/semaphore/reap.lua', 17],
+    [150, 'lua/semaphore/resize.lua', 30],
+    [153, 'lua/shared/tickets.lua', 25],
+    [165, 'lua/shared/tell.lua', 7],
+    [168, 'lua/shared/tell.lua', 15],
+    [186, 'lua/shared/tell.lua', 34],
+    [201, 'lua/shared/tell.lua', 50],
+    [209, 'lua/semaphore/resize.lua', 26],
+    [210, 'lua/semaphore/resize.lua', 33],
+    [217, 'lua/shared/semaphore/serve.lua', 47],
+    [226, 'lua/shared/send-back.lua', 4],
+    [243, 'lua/shared/send-back.lua', 22],
+    [260, 'lua/shared/semaphore/serve.lua', 56],
+    [263, 'lua/shared/semaphore/serve.lua', 41],
+    [268, 'lua/shared/semaphore/state.lua', 43],
+    [272, 'lua/shared/semaphore/permits.lua', 40],
+    [276, 'lua/shared/tell.lua', 11],
+    [279, 'lua/shared/silent.lua', 10],
+    [299, 'lua/shared/silent.lua', 31],
+    [307, 'lua/shared/call-other.lua', 1],
+    [316, 'lua/shared/line.lua', 5],
+    [321, 'lua/shared/line.lua', 11],
+    [329, 'lua/shared/next-token.lua', 1],
+    [334, 'lua/shared/semaphore/permits.lua', 56],
+    [338, 'lua/shared/line.lua', 53],
+    [348, 'lua/shared/semaphore/permits.lua', 45],
+    [352, 'lua/shared/semaphore/permits.lua', 50],
+    [357, 'lua/shared/semaphore/permits.lua', 74],
+    [372, 'lua/shared/semaphore/serve.lua', 6],
+    [406, 'lua/shared/semaphore/serve.lua', 59],
+    [460, 'lua/shared/line.lua', 20],
+    [465, 'lua/shared/semaphore/serve.lua', 113],
+    [471, 'lua/semaphore/resize.lua', 40],
   ],
   encode(args) {
     return withoutDefaults([
@@ -3776,7 +3379,7 @@ export type ServeAnswer =
 export const serve: Operation<ServeArguments, ServeAnswer> = {
   script: {
     name: 'semaphore/serve',
-    sha1: '67afbb2b3fcf170f48a8afbb3826d97af98119bf',
+    sha1: '7b0636621a20b227b1482ef2741faa0f56288591',
     reads: false,
     bytes: false,
     source: `--[[
@@ -3794,30 +3397,6 @@ local channel = ARGV[1] -- text: beginning of the channels of processes
 local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long they have to confirm
 local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
 local counted = ARGV[4] ~= '0' -- flag: whether the number of those who hear tells who is gone
-
--- Those who wait, first come first served: a sorted set of tickets by number.
--- A ticket is the text '<id> <kind> <lease_ms> <listens> <units> <holder>'. Its id is '<process>.<number>', or
--- '<process>.<number>@<asked_ms>' with the time at which it asked, by the server's clock as its process knows it; and
--- a process listens on '<channel>:<process>'. Whoever frees something tells the process of the ticket:
---   granted <id> <token> <expires_at_ms> <now_ms>     it is yours for the lease you asked for; or, where it ends
---                                                     earlier, it is kept for you until then: ask, and you have it
---   first <id> <recheck_ms>                           you are the first in line: ask then, at the latest
---   come <id>                                         ask now
--- A process that does not listen has died: its tickets are passed over. One whose line is gone for a while says so when it asks
--- again, and keeps its place. On a cluster without sharded channels the number
--- of subscribers proves nothing (\`counted\` is false); there everything is an offer. See docs/decisions/0031.
-
--- Telling the processes of tickets; see shared/tickets.
--- A script asks whether a process listens before it publishes, and never after: what PUBLISH counts is not what is
--- heard. A subscriber on a replica hears a message that was counted as heard by nobody, and one who subscribes to
--- patterns is counted for a process that has died. So the state decides who was granted what, and a message only tells.
--- @optional SPUBLISH only where the caller's driver has seen that the server knows sharded channels
-
--- Writes the main key of a semaphore; see shared/semaphore/state.
--- Tokens rise where the newest is remembered, or the clock is past it. So what holds a newest token is kept until then, however
--- far the clock has stepped back.
-
--- Permits are granted to those who wait, first come first served: one who wants much is waited for.
 
 -- A semaphore of an unknown layout has nothing but \`layout\`. The token stays text: it is copied.
 local function open_semaphore(state)
@@ -3868,14 +3447,6 @@ local function reap(semaphore, permits, ids, now_ms)
   if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
     return false
   end
--- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
--- made; what was asked for lasts longer, or was for no longer.
-local function note_late(unit, id, token, ended_ms)
-  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
-    unit.late = unit.late or {}
-    unit.late[string.match(id, '^[^.]*')] = true
-  end
-end
   local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', 1000)
   local tokens = {}
   for at = 1, #ended, 2 do
@@ -3901,6 +3472,14 @@ end
   redis.call('ZREM', permits, unpack(tokens))
   redis.call('HDEL', ids, unpack(fields))
   return forgotten
+end
+-- Notes the process of an attempt that did not take what it was offered, by what has ended: an offer ends a second after it was
+-- made; what was asked for lasts longer, or was for no longer.
+local function note_late(unit, id, token, ended_ms)
+  if id ~= '' and ended_ms - math.floor(token / 1000) <= 1000 then
+    unit.late = unit.late or {}
+    unit.late[string.match(id, '^[^.]*')] = true
+  end
 end
     for at, permit in ipairs(forget_permits(semaphore, permits, ids, tokens)) do
       note_late(semaphore, permit.id, tokens[at], ended[2 * at])
@@ -3931,6 +3510,9 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   -- The process of the last one that something was offered to: it may sleep, and then cannot look after its next.
   local asleep
   local ticket, behind
+local function process_of(ticket)
+  return string.match(ticket.id, '^[^.]*')
+end
 local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
   return {
@@ -3942,9 +3524,6 @@ local function parse_ticket(text)
     units = tonumber(units),
     holder = holder,
   }
-end
-local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
 end
 -- Whether the process of a ticket listens on this node; nil where that is not known: the process does not listen, the
 -- number of subscribers proves nothing, or the user may not ask for it.
@@ -3987,7 +3566,6 @@ local function tell_process(ticket, message, how)
   publish_to(ticket, message, how)
   return true
 end
-  if semaphore.late then
 -- Removes tickets, and tells their processes to come: each in one message.
 local function remove_and_call(queue, texts, how)
   local tickets, messages = {}, {}
@@ -4005,7 +3583,6 @@ local function remove_and_call(queue, texts, how)
     tell_process(tickets[process], table.concat(lines, '\\n'), how)
   end
 end
-
 -- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
 -- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
 local function send_back(queue, late, own, how)
@@ -4023,15 +3600,61 @@ local function send_back(queue, late, own, how)
     remove_and_call(queue, theirs, how)
   end
 end
+  if semaphore.late then
     send_back(queue, semaphore.late, own, how)
   end
--- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
--- in milliseconds.
-local function next_token(last, now_us)
-  return math.max(last + 1, now_us)
+-- The first two tickets, parsed.
+local function first_two(queue)
+  local pair = redis.call('ZRANGE', queue, '0', '1')
+  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
+end
+-- Whether so much is free.
+local function fits(semaphore, weight)
+  return semaphore.used + weight <= semaphore.limit
+end
+-- In how many milliseconds the next permit ends.
+local function next_end_in_ms(semaphore, now_ms)
+  return math.max(1, semaphore.soonest_end_ms - now_ms)
 end
 local function first_message(ticket, recheck_ms)
   return 'first ' .. ticket.id .. ' ' .. recheck_ms
+end
+-- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
+-- \`own\` looks.
+local function is_silent(queue, ticket, own, now_ms)
+  if process_of({ id = own }) == process_of(ticket) then
+    return false
+  end
+  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
+  local number = math.floor(score)
+  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
+  local told = math.ceil(noted / 400)
+  if told > 0 and (second + 1 - noted) % 400 < 4 then
+    return false
+  elseif told == 2 then
+    return true
+  end
+  local noted_now = told * 400 + second + 1
+  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
+  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
+  return false
+end
+-- Sends back the process of this ticket if it is silent. Answers whether it was.
+local function pass_silent(queue, ticket, own, now_ms, how)
+  if not is_silent(queue, ticket, own, now_ms) then
+    return false
+  end
+  send_back(queue, { [process_of(ticket)] = true }, own, how)
+  return true
+end
+-- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
+local function call_other(queue, process, recheck_ms, how)
+  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
+    local ticket = parse_ticket(text)
+    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
+      return
+    end
+  end
 end
 -- Whether it asked within the last quarter of a second: its id ends with the time at which it did.
 local function has_just_asked(ticket, now_ms)
@@ -4046,6 +3669,15 @@ local function offered_ms(ticket, heard, claim_ms, now_ms)
   end
   return math.min(ticket.lease_ms, claim_ms)
 end
+-- A fencing token: greater than every earlier one, also when the server has lost its tail or tells time
+-- in milliseconds.
+local function next_token(last, now_us)
+  return math.max(last + 1, now_us)
+end
+-- The token of the next permit, as text.
+local function new_token(semaphore, now_us)
+  return string.format('%.0f', next_token(semaphore.token, now_us))
+end
 -- Tells a ticket what is granted to it, which the caller writes down next. Behind a write, which may change nothing: a server that
 -- refuses writes, such as a replica that was the primary, refuses the first of a script, and what is told then has not happened.
 -- Answers as \`publish_to\`.
@@ -4056,14 +3688,6 @@ local function tell_granted(queue, ticket, message, how)
   end
   return publish_to(ticket, message, how)
 end
--- Whether so much is free.
-local function fits(semaphore, weight)
-  return semaphore.used + weight <= semaphore.limit
-end
--- In how many milliseconds the next permit ends.
-local function next_end_in_ms(semaphore, now_ms)
-  return math.max(1, semaphore.soonest_end_ms - now_ms)
-end
 -- In which step the keys go: they outlive the last permit, for a while.
 local function last_step(semaphore)
   return math.floor((semaphore.last_end_ms + 60000) / 600000) + 1
@@ -4072,10 +3696,6 @@ local function keep_permits(semaphore, permits, ids, now_ms)
   local kept_ms = string.format('%.0f', last_step(semaphore) * 600000 - now_ms)
   redis.call('PEXPIRE', permits, kept_ms)
   redis.call('PEXPIRE', ids, kept_ms)
-end
--- The token of the next permit, as text.
-local function new_token(semaphore, now_us)
-  return string.format('%.0f', next_token(semaphore.token, now_us))
 end
 -- Grants a ticket a permit.
 local function add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
@@ -4126,11 +3746,6 @@ local function hand_permit(semaphore, queue, permits, ids, ticket, behind, claim
   add_permit(semaphore, permits, ids, ticket, token, expires_at_ms, now_ms)
   return together and 'called' or is_offer and 'offered' or 'granted'
 end
--- The first two tickets, parsed.
-local function first_two(queue)
-  local pair = redis.call('ZRANGE', queue, '0', '1')
-  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
-end
   for _ = 1, 500 do
     -- Whoever stood behind one that has left the line is the first now.
     ticket, behind = behind, nil
@@ -4153,85 +3768,11 @@ end
       else
         local passed = false
         if looks then
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-
--- Sends back the process of this ticket if it is silent. Answers whether it was.
-local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
-end
           passed = pass_silent(queue, ticket, own, now_ms, how)
           behind = nil
         end
         if not passed then
           if process_of(ticket) == asleep then
--- Tells the first ticket of another process when to ask: a process that sleeps cannot look after itself.
-local function call_other(queue, process, recheck_ms, how)
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '99')) do
-    local ticket = parse_ticket(text)
-    if process_of(ticket) ~= process and tell_process(ticket, first_message(ticket, recheck_ms), how) then
-      return
-    end
-  end
-end
             call_other(queue, asleep, recheck_ms, how)
           end
           return 'served'
@@ -4249,71 +3790,6 @@ end
       if came == 'called' then
         return 'served'
       elseif came == 'untold' then
--- Removes tickets, and tells their processes to come: each in one message.
-local function remove_and_call(queue, texts, how)
-  local tickets, messages = {}, {}
-  for _, text in ipairs(texts) do
-    local ticket = parse_ticket(text)
-    local process = process_of(ticket)
-    tickets[process] = tickets[process] or ticket
-    messages[process] = messages[process] or {}
-    table.insert(messages[process], 'come ' .. ticket.id)
-  end
-  for from = 1, #texts, 1000 do
-    redis.call('ZREM', queue, unpack(texts, from, math.min(from + 999, #texts)))
-  end
-  for process, lines in pairs(messages) do
-    tell_process(tickets[process], table.concat(lines, '\\n'), how)
-  end
-end
-
--- Removes the tickets of processes that did not take what they were offered, so that each of these processes is waited
--- for once; but for the process of \`own\`, which calls and so is awake. Whoever stands in line again stands behind all others.
-local function send_back(queue, late, own, how)
-  late[process_of({ id = own })] = nil
-  if not next(late) then
-    return
-  end
-  local theirs = {}
-  for _, text in ipairs(redis.call('ZRANGE', queue, '0', '1999')) do
-    if late[process_of({ id = text })] then
-      theirs[#theirs + 1] = text
-    end
-  end
-  if theirs[1] then
-    remove_and_call(queue, theirs, how)
-  end
-end
-
--- Answers whether this ticket, which was looked at just now, has not asked although it was looked at twice before.
--- \`own\` looks.
-local function is_silent(queue, ticket, own, now_ms)
-  if process_of({ id = own }) == process_of(ticket) then
-    return false
-  end
-  local score = tonumber(redis.call('ZSCORE', queue, ticket.text))
-  local number = math.floor(score)
-  local noted, second = math.floor((score - number) * 1000 + 0.5), math.floor(now_ms / 1000) % 400
-  local told = math.ceil(noted / 400)
-  if told > 0 and (second + 1 - noted) % 400 < 4 then
-    return false
-  elseif told == 2 then
-    return true
-  end
-  local noted_now = told * 400 + second + 1
-  -- A full server may refuse it to one who gives something back: then the next one who looks notes it.
-  redis.pcall('ZADD', queue, 'XX', string.format('%.3f', number + noted_now / 1000), ticket.text)
-  return false
-end
-
--- Sends back the process of this ticket if it is silent. Answers whether it was.
-local function pass_silent(queue, ticket, own, now_ms, how)
-  if not is_silent(queue, ticket, own, now_ms) then
-    return false
-  end
-  send_back(queue, { [process_of(ticket)] = true }, own, how)
-  return true
-end
         if not pass_silent(queue, ticket, own, now_ms, how) then
           return 'served'
         end
@@ -4379,68 +3855,57 @@ return { 'served', served == 'more' and 1 or 0 }
   parts: ['state', 'queue', 'permits', 'ids'],
   lines: [
     [1, 'lua/semaphore/serve.lua', 1],
-    [17, 'lua/shared/tickets.lua', 1],
-    [29, 'lua/shared/tell.lua', 1],
-    [35, 'lua/shared/semaphore/save.lua', 1],
-    [36, 'lua/shared/behind.lua', 1],
-    [39, 'lua/shared/semaphore/serve.lua', 1],
-    [41, 'lua/shared/semaphore/state.lua', 11],
-    [72, 'lua/semaphore/serve.lua', 29],
-    [76, 'lua/shared/clock.lua', 1],
-    [82, 'lua/semaphore/serve.lua', 33],
-    [84, 'lua/shared/semaphore/reap.lua', 1],
-    [90, 'lua/shared/note-late.lua', 1],
-    [98, 'lua/shared/semaphore/reap.lua', 8],
-    [104, 'lua/shared/semaphore/permits.lua', 6],
-    [108, 'lua/shared/semaphore/permit.lua', 6],
-    [113, 'lua/shared/semaphore/permits.lua', 10],
-    [124, 'lua/shared/semaphore/reap.lua', 14],
-    [128, 'lua/shared/semaphore/permits.lua', 22],
-    [137, 'lua/shared/semaphore/reap.lua', 18],
-    [140, 'lua/semaphore/serve.lua', 35],
-    [144, 'lua/shared/semaphore/serve.lua', 47],
-    [153, 'lua/shared/tickets.lua', 25],
-    [165, 'lua/shared/tell.lua', 7],
-    [168, 'lua/shared/tell.lua', 15],
-    [186, 'lua/shared/tell.lua', 34],
-    [201, 'lua/shared/tell.lua', 50],
-    [209, 'lua/shared/semaphore/serve.lua', 56],
-    [210, 'lua/shared/send-back.lua', 4],
-    [245, 'lua/shared/semaphore/serve.lua', 58],
-    [247, 'lua/shared/next-token.lua', 1],
-    [252, 'lua/shared/tell.lua', 11],
-    [255, 'lua/shared/line.lua', 5],
-    [260, 'lua/shared/line.lua', 11],
-    [268, 'lua/shared/line.lua', 53],
-    [278, 'lua/shared/semaphore/state.lua', 43],
-    [282, 'lua/shared/semaphore/permits.lua', 40],
-    [286, 'lua/shared/semaphore/permits.lua', 45],
-    [290, 'lua/shared/semaphore/permits.lua', 50],
-    [295, 'lua/shared/semaphore/permits.lua', 56],
-    [299, 'lua/shared/semaphore/permits.lua', 74],
-    [314, 'lua/shared/semaphore/serve.lua', 6],
-    [348, 'lua/shared/semaphore/serve.lua', 41],
-    [353, 'lua/shared/semaphore/serve.lua', 60],
-    [375, 'lua/shared/send-back.lua', 4],
-    [410, 'lua/shared/silent.lua', 10],
-    [440, 'lua/shared/semaphore/serve.lua', 83],
-    [445, 'lua/shared/call-other.lua', 1],
-    [454, 'lua/shared/semaphore/serve.lua', 89],
-    [471, 'lua/shared/send-back.lua', 4],
-    [506, 'lua/shared/silent.lua', 10],
-    [536, 'lua/shared/semaphore/serve.lua', 107],
-    [546, 'lua/shared/line.lua', 20],
-    [551, 'lua/shared/semaphore/serve.lua', 117],
-    [557, 'lua/semaphore/serve.lua', 39],
-    [560, 'lua/shared/semaphore/save.lua', 39],
-    [562, 'lua/shared/behind.lua', 4],
-    [566, 'lua/shared/semaphore/save.lua', 26],
-    [574, 'lua/shared/semaphore/save.lua', 41],
-    [575, 'lua/shared/semaphore/save.lua', 35],
-    [576, 'lua/shared/semaphore/save.lua', 12],
-    [589, 'lua/shared/semaphore/save.lua', 36],
-    [591, 'lua/shared/semaphore/save.lua', 42],
-    [593, 'lua/semaphore/serve.lua', 42],
+    [17, 'lua/shared/semaphore/state.lua', 11],
+    [48, 'lua/semaphore/serve.lua', 17],
+    [52, 'lua/shared/clock.lua', 1],
+    [58, 'lua/semaphore/serve.lua', 21],
+    [60, 'lua/shared/semaphore/reap.lua', 1],
+    [72, 'lua/shared/semaphore/permits.lua', 6],
+    [76, 'lua/shared/semaphore/permit.lua', 6],
+    [81, 'lua/shared/semaphore/permits.lua', 10],
+    [92, 'lua/shared/note-late.lua', 1],
+    [100, 'lua/shared/semaphore/reap.lua', 13],
+    [104, 'lua/shared/semaphore/permits.lua', 22],
+    [113, 'lua/shared/semaphore/reap.lua', 17],
+    [116, 'lua/semaphore/serve.lua', 23],
+    [120, 'lua/shared/semaphore/serve.lua', 47],
+    [129, 'lua/shared/tell.lua', 7],
+    [132, 'lua/shared/tickets.lua', 25],
+    [144, 'lua/shared/tell.lua', 15],
+    [162, 'lua/shared/tell.lua', 34],
+    [177, 'lua/shared/tell.lua', 50],
+    [185, 'lua/shared/send-back.lua', 4],
+    [202, 'lua/shared/send-back.lua', 22],
+    [219, 'lua/shared/semaphore/serve.lua', 56],
+    [222, 'lua/shared/semaphore/serve.lua', 41],
+    [227, 'lua/shared/semaphore/state.lua', 43],
+    [231, 'lua/shared/semaphore/permits.lua', 40],
+    [235, 'lua/shared/tell.lua', 11],
+    [238, 'lua/shared/silent.lua', 10],
+    [258, 'lua/shared/silent.lua', 31],
+    [266, 'lua/shared/call-other.lua', 1],
+    [275, 'lua/shared/line.lua', 5],
+    [280, 'lua/shared/line.lua', 11],
+    [288, 'lua/shared/next-token.lua', 1],
+    [293, 'lua/shared/semaphore/permits.lua', 56],
+    [297, 'lua/shared/line.lua', 53],
+    [307, 'lua/shared/semaphore/permits.lua', 45],
+    [311, 'lua/shared/semaphore/permits.lua', 50],
+    [316, 'lua/shared/semaphore/permits.lua', 74],
+    [331, 'lua/shared/semaphore/serve.lua', 6],
+    [365, 'lua/shared/semaphore/serve.lua', 59],
+    [419, 'lua/shared/line.lua', 20],
+    [424, 'lua/shared/semaphore/serve.lua', 113],
+    [430, 'lua/semaphore/serve.lua', 27],
+    [433, 'lua/shared/semaphore/save.lua', 38],
+    [435, 'lua/shared/behind.lua', 4],
+    [439, 'lua/shared/semaphore/save.lua', 25],
+    [447, 'lua/shared/semaphore/save.lua', 40],
+    [448, 'lua/shared/semaphore/save.lua', 34],
+    [449, 'lua/shared/semaphore/save.lua', 11],
+    [462, 'lua/shared/semaphore/save.lua', 35],
+    [464, 'lua/shared/semaphore/save.lua', 41],
+    [466, 'lua/semaphore/serve.lua', 30],
   ],
   encode(args) {
     return withoutDefaults([

@@ -74,7 +74,17 @@ describe('stays', () => {
       'repeat',
       'until outer()',
     ],
-    'what two branches use': ['if ARGV[1] then', '  inner()', 'else', '  inner()', 'end'],
+    'what a function uses behind a condition that a loop calls': [
+      'local function outer(n)',
+      '  if n > 2 then',
+      '    inner()',
+      '  end',
+      'end',
+      'for n = 1, 3 do',
+      '  outer(n)',
+      'end',
+    ],
+    'what all branches use': ['if ARGV[1] then', '  inner()', 'else', '  inner()', 'end'],
   }
   test.each(Object.entries(cases))('%s', (_, uses) => {
     expect(sunk(...inner, ...uses)).toEqual([...inner, ...uses])
@@ -132,6 +142,38 @@ describe('stays', () => {
       expect(sunk(...text)).toEqual(text)
     },
   )
+})
+
+describe('a function that few calls need', () => {
+  const inner = ['local function inner()', '  return 1', 'end']
+
+  test('stands in each of the branches that use it', () => {
+    const text = ['if ARGV[1] then', '  inner()', 'elseif ARGV[2] then', '  inner()', 'end']
+    const [first, use, second, again, end] = text
+
+    expect(sunk(...inner, ...text)).toEqual([first, ...inner, use, second, ...inner, again, end])
+  })
+
+  test('stands behind the condition in a function that is called in several places, with what it needs', () => {
+    const needed = ['local function needed()', '  return 2', 'end']
+    const own = ['local function inner()', '  return needed()', 'end']
+    const outer = ['local function outer(n)', '  if n > 2 then', '    inner()', '  end', 'end']
+    const calls = ['outer(1)', 'outer(2)']
+
+    expect(sunk(...needed, ...own, ...outer, ...calls)).toEqual([
+      ...outer.slice(0, 2),
+      ...needed,
+      ...own,
+      ...outer.slice(2),
+      ...calls,
+    ])
+  })
+
+  test('stands once where more than four branches use it', () => {
+    const text = Array.from({ length: 5 }, (_, at) => [`if ARGV[${at + 1}] then`, '  inner()', 'end']).flat()
+
+    expect(sunk(...inner, ...text)).toEqual([...inner, ...text])
+  })
 })
 
 test('forty functions go into each other', () => {

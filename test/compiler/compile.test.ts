@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { compileTree } from '../../tools/contract/compile.ts'
 import { withTables } from '../../tools/contract/emit-docs.ts'
 import { contractJson } from '../../tools/contract/emit-json.ts'
-import { locate } from '../../tools/contract/include.ts'
+import { locate } from '../../tools/contract/link.ts'
 
 const GOOD = join(import.meta.dirname, 'fixtures/good')
 const contract = compileTree(GOOD, '1.2.3')
@@ -92,7 +92,7 @@ test('answers hold scalars, values that may be null, and lists of records', () =
   })
 })
 
-test('a fragment stands once in a script, where it is first named, also when another one includes it', () => {
+test('a definition stands once in a script, before those that use it, in the order that these need', () => {
   const { source } = operation('demo/take-notes')
 
   expect(source.split('local function whole').length).toBe(2)

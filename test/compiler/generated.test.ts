@@ -7,7 +7,7 @@ import type { Reply } from '../../src/driver.ts'
 import type { Operation } from '../../src/runtime/operation.ts'
 import { compileTree } from '../../tools/contract/compile.ts'
 import { structureModule } from '../../tools/contract/emit-typescript.ts'
-import { locate } from '../../tools/contract/include.ts'
+import { locate } from '../../tools/contract/link.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -173,7 +173,7 @@ test('the source in the module is the built source, whatever signs it holds', as
   )
 })
 
-test('an error raised in a fragment leads to the line of the fragment', async () => {
+test('an error raised in a module leads to the line of the module', async () => {
   await client.sendCommand(['HSET', '{d}:notes', '1', 'no number'])
   const operation = demo['addUp']
   if (!operation) throw new Error('add-up was not generated')
@@ -181,5 +181,5 @@ test('an error raised in a fragment leads to the line of the fragment', async ()
   const failed: unknown = await call('addUp', ['{d}:notes'], { id: 1 }).catch((error: unknown) => error)
 
   const line = Number(/user_script:(\d+)/.exec(String(failed))?.[1])
-  expect(locate(operation.lines, line)).toEqual({ file: 'good/shared/reading.lua', line: 6 })
+  expect(locate(operation.lines, line)).toEqual({ file: 'good/shared/reading.lua', line: 4 })
 })

@@ -1,13 +1,4 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -57,10 +48,10 @@ test('a key has the same type in all operations of a structure', () => {
   ])
 })
 
-test('problems of a fragment are told once, however many scripts include it', () => {
-  const including = GOOD.replace('return {', '-- @include shared/keyed\nfirst_key()\nreturn {')
+test('problems of a module are told once, however many scripts use it', () => {
+  const using = GOOD.replace('return {', '-- module: keyed\nfirst_key()\nreturn {')
 
-  expect(problemsOf(tree({ 'demo/a.lua': including, 'demo/b.lua': including }))).toEqual([
+  expect(problemsOf(tree({ 'demo/a.lua': using, 'demo/b.lua': using }))).toEqual([
     'refused/shared/keyed.lua:2 KEYS may stand in the declarations only',
   ])
 })
@@ -78,8 +69,9 @@ return { 'counted', redis.call('INCR', count) }
 
 function tree(files: Record<string, string>): string {
   const root = join(mkdtempSync(join(folder, 'tree-')), 'refused')
-  cpSync(join(FIXTURES, 'shared'), join(root, 'shared'), { recursive: true })
   for (const [path, text] of Object.entries(files)) {
+    for (const name of modulesOf(text))
+      cpSync(join(FIXTURES, 'shared', `${name}.lua`), join(root, 'shared', `${name}.lua`))
     mkdirSync(join(root, path, '..'), { recursive: true })
     writeFileSync(join(root, path), text)
   }
@@ -103,13 +95,11 @@ function expectedIn(path: string, text: string): string[] {
     const [, ...messages] = line.split(' -- refused: ')
     return messages.map((message) => `refused/${path}:${index + 1} ${message}`)
   })
-  const included = [...text.matchAll(/^-- @include (shared\/\S+)$/gm)].map(([, name]) => `${name}.lua`)
-  const fragments = included.filter((name) => existsSync(join(FIXTURES, name)))
-  const seen = fragments.flatMap((name) => expectedFragment(name, path))
-  return [...own, ...seen]
+  const modules = modulesOf(text).map((name) => `shared/${name}.lua`)
+  return [...own, ...modules.flatMap((name) => expectedIn(name, readFileSync(join(FIXTURES, name), 'utf8')))]
 }
 
-function expectedFragment(name: string, from: string): string[] {
-  const text = readFileSync(join(FIXTURES, name), 'utf8')
-  return expectedIn(name, text.replaceAll(`-- @include ${from.slice(0, -'.lua'.length)}`, ''))
+/** The modules that a fixture names: `-- module: notes`. */
+function modulesOf(text: string): string[] {
+  return [...text.matchAll(/^-- module: (\S+)$/gm)].map(([, name = '']) => name)
 }

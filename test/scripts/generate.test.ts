@@ -132,15 +132,19 @@ const REFUSED: [problem: string, file: string, text: string][] = [
       "{ 'counted', '' }",
     ),
   ],
-  ['there is no fragment perilune/wake', 'demo/count.lua', `${HEAD}-- @include perilune/wake\n${CALL}`],
-  ['there is no fragment shared/clock', 'demo/count.lua', `${HEAD}-- @include shared/clock\n${CALL}`],
+  ['clock_s is defined nowhere: did you mean clock_us?', 'demo/count.lua', `${HEAD}clock_s()\n${CALL}`],
+  [
+    'there are no includes any more: remove this line',
+    'demo/count.lua',
+    `${HEAD}-- @include shared/clock\n${CALL}`,
+  ],
 ]
 
 test.each(REFUSED)('refused: %s', (problem, file, text) => {
   lua({ [file]: text })
 
   expect(problems()).toContainEqual(
-    expect.stringMatching(new RegExp(`/app/redis/${file}:\\d+ ${escaped(problem)}$`)),
+    expect.stringMatching(new RegExp(`/app/redis/${file}:\\d+ ${escaped(problem)}`)),
   )
 })
 

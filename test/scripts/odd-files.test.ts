@@ -66,10 +66,10 @@ test('a module that was checked out with line breaks of Windows is up to date, a
   expect(() => run(true)).toThrow('redis.ts differs')
 })
 
-test('text that is not UTF-8 is refused where it stands, in operations and fragments', () => {
+test('text that is not UTF-8 is refused where it stands, in operations and modules', () => {
   const latin = (text: string): Uint8Array => Buffer.from(text, 'latin1')
   lua('demo/count.lua', latin(COUNT.replace('the number', 'le numéro')))
-  lua('demo/more.lua', COUNT.replace('redis.call', '-- @include shared/odd\nodd()\nredis.call'))
+  lua('demo/more.lua', COUNT.replace('redis.call', 'odd()\nredis.call'))
   lua('shared/odd.lua', latin("local function odd()\n  return 'é'\nend\n"))
 
   const refused = 'this line is not UTF-8: save the file as UTF-8, or write a byte as \\233'
@@ -94,7 +94,7 @@ test('files of Lua of which nothing would be made are refused', () => {
   lua('demo/notes.txt', 'nothing')
   lua('shared/deep/odd.lua', 'local function odd() end')
 
-  const refused = 'nothing is made of it: operations lie in <structure>/<operation>.lua, fragments in shared'
+  const refused = 'nothing is made of it: operations lie in <structure>/<operation>.lua, modules in shared'
   expect(problems()).toEqual([
     `redis/count.lua:1 ${refused}`,
     `redis/demo/deep/count.lua:1 ${refused}`,
@@ -111,12 +111,12 @@ test('a folder that is a link is a structure like others', () => {
   expect(written()).toContain('export function linked(')
 })
 
-test('names of folders and fragments stand in the module as they are', () => {
+test('names of folders and modules stand in the module as they are', () => {
   lua("it's/count.lua", COUNT)
   expect(problems()).toEqual(["redis/it's/count.lua:1 it's is not a name in lower case with hyphens"])
   rmSync(join(folder, 'redis'), { recursive: true })
 
-  lua('demo/count.lua', COUNT.replace('redis.call', "-- @include shared/it's\nodd()\nredis.call"))
+  lua('demo/count.lua', COUNT.replace('redis.call', 'odd()\nredis.call'))
   lua("shared/it's.lua", 'local function odd() end\n')
   run()
 

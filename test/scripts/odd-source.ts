@@ -18,7 +18,7 @@ Acts.
 local state = KEYS[1] -- hash: what was seen
 local given = ARGV[1] -- text: what to begin with
 `
-const INCLUDE = '-- @include shared/odd'
+const INCLUDE = '-- include shared/odd'
 
 /** An operation, its fragment, and how its lines end. */
 export function oddSource(gen: GeneratorValue): OddSource {
@@ -26,7 +26,7 @@ export function oddSource(gen: GeneratorValue): OddSource {
   const fragment = writer.chance(2) ? writer.functions() : ''
   const known = writer.known
   const body = writer.block(8, known)
-  const text = `${HEAD}${fragment === '' ? '' : `\n${INCLUDE}\n`}\nlocal trace = given\n${body}\n${writer.end()}`
+  const text = `${HEAD}\nlocal trace = given\n${body}\n${writer.end()}`
   const crlf = writer.chance(4)
   return { operation: crlf ? text.replaceAll('\n', '\r\n') : text, fragment }
 }
@@ -34,7 +34,7 @@ export function oddSource(gen: GeneratorValue): OddSource {
 /** The text of the operation as one script, as if by hand. */
 export function byHand({ operation, fragment }: OddSource): string {
   const text = operation.replaceAll('\r\n', '\n')
-  return fragment === '' ? text : text.replace(`\n${INCLUDE}\n`, () => `\n${fragment}\n`)
+  return fragment === '' ? text : text.replace(HEAD, () => `${HEAD}\n${fragment}\n`)
 }
 
 class Writer {

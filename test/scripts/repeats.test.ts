@@ -160,11 +160,11 @@ redis.call('GET', count)\nreturn { 'done' }\n`
   ])
 })
 
-test('in a fragment the line is told, and the operation that runs it; what nobody calls runs never', () => {
+test('in a module the line is told, and the operation that runs it; what nobody calls runs never', () => {
   const fragment = `local function tally(key)\n  return redis.call('INCR', key)\nend
 
 local function tally_all(key)\n  return redis.call('DECR', key)\nend\n`
-  const found = problems(script('-- @include shared/tally\ntally(count)'), { 'shared/tally': fragment })
+  const found = problems(script('tally(count)'), { 'shared/tally': fragment })
 
   expect(found).toEqual([
     expect.stringMatching(/^redis\/shared\/tally\.lua:2 INCR twice is .* let demo\/act take a call id/),
@@ -173,8 +173,7 @@ local function tally_all(key)\n  return redis.call('DECR', key)\nend\n`
 
 const ID =
   'local caller = ARGV[1] -- text: process and slot\nlocal call = ARGV[2] -- text: number of the call\n'
-const RECALL = `-- @include perilune/calls
-if recall(redis.call('HGET', calls, caller), call) then
+const RECALL = `if recall(redis.call('HGET', calls, caller), call) then
   return { 'done' }
 end
 `

@@ -21,26 +21,24 @@ export interface Place {
 }
 
 export class BlockTree {
-  readonly #places = new Map<Node, Place>()
+  readonly #places = new Map<Node, readonly Place[]>()
 
   constructor({ body }: Chunk) {
     this.#enter(body, { owner: null, kind: 'branch', fn: null, locals: [] })
   }
 
-  /** The places that a node is in, the outermost first. */
-  path(node: Node): Place[] {
-    const path: Place[] = []
-    for (let inner: Node | null = node; inner !== null; ) {
-      const place = this.#places.get(inner)
-      if (place === undefined) throw new TypeError(`${inner.type} stands in no block`)
-      path.unshift(place)
-      inner = place.block.owner
-    }
-    return path
+  /** The places that a node is in, the outermost first; several where something around it stands in several. */
+  paths(node: Node): Place[][] {
+    const places = this.#places.get(node)
+    if (places === undefined) throw new TypeError(`${node.type} stands in no block`)
+    return places.flatMap((place) => {
+      const { owner } = place.block
+      return owner === null ? [[place]] : this.paths(owner).map((path) => [...path, place])
+    })
   }
 
-  /** From now on it stands before the statement that is there. */
-  move(statement: Statement, before: Place): void {
+  /** From now on it stands before the statements that are there. */
+  move(statement: Statement, before: readonly Place[]): void {
     this.#places.set(statement, before)
   }
 
@@ -54,7 +52,7 @@ export class BlockTree {
   }
 
   #visit(node: Node, place: Place): void {
-    this.#places.set(node, place)
+    this.#places.set(node, [place])
     const owner = place.block.body[place.at] ?? null
     for (const [part, nodes] of partsOf(node)) {
       const head = headOf(node)

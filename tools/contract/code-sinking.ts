@@ -11,7 +11,7 @@ import {
   parse,
   type Statement,
 } from 'luaparse'
-import { BlockTree, type Place } from './block-tree.ts'
+import { type Block, BlockTree, type Place } from './block-tree.ts'
 import { type Binding, isWithin, lineOf, type Names, resolve, spanOf } from './scope.ts'
 import { signsBehind } from './statement-removal.ts'
 
@@ -42,6 +42,9 @@ interface Use {
 
 /** Lua has room for sixty locals of functions around one. */
 const MOST_CAPTURED = 55
+
+/** More of them cost Redis memory for little. */
+const MOST_COPIES = 4
 
 class Sinking {
   readonly #text: readonly string[]
@@ -140,58 +143,111 @@ class Sinking {
   }
 
   #sink(movable: Movable): boolean {
-    const target = this.#target(movable)
-    const before = target?.at(-1)
-    const statement = before?.block.body[before.at]
-    if (target === null || before === undefined || statement === undefined) return false
-    this.#tree.move(movable.statement, before)
-    for (const fn of functionsOf(target)) this.#capture(fn, movable)
-    const line = this.#commentsAbove(lineOf(statement) - 1)
-    this.#before.set(line, [movable, ...(this.#before.get(line) ?? [])])
+    const targets = this.#targets(movable)
+    const places = targets.flatMap((target) => target.at(-1) ?? [])
+    if (places.length === 0) return false
+    this.#tree.move(movable.statement, places)
+    for (const fn of new Set(targets.flatMap(functionsOf))) this.#capture(fn, movable)
+    for (const { block, at } of places) {
+      const line = this.#commentsAbove(lineOf(block.body[at] as Node) - 1)
+      this.#before.set(line, [movable, ...(this.#before.get(line) ?? [])])
+    }
     return true
   }
 
-  /** The places down to the innermost that all its uses are in or behind; null where it stays. */
-  #target(movable: Movable): Place[] | null {
+  /** The places down to the innermost that its uses are in or behind; none where it stays. */
+  #targets(movable: Movable): Place[][] {
     const own = [spanOf(movable.statement)]
     const paths = movable.binding.reads
       .filter((read) => !isWithin(read, own))
-      .map((read) => this.#tree.path(read))
-    const target: Place[] = []
-    let found = 0
-    for (const place of paths[0] ?? []) {
-      const there = paths.map((path) => path[target.length])
-      if (there.some((each) => each?.block !== place.block) || !this.#mayEnter(place, movable)) break
-      target.push({ block: place.block, at: Math.min(...there.map((each) => each?.at ?? 0)) })
-      if (this.#mayStand(target, movable)) found = target.length
-      if (there.some((each) => each?.at !== place.at)) break
-    }
-    return found === 0 ? null : target.slice(0, found)
+      .flatMap((read) => this.#tree.paths(read))
+    return this.#below([], paths, movable) ?? []
   }
 
-  /** Whether what is in the block runs once at most, and has room for it. */
-  #mayEnter({ block }: Place, movable: Movable): boolean {
-    if (block.kind !== 'function' || block.fn === null) return block.kind === 'branch'
-    if (!this.#runsOnce(block.fn)) return false
-    const captured = new Set([...this.#capturedBy(block.fn), ...this.#neededBy(movable)])
+  /** Of uses that all are in one block: where it goes, in that block or deeper; null where it may not go there. */
+  #below(outer: readonly Place[], paths: readonly Place[][], movable: Movable): Place[][] | null {
+    const block = paths[0]?.[outer.length]?.block
+    if (block === undefined || !this.#mayEnter(block, movable)) return null
+    const deeper = this.#deeper(outer, paths, movable)
+    if (deeper !== null) return deeper
+    const at = Math.min(...paths.map((path) => path[outer.length]?.at ?? 0))
+    const here = [...outer, { block, at }]
+    return this.#mayStand(here, movable) && this.#isNeededSeldom(here) ? [here] : null
+  }
+
+  /** Into the blocks that the uses are in within this one, where none is directly in it. */
+  #deeper(outer: readonly Place[], paths: readonly Place[][], movable: Movable): Place[][] | null {
+    const depth = outer.length
+    const groups = new Map<Block | undefined, Place[][]>()
+    for (const path of paths) {
+      const inner = path[depth + 1]?.block
+      groups.set(inner, [...(groups.get(inner) ?? []), path])
+    }
+    if (groups.has(undefined)) return null
+    const found = [...groups.values()].map((group) => {
+      const [place] = group.map((path) => path[depth] as Place)
+      return place === undefined ? null : this.#below([...outer, place], group, movable)
+    })
+    const targets = found.flatMap((each) => each ?? [])
+    if (found.includes(null)) return null
+    if (groups.size === 1) return targets
+    return this.#mayBeCopied(movable, targets, depth) && !isOnEachWay([...groups.keys()]) ? targets : null
+  }
+
+  /** A function may stand in several places, where each is one that few calls pass. */
+  #mayBeCopied({ statement, binding }: Movable, targets: readonly Place[][], depth: number): boolean {
+    const isFunction = binding.fn === statement
+    return (
+      isFunction &&
+      targets.length <= MOST_COPIES &&
+      targets.every((path) => hasCondition(path.slice(depth + 1)))
+    )
+  }
+
+  /** Whether what is in the block runs once at most, or few times, and has room for it. */
+  #mayEnter({ kind, fn }: Block, movable: Movable): boolean {
+    if (kind !== 'function' || fn === null) return kind === 'branch'
+    const isFunction = movable.binding.fn === movable.statement
+    if (!this.#runsOnce(fn) && !(isFunction && this.#runsOutsideLoops(fn))) return false
+    const captured = new Set([...this.#capturedBy(fn), ...this.#neededBy(movable)])
     return captured.size <= MOST_CAPTURED
+  }
+
+  /** A function that runs several times makes what stands in it as often: there it has to stand behind a condition. */
+  #isNeededSeldom(path: readonly Place[]): boolean {
+    const often = path.findLastIndex(({ block }) => block.fn !== null && !this.#runsOnce(block.fn))
+    return often < 0 || hasCondition(path.slice(often + 1))
   }
 
   /** Nothing that moves changes it. */
   #runsOnce(fn: FunctionDeclaration): boolean {
-    const known = this.#runningOnce.get(fn) ?? this.#isCalledOnce(fn)
+    const known =
+      this.#runningOnce.get(fn) ?? (this.#callsOf(fn)?.length === 1 && this.#runsOutsideLoops(fn, true))
     this.#runningOnce.set(fn, known)
     return known
   }
 
-  #isCalledOnce(fn: FunctionDeclaration): boolean {
+  /** Whether each of its calls stands where no loop is around, up to the script itself. */
+  #runsOutsideLoops(fn: FunctionDeclaration, once = false): boolean {
+    const calls = this.#callsOf(fn) ?? []
+    const callers = calls.flatMap((call) => this.#tree.paths(call)).flat()
+    return (
+      calls.length > 0 &&
+      callers.every(({ block }) => {
+        if (block.kind === 'branch') return true
+        if (block.fn === null) return false
+        return once ? this.#runsOnce(block.fn) : this.#runsOutsideLoops(block.fn)
+      })
+    )
+  }
+
+  /** Null where it is more than called, or calls itself. */
+  #callsOf(fn: FunctionDeclaration): Node[] | null {
     const binding = this.#names.ownerOf(fn)
-    const [call, another] = binding?.reads ?? []
-    if (binding?.writes.length !== 0 || call === undefined || another !== undefined) return false
-    if (isWithin(call, [spanOf(fn)]) || !this.#names.calls.some(({ base }) => base === call)) return false
-    return this.#tree
-      .path(call)
-      .every(({ block }) => block.kind === 'branch' || (block.fn !== null && this.#runsOnce(block.fn)))
+    if (binding === null || binding.writes.length > 0) return null
+    const isCalled = (read: Node): boolean => this.#names.calls.some(({ base }) => base === read)
+    const isFine = binding.reads.every((read) => isCalled(read) && !isWithin(read, [spanOf(fn)]))
+    return isFine ? binding.reads : null
   }
 
   /** Whether everything that it reads is the same there. */
@@ -252,6 +308,17 @@ class Sinking {
     }
     return order
   }
+}
+
+/** Whether these are all the branches of one statement, of which one always runs. */
+function isOnEachWay([first, ...others]: readonly (Block | undefined)[]): boolean {
+  const statement = first?.owner
+  if (statement?.type !== 'IfStatement' || others.some((block) => block?.owner !== statement)) return false
+  return statement.clauses.length === others.length + 1 && statement.clauses.at(-1)?.type === 'ElseClause'
+}
+
+function hasCondition(path: readonly Place[]): boolean {
+  return path.some(({ block }) => block.owner?.type === 'IfStatement' && block.kind === 'branch')
 }
 
 /** The lists of which one item is read by its number, and not set. */

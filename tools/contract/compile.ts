@@ -6,7 +6,6 @@ import { checkAnswers } from './check-answers.ts'
 import { checkCalls } from './check-calls.ts'
 import { checkDeclarations } from './check-declarations.ts'
 import { checkGlobals } from './check-globals.ts'
-import { checkIncludes } from './check-includes.ts'
 import { checkKeys } from './check-keys.ts'
 import { checkRepeats } from './check-repeats.ts'
 import { checkRoom } from './check-room.ts'
@@ -21,7 +20,9 @@ import type {
   SentText,
   StructureContract,
 } from './contract.ts'
-import { linesOf, splice } from './include.ts'
+import { linesOf } from './lines.ts'
+import { link } from './link.ts'
+import type { Modules } from './modules.ts'
 import { ContractError, inOrder, type Problem } from './problem.ts'
 import { type RedisCall, redisCalls } from './redis-calls.ts'
 import { literal } from './scope.ts'
@@ -30,11 +31,11 @@ import { sentText } from './sent-text.ts'
 import { readTree, type Tree } from './tree.ts'
 
 const CHECKS = [checkGlobals, checkCalls, checkKeys, checkAnswers, checkDeclarations, checkSpelling]
-/** For folders that are not ours: those that include fragments of a library. */
+/** For folders that are not ours: those that use modules of a library. */
 const CHECKS_OF_USERS = [...CHECKS, checkRepeats]
 
 /**
- * The contract of the Lua files below `root`, which may include fragments of `library`. Throws a ContractError with
+ * The contract of the Lua files below `root`, which may use modules of `library`. Throws a ContractError with
  * every problem found.
  */
 export function compileTree(root: string, version = '0.0.0', library?: string): Contract {
@@ -58,19 +59,21 @@ export function compileTree(root: string, version = '0.0.0', library?: string): 
 }
 
 function readScripts(tree: Tree, checks: typeof CHECKS, problems: Problem[]): Script[] {
+  const modules = new Map<string, Modules>()
   return tree.operations.flatMap(({ text, ...source }) => {
-    const built = splice(source.file, text, tree.fragment)
+    const known = modules.get(source.structure) ?? tree.modulesFor(source.structure)
+    modules.set(source.structure, known)
+    const built = link(source.file, text, known)
     const script = readScript(source, built, problems)
     if (!script) return []
     for (const check of checks) check(script, refuseInto(problems, built))
-    checkIncludes(script, problems)
     return [script]
   })
 }
 
 function clockOf(tree: Tree): string | null {
-  const clock = tree.fragment('shared/clock')
-  return clock && linesOf(clock.text).join('\n')
+  const clock = tree.modules.find(({ file }) => file.endsWith('/shared/clock.lua'))
+  return clock === undefined ? null : linesOf(clock.text).join('\n')
 }
 
 function structuresOf(scripts: readonly Script[]): Record<string, StructureContract> {

@@ -1,7 +1,7 @@
 import type { ArgumentDeclaration, KeyDeclaration, ScalarField, ScalarType } from './contract.ts'
 import { scalarFields } from './fields.ts'
 import type { Refuse } from './head.ts'
-import { linesOf } from './include.ts'
+import { linesOf } from './lines.ts'
 
 export interface DeclaredKey extends KeyDeclaration {
   readonly line: number

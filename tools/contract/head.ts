@@ -1,6 +1,6 @@
 import type { AnswerField, OptionalCommand } from './contract.ts'
 import { answerFields } from './fields.ts'
-import { linesOf } from './include.ts'
+import { linesOf } from './lines.ts'
 
 /** Called with a line of the built script and what is wrong there. */
 export type Refuse = (line: number, message: string) => void

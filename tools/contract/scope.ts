@@ -47,7 +47,7 @@ export interface Span {
 }
 
 /** The parser gives it, its types leave it out. */
-export function spanOf(node: Lua.Node): Span {
+export function spanOf(node: Lua.Node | Lua.Comment): Span {
   const { range } = node as { readonly range?: readonly [number, number] }
   if (range === undefined) throw new TypeError('the script was read without ranges')
   return { from: range[0], to: range[1] }

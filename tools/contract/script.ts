@@ -1,9 +1,10 @@
 import type { Chunk } from 'luaparse'
-import { parse } from 'luaparse'
 import type { OptionalCommand } from './contract.ts'
 import { type Declarations, readDeclarations } from './declarations.ts'
 import { type Head, optionalCommands, type Refuse, readHead } from './head.ts'
-import { type Built, locate } from './include.ts'
+import { type Built, locate } from './link.ts'
+import { refuseOldGrammar } from './old-grammar.ts'
+import { parseLua } from './parse-lua.ts'
 import type { Problem } from './problem.ts'
 import { type Names, resolve } from './scope.ts'
 
@@ -32,9 +33,10 @@ export interface Source {
 export function readScript(source: Source, built: Built, problems: Problem[]): Script | null {
   problems.push(...built.problems)
   const refuse = refuseInto(problems, built)
-  const chunk = readChunk(built.source, refuse)
+  const chunk = parseLua(built.source, refuse)
   const head = readHead(built.source, refuse)
   if (!head || !chunk) return null
+  refuseOldGrammar(chunk, refuse)
   const declarations = readDeclarations(built.source, head.after, refuse)
   const optional = [...head.optional, ...optionalCommands(built.source)]
   return { ...source, built, head, declarations, chunk, names: resolve(chunk), optional: byCommand(optional) }
@@ -43,22 +45,6 @@ export function readScript(source: Source, built: Built, problems: Problem[]): S
 /** Reports problems of a built script at the places they come from. */
 export function refuseInto(problems: Problem[], built: Built): Refuse {
   return (line, message) => void problems.push({ ...locate(built.lines, line), message })
-}
-
-function readChunk(source: string, refuse: Refuse): Chunk | null {
-  try {
-    return parse(source, { luaVersion: '5.1', locations: true, ranges: true })
-  } catch (error) {
-    if (error instanceof RangeError) {
-      refuse(1, 'is nested too deeply')
-      return null
-    }
-    const [, line, message] =
-      (error instanceof SyntaxError && /^\[(\d+):\d+\] (.*)$/s.exec(error.message)) || []
-    if (line === undefined || message === undefined) throw error
-    refuse(Number(line), `syntax error: ${message}`)
-    return null
-  }
 }
 
 function byCommand(optional: readonly OptionalCommand[]): OptionalCommand[] {

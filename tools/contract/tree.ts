@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join, resolve, sep } from 'node:path'
-import type { ReadFragment } from './include.ts'
+import { type ModuleFile, type Modules, modulesOf } from './modules.ts'
 import type { Problem } from './problem.ts'
 import type { Source } from './script.ts'
 import { readText } from './source-text.ts'
@@ -9,10 +9,12 @@ interface SourceFile extends Source {
   readonly text: string
 }
 
-/** The Lua files below a folder; `shared` holds the fragments, every other folder is a structure. */
+/** The Lua files below a folder; `shared` holds the modules, every other folder is a structure. */
 export interface Tree {
   readonly operations: readonly SourceFile[]
-  readonly fragment: ReadFragment
+  readonly modules: readonly ModuleFile[]
+  /** What operations of a structure may use: of `shared/<structure>`, and of what in `shared` is no structure's. */
+  modulesFor(structure: string): Modules
   readonly problems: readonly Problem[]
 }
 
@@ -26,13 +28,10 @@ export const RESERVED: ReadonlySet<string> = new Set(
    switch this throw true try typeof var void while with yield`.split(/\s+/),
 )
 
-/** The fragments of ours that other folders may include, as `perilune/clock`. */
+/** The modules of ours that other folders may use. */
 const GENERAL: readonly string[] = ['calls', 'clock', 'drop-over', 'exact', 'exact-range', 'next-token']
 
-/**
- * Files are named from the folder on: `lua/feed/append.lua`. `library`: the folder of the fragments of ours. Problems of
- * fragments are there once these are read.
- */
+/** Files are named from the folder on: `lua/feed/append.lua`. `library`: the folder of the modules of ours. */
 export function readTree(root: string, library?: string): Tree {
   const shown = basename(resolve(root))
   const problems: Problem[] = straysIn(root).map((path) => ({
@@ -40,30 +39,42 @@ export function readTree(root: string, library?: string): Tree {
     line: 1,
     message: STRAY,
   }))
-  const operations = structuresOf(root).flatMap((structure) => operationsOf(root, structure, problems))
+  const structures = structuresOf(root)
+  const operations = structures.flatMap((structure) => operationsOf(root, structure, problems))
   problems.push(...operations.flatMap(({ name, file }) => misnamed(name, file)))
-  const texts = new Map<string, string>()
-  return { operations, problems, fragment: readFragment }
-
-  function readFragment(name: string): { file: string; text: string } | null {
-    const general = GENERAL.find((fragment) => name === `perilune/${fragment}`)
-    if (general !== undefined && library !== undefined) return generalFragment(library, general)
-    const path = join(root, `${name}.lua`)
-    if (!name.startsWith('shared/') || name.includes('..') || !existsSync(path)) return null
-    const file = `${shown}/${name}.lua`
-    const text = texts.get(name) ?? readText(path, file, problems)
-    texts.set(name, text)
-    return { file, text }
+  const modules = modulesIn(root, problems)
+  const general = library === undefined ? [] : GENERAL.map((name) => generalModule(library, name))
+  return {
+    operations,
+    problems,
+    modules,
+    modulesFor: (structure) =>
+      modulesOf(modules.filter(isKnownTo(structure, structures, shown)), general, problems),
   }
 }
 
-/** What a fragment of ours includes is of ours too. */
-function generalFragment(library: string, name: string): { file: string; text: string } {
-  const text = readFileSync(join(library, 'shared', `${name}.lua`), 'utf8')
-  return {
-    file: `perilune/lua/shared/${name}.lua`,
-    text: text.replace(/^(\s*-- @include )shared\//gm, '$1perilune/'),
+function isKnownTo(structure: string, structures: readonly string[], shown: string) {
+  return ({ file }: ModuleFile): boolean => {
+    const [folder = '', ...rest] = file.slice(`${shown}/shared/`.length).split('/')
+    return rest.length === 0 || folder === structure || !structures.includes(folder)
   }
+}
+
+function modulesIn(root: string, problems: Problem[]): ModuleFile[] {
+  const shared = join(root, 'shared')
+  if (!existsSync(shared)) return []
+  const paths = readdirSync(shared, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.lua'),
+  )
+  return paths.toSorted().map((path) => {
+    const file = `${basename(resolve(root))}/shared/${path.split(sep).join('/')}`
+    return { file, text: readText(join(shared, path), file, problems) }
+  })
+}
+
+function generalModule(library: string, name: string): ModuleFile {
+  const text = readFileSync(join(library, 'shared', `${name}.lua`), 'utf8')
+  return { file: `perilune/lua/shared/${name}.lua`, text }
 }
 
 /** The structures of a folder, sorted. */
@@ -86,9 +97,9 @@ function operationsOf(root: string, structure: string, problems: Problem[]): Sou
   })
 }
 
-const STRAY = 'nothing is made of it: operations lie in <structure>/<operation>.lua, fragments in shared'
+const STRAY = 'nothing is made of it: operations lie in <structure>/<operation>.lua, modules in shared'
 
-/** Files of Lua that lie where neither operations nor fragments do. */
+/** Files of Lua that lie where neither operations nor modules do. */
 function straysIn(root: string): string[] {
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).map((path) =>
     path.split(sep).join('/'),

@@ -44,7 +44,6 @@ local function match_exactly(keys, prefix, most)
   local from, to = '[' .. prefix, '(' .. prefix .. '\255'
   local fork = redis.call('ZRANGEBYLEX', keys.forks, from, to, 'LIMIT', '0', '1')[1]
   if fork then
-    -- @include shared/autocomplete/read-top
     local id = id_of_fork(fork)
     local fields, more, has_front = match_top(keys.tops, id, most)
     return fields, more, has_front and id or ''

@@ -1,5 +1,4 @@
 -- Redis drops the hash this long after it has ceased to count, and the clock is past its token: longer than any call is repeated.
--- @include shared/behind
 local LOAD_SLACK_MS = 600000
 
 -- Never makes it shorter. Not refused for lack of memory.

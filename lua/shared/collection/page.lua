@@ -1,5 +1,3 @@
--- @include shared/scan-place
-
 -- What a page may hold, as the largest item tells.
 local MAX_PAGE_BYTES = 4194304
 

@@ -1,6 +1,5 @@
 -- Notes what happened in SQL: `noted` has it until it is known that what is shown has it from SQL, 0 included. Answers what
 -- is shown, as text; nil when nothing is. What cannot be added is not shown any more, and comes from SQL again.
--- @include shared/counters/add
 local function note(shown, noted, idle, id, by)
   redis.pcall('HINCRBY', noted, id, by)
   redis.call('ZREM', idle, id)

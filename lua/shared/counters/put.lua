@@ -1,7 +1,5 @@
 -- Shows what SQL has of a counter. What is noted of it is added, less what of that SQL had when it was read (`known`); where
 -- nobody can tell (nil), nothing is. Answers what is shown, as text. What leaves 64 bits is left out: it is read again.
--- @include shared/counters/add
--- @include shared/counters/retention
 local function put(shown, noted, idle, id, stored, known, due_ms)
   local waiting = redis.call('HGET', noted, id)
   redis.call('HSET', shown, id, stored)

@@ -1,4 +1,3 @@
--- @include shared/exact
 local function save_board(board, state)
   redis.call(
     'HSET',

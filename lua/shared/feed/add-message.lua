@@ -1,7 +1,4 @@
 -- Stores a message of any size in the log.
--- @include shared/feed/add-entry
--- @include shared/feed/body
--- @include shared/feed/save
 
 -- Stores one whose body is large and stands apart already.
 local function add_large_entry(feed, keys, place, ttl_ms, extra, bytes)

@@ -1,8 +1,6 @@
 -- Large bodies. One of more than INLINE_BYTES is stored under the id of its message in the hash `bodies`; its entry in the log, or
 -- what is parked of it, has its size. So the log is walked over without them: whoever removes, expires, counts or looks for
 -- messages reads INLINE_BYTES of each at most.
--- @include shared/bytes
--- @include shared/exact
 
 local function is_large(bytes)
   return bytes > INLINE_BYTES

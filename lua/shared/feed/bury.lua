@@ -1,11 +1,3 @@
--- @include shared/feed/store-late
--- @include shared/feed/body
--- @include shared/feed/reap
--- @include shared/feed/compact
--- @include shared/feed/save
--- @include shared/feed/keep-alive
--- @include shared/feed/has-come
-
 -- Stores messages that had their last chance in the dead-letter feed, under their old ids. `bodies`: where theirs are.
 local function store_dead(dead, dead_keys, bodies, entries, dead_ms, now_us)
   dead.last = math.max(dead.last, now_us - 1)

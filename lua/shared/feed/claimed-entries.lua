@@ -1,7 +1,3 @@
--- @include shared/feed/entry
--- @include shared/feed/work
--- @include shared/feed/leases
-
 -- The entries of one claim, oldest first.
 local function claimed_entries(feed, keys, token)
   local entries = {}

@@ -3,9 +3,6 @@
 -- few a call: they go from the front of `log` to the end of `early`, another stream, which ends at `moved`, and nobody sees a
 -- difference. When the log has been emptied so, `early` takes its place. To be asked for where `feed.look` or `feed.moved` is set,
 -- behind what frees memory.
--- @include shared/budget
--- @include shared/feed/keep-alive
--- @include shared/feed/save
 
 -- Whether the log takes more than three times the nodes that its messages need: two of three have gone since it was dense.
 local function is_sparse(feed, log)

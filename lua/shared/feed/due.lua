@@ -1,5 +1,3 @@
--- @include shared/feed/has-come
-
 -- Whether time has made something due that no call has done yet.
 local function is_due(feed, leases, now_us)
   local now_ms = math.floor(now_us / 1000)

@@ -4,7 +4,6 @@
 --   b  the body; or s, the size of one that is stored apart (shared/feed/body)
 -- Without t and x it stays, has no extras and a body that is not large. Most feeds have entries of one kind, and Redis
 -- stores the names of equal fields once a node.
--- @include shared/exact
 
 -- Lives that this call has read, and extras without an id: entries of one feed are much alike, and
 -- reading a text again costs more than finding what it meant.

@@ -1,7 +1,4 @@
 -- Finds free messages, oldest first: those that were given back stand before those never claimed.
--- @include shared/budget
--- @include shared/feed/body
--- @include shared/feed/expired
 
 -- What a claim of so many messages may look at.
 local function new_findings(limit)

@@ -1,5 +1,3 @@
--- @include shared/feed/keep-alive
-
 -- Tells Redis of all keys of a feed the time that `must_move` has set.
 local function move_all(feed, keys, now_ms)
   local moving = {

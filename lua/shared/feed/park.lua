@@ -1,6 +1,4 @@
 -- Puts a delayed message aside; see shared/feed/parked.
--- @include shared/feed/body
--- @include shared/feed/save
 
 local function park_message(feed, keys, id, visible_at_us, ttl_ms, origin, body)
   if is_large(#body) then

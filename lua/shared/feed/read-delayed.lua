@@ -1,9 +1,3 @@
--- @include shared/budget
--- @include shared/feed/body
--- @include shared/feed/tell-messages
--- @include shared/feed/parked
--- @include shared/feed/expired
-
 -- Adds delayed messages, soonest first, from where the marker stopped among them, and no more behind those that use up the bytes
 -- that are `left`. Answers the suffix of the marker for the next page, and whether there is more.
 local function read_delayed(delayed, parked, bodies, start, limit, left, hide, now_ms, messages)

@@ -1,5 +1,4 @@
 -- What a reader gets to see.
--- @include shared/bytes
 
 -- What claims have changed, for each of the entries: a table with `claims` and `expires_at_ms` where they
 -- did, and the token of a live claim. Nothing on a feed where nobody has claimed yet.

@@ -1,6 +1,3 @@
--- @include shared/feed/entry
--- @include shared/feed/leases
-
 -- Why messages that a claim does not hold cannot be acked: as an answer tells it, and as it is remembered.
 local function refuse(feed, keys, others, now_ms)
   local refused, told = {}, {}

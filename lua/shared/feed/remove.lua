@@ -1,6 +1,4 @@
 -- Removes messages from the log and from every index. An entry is any table with `place`, `id` and `bytes`.
--- @include shared/bytes
--- @include shared/exact
 
 -- While the log is written anew some of them are in `early`; see shared/feed/compact.
 local function delete_entries(feed, keys, places)

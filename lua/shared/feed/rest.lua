@@ -1,7 +1,6 @@
 -- A feed of lasting messages that has been emptied needs nothing but what is remembered for a while: who reads on must learn that
 -- nothing is lost, who repeats a call what it did. So it goes as an idle feed of expiring messages does, unless it has
 -- subscribers. A message that comes meanwhile finds it as it was.
--- @include shared/feed/keep-alive
 
 -- False also where the user may not know: what the call is for has been done, and a refusal must not end it.
 local function is_empty(feed, keys)

@@ -1,12 +1,5 @@
 -- Retention: what the log holds beyond `keep` goes, oldest first, up to the smallest marker of a
 -- protected subscriber. Readers behind what went are told of the gap.
--- @include shared/budget
--- @include shared/feed/body
--- @include shared/feed/entry
--- @include shared/feed/expired
--- @include shared/feed/log-length
--- @include shared/feed/work
--- @include shared/feed/remove
 
 local function is_surplus(surplus, entry)
   return surplus.count > 0 or surplus.bytes > 0 or entry.position <= surplus.before

@@ -1,11 +1,4 @@
 -- Delayed messages become visible. To be asked for from `visible_at_us` on.
--- @include shared/budget
--- @include shared/feed/body
--- @include shared/feed/expired
--- @include shared/feed/parked
--- @include shared/feed/unpark
--- @include shared/feed/store-late
--- @include shared/feed/save
 
 -- The commands that follow when a message has become visible, each once on nothing. Behind the first of them, which removes, a
 -- server out of memory takes the others.

@@ -1,5 +1,3 @@
--- @include shared/feed/add-message
--- @include shared/feed/expiry
 -- Stores a message that has its id already at the next position of a log. Its life counts from its
 -- id, an entry's from its position. A large body that comes with it, from another feed or as it was parked before such bodies
 -- stood apart, is stored apart; else it is already.

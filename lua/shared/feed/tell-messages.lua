@@ -1,6 +1,3 @@
--- @include shared/feed/body
--- @include shared/feed/entry
-
 local function tell_message(answer, entry, bodies)
   tell(answer, #answer, entry.position, entry.id, entry.expires_at_ms, entry.claims, body_of(bodies, entry))
 end

@@ -1,5 +1,3 @@
--- @include shared/feed/remove
-
 -- The commands of retention, each once on nothing: nothing is added where nothing could go.
 local function try_retention(keys)
   try_whole_removal(keys)

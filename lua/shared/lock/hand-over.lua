@@ -23,7 +23,6 @@ local function hand_over(lock, queue, ticket, behind, claim_ms, now_us, how)
   redis.call('ZREM', queue, ticket.text)
   grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
   if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
-    -- @include shared/call-other
     call_other(queue, process_of(ticket), lease_ms, how)
   end
   if not together and not call_next(queue, next_ticket, lease_ms, how) then
@@ -43,7 +42,6 @@ local function call_up(lock, queue, ticket, behind, claim_ms, now_us, how)
   lock.called = call_until(now_ms, claim_ms, ticket.id)
   local together = next_ticket and process_of(next_ticket) == process_of(ticket)
   if together and not has_just_asked(ticket, now_ms) then
-    -- @include shared/call-other
     call_other(queue, process_of(ticket), claim_ms, how)
   end
   if not call_next(queue, next_ticket, claim_ms, how) then
@@ -59,8 +57,6 @@ end
 
 -- Sends back the tickets of processes that did not take what they were offered, or did not come.
 local function send_back_late(lock, queue, own, now_ms, how)
-  -- @include shared/note-late
-  -- @include shared/send-back
   if is_overdue(lock.called, now_ms) then
     lock.late = lock.late or {}
     lock.late[process_of({ id = called_id(lock.called) })] = true

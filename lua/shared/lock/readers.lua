@@ -31,7 +31,6 @@ local function count_readers(lock, readers, reader_ids, now_ms)
   if lock.mode == 'x' then
     return
   end
-  -- @include shared/note-late
   local until_ms = lock.mode == 's' and now_ms or '+inf'
   local ended = redis.call('ZRANGEBYSCORE', readers, '-inf', until_ms, 'WITHSCORES', 'LIMIT', '0', '1000')
   for at = 1, #ended, 2 do

@@ -53,12 +53,10 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
       else
         local passed = false
         if looks then
-          -- @include shared/silent
           passed = pass_silent(queue, ticket, own, now_ms, how)
         end
         if not passed then
           if process_of(ticket) == asleep then
-            -- @include shared/call-other
             call_other(queue, asleep, recheck_ms, how)
           end
           return 'served'
@@ -87,7 +85,6 @@ local function serve_shared(lock, queue, readers, reader_ids, own, claim_ms, now
         end
         let, asleep = let + 1, process_of(ticket)
       elseif came == 'untold' then
-        -- @include shared/silent
         if not pass_silent(queue, ticket, own, now_ms, how) then
           return 'served'
         end

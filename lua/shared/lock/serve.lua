@@ -27,7 +27,6 @@ local function serve(lock, queue, own, claim_ms, now_us, how)
       if came == 'granted' then
         return 'granted'
       elseif came == 'untold' then
-        -- @include shared/silent
         if not pass_silent(queue, ticket, own, now_ms, how) then
           return 'untold'
         end

@@ -4,7 +4,6 @@ local function begin_again(keys, queue, seq, job, run, now_us)
   local now_ms = math.floor(now_us / 1000)
   if run.state == 'f' then
     if has_flag(run.flags, OWED) then
-      -- @include shared/queue/keep-end
       keep_end(keys, queue, seq, job, run)
     end
     note_history(keys.jobs, seq, run, 'f', run.at_ms, math.floor(run.token / 1000), '')

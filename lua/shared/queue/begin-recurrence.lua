@@ -1,5 +1,4 @@
 -- Recurrences that are set anew, or changed.
--- @include shared/queue/next-interval
 
 local function pack_rule(every_ms, offset_ms, cron, time_zone)
   return struct.pack('>ddHc0Hc0', every_ms, offset_ms, #cron, cron, #time_zone, time_zone)

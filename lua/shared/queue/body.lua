@@ -1,9 +1,6 @@
 -- Large payloads. A payload of more than INLINE_BYTES is not stored in the record of its job but under 'b' and its number, and
 -- the run of the job says so: most calls need the head of a job only, and a hundred payloads of 4 MiB cannot be read in one.
 -- Such a job has a run from the beginning, for only the run knows its bytes.
--- @include shared/bytes
--- @include shared/queue/flags
--- @include shared/queue/marks
 
 -- The fields that hold the record of a job, its bytes, and the flags of its run.
 local function record_fields(queue, seq, head, payload)

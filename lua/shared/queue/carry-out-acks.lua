@@ -1,9 +1,4 @@
 -- What the acks of a call do.
--- @include shared/queue/judge
--- @include shared/queue/stop
--- @include shared/queue/finish
--- @include shared/queue/rights
--- @include shared/queue/ack-rights
 
 -- Which are refused, and how many jobs are over by it.
 local function carry_out_acks(keys, meta, queue, settings, acks, acks_at, now_us, has_tried)

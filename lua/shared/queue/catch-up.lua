@@ -1,15 +1,13 @@
 -- What would stand still after a step back of the server's clock until that has caught up: groups that their rate holds
 -- back, and recurrences. They are looked at as long as the clock is behind, so many at a time, in turn.
--- @include shared/bytes
--- @include shared/queue/next-interval
-local MOST_LOOKED_AT = 100
+local MOST_CAUGHT_UP = 100
 local TURN_MS = 1000
 
 -- The part of a sorted set whose turn it is.
 local function part_of(set, now_ms)
-  local parts = math.ceil(redis.call('ZCARD', set) / MOST_LOOKED_AT)
-  local from = parts > 0 and math.floor(now_ms / TURN_MS) % parts * MOST_LOOKED_AT or 0
-  return redis.call('ZRANGE', set, from, from + MOST_LOOKED_AT - 1)
+  local parts = math.ceil(redis.call('ZCARD', set) / MOST_CAUGHT_UP)
+  local from = parts > 0 and math.floor(now_ms / TURN_MS) % parts * MOST_CAUGHT_UP or 0
+  return redis.call('ZRANGE', set, from, from + MOST_CAUGHT_UP - 1)
 end
 
 -- The longest time from one run to the next, as far as is known; 0: nothing is.

@@ -1,8 +1,3 @@
--- @include shared/queue/body
--- @include shared/queue/take
--- @include shared/queue/leave-taken
--- @include shared/queue/lease
-
 -- Leases jobs that are ready, of which there is room for so many. Answers what is told of them, and of their options, how many they are,
 -- their first token and when the leases end, and whether the caller comes again for others; nil without the right to lease.
 local function claim_jobs(keys, queue, settings, room, now_us, lease_ms)

@@ -1,6 +1,5 @@
 -- Jobs that a call claimed before, found again by when their leases end, as long as those were not extended: whoever
 -- extends them has seen them.
--- @include shared/queue/tell-options
 
 -- What was claimed by the call that got these tokens: number, record and run of each.
 local function claimed_before(jobs, leases, token, count, ends_ms)

@@ -1,6 +1,5 @@
 -- Calls on many jobs end behind the one that reaches this, and the others are for the next call: 2 for a job, 4 for one with
 -- options, and 1 for each of its parents; or where they have moved as many bytes as a call may.
--- @include shared/bytes
 local MOST_WORK = 2000
 
 local function may_displace_more(queue)

@@ -3,7 +3,6 @@
 -- Removes everything that is stored of a job, wherever it stood. One that was never claimed has no run.
 local function erase_job(keys, queue, seq, job, run)
   if run and run.state == 'f' and has_flag(run.flags, OWED) then
-    -- @include shared/queue/keep-end
     keep_end(keys, queue, seq, job, run)
   end
   redis.call(
@@ -26,7 +25,6 @@ local function erase_job(keys, queue, seq, job, run)
   end
   local is_tracked = run and has_flag(run.flags, TRACKED)
   if job.tags ~= '' or is_tracked then
-    -- @include shared/queue/leave-tags
     leave_tags(keys.tagged, seq, job.tags, is_tracked)
   end
   if run and has_flag(run.flags, PARENT) then

@@ -1,8 +1,6 @@
 -- Jobs that are done. They are removed at once, unless the queue keeps some: then `done` holds them by when they
 -- ended, and their results stay with them.
 
--- @include shared/bytes
-
 -- Removes what is above the number kept, or older than it may be, or all where none is kept; at most so many, and fewer where their
 -- results have to be kept for others.
 local function drop_done(keys, queue, settings, now_ms, most)

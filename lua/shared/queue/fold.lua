@@ -1,5 +1,4 @@
 -- Puts what is noted into the statistics. Answers whether it did: not where the user misses a right to it.
--- @include shared/queue/statistics
 
 local function fold(notes, stats)
   local noted, names = redis.pcall('GET', notes), redis.pcall('HGET', stats, 'names')

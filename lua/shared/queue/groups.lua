@@ -44,7 +44,6 @@ local function read_group(groups, name)
   }
   if group.rate_limit > 0 then
     -- Only here: a script makes its functions anew in every call.
-    -- @include shared/queue/burst
     group.rate_burst = read_burst(groups, GROUP_BURST .. name, group)
   end
   return group

@@ -4,15 +4,6 @@
 -- A worker that takes jobs so ends its name with ':' and how long it claims them, in ms. Its letter is
 --   'job <name> <number> <token> <ends_at_ms>', the name of the job, its payload
 -- in three lines, of which only the last one may have breaks. Letters are texts, and so must be the payloads in them.
--- @include shared/exact
--- @include shared/tell
--- @include shared/next-token
--- @include shared/queue/idle
--- @include shared/queue/wide
--- @include shared/queue/run
--- @include shared/queue/flags
--- @include shared/queue/note-due
--- @include shared/queue/note-alike
 local MOST_HANDED = 8192
 
 -- Only where whoever claimed would get just this job, and nothing else happened; and where those who are gone are known.

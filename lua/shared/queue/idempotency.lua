@@ -9,6 +9,6 @@ local function job_of_key(ids, key, now_ms)
   return seq and tonumber(ends_ms) > now_ms and seq or nil
 end
 
-local function remember_key(ids, key, seq, now_ms)
+local function remember_job_key(ids, key, seq, now_ms)
   redis.call('HSET', ids, 'k' .. key, string.format('%s w %.0f', seq, now_ms + KEY_KEPT_MS))
 end

@@ -77,7 +77,6 @@ end
 
 -- Removes those that are gone from the hundred that wait longest.
 local function drop_gone(idle, queue, how)
-  -- @include shared/listening
   local names, processes, gone = redis.pcall('ZRANGE', idle, '0', '99', 'WITHSCORES'), {}, {}
   for at = 1, #names, 2 do
     processes[#processes + 1] = process_of({ id = names[at] })

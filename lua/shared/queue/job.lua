@@ -10,8 +10,6 @@
 local MAX_ATTEMPTS = 3
 local BACKOFF, BACKOFF_MS, BACKOFF_MAX_MS, JITTER = 3, 1000, 3600000, 20
 
--- @include shared/queue/plain-head
-
 -- `backoff`: 0: none, 1: fixed, 2: linear, 3: exponential; `jitter` in percent; `unique`: the key that holds others off,
 -- behind a letter that says until when; `tags` are separated by '\0'; `keep_result_ms`:
 -- how long its end is kept for those who ask, 0: not at all.

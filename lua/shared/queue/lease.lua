@@ -1,5 +1,4 @@
 -- Leasing what was taken: a flat list of number, record and packed run; see shared/queue/take.
--- @include shared/queue/tell-options
 
 -- Answers what is told of the jobs, and of those with options what those are. Notes how long they waited. Nil without the right to
 -- lease, and nothing has changed.
@@ -63,7 +62,6 @@ local function lease_jobs(keys, queue, taken, now_us, lease_ms)
   local marks = queue.marks
   widen(queue, WIDE_LEASES, ends, '+inf')
   if type(redis.pcall('ZADD', keys.leases, unpack(ends))) == 'table' then
-    -- @include shared/queue/take-back-leases
     take_back_leases(keys.jobs, queue, taken)
     queue.marks, queue.ghosts = marks, taken.ghosts
     return nil

@@ -25,7 +25,6 @@ local function leave_notes(notes, stats, queue, noted, now_ms)
   end
   queue.minute = minute
   if length > MOST_NOTES then
-    -- @include shared/queue/fold
     if fold(notes, stats) then
       redis.pcall('PEXPIRE', stats, NOTES_KEPT_MS)
       queue.minute = 0

@@ -1,5 +1,3 @@
--- @include shared/bytes
-
 -- A parent that is done and kept. `queue.copied`: so many bytes of results this call has copied; see shared/queue/keep-end.
 local function link_done(keys, queue, seq, record, run)
   local id, copied, result = read_job(record).id, queue.copied or 0, ''

@@ -7,7 +7,6 @@ local function link_here(keys, queue, id)
     return nil
   end
   if run and run.state == 'f' then
-    -- @include shared/queue/link-done
     link_done(keys, queue, seq, record, run)
   elseif run and run.state == 'd' then
     local _, kind, message = unpack_failure(redis.call('HGET', keys.jobs, 'e' .. seq))

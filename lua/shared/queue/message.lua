@@ -8,8 +8,6 @@
 --   *<what> <jobs> <tokens> <name> <name> …
 -- with spaces between numbers, and between tokens. A single token is that of the first job, and those of the others follow it
 -- one by one; none: they were never claimed. A single name is that of all.
--- @include shared/queue/spelled
--- @include shared/queue/send
 
 local function event_line(event)
   return string.format(

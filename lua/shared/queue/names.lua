@@ -17,7 +17,6 @@ end
 -- Keys of users that were held for a time are dropped by sampling, two for each that comes: where as many end as come, no more
 -- than half of them are over.
 local function forget_old_uniques(ids, count, now_ms)
-  -- @include shared/drop-over
   drop_over(ids, math.max(4, 2 * count), function(held)
     local ends_ms = string.match(held, ' w (%d+)$')
     return ends_ms and tonumber(ends_ms) <= now_ms

@@ -2,7 +2,7 @@
 
 -- Whether those who waited for news went when their queue was cleared: it is not there, or has another number of partitions
 -- since. News that come late do not begin it again.
-local function is_gone(queue, partitions)
+local function is_stale_news(queue, partitions)
   if queue.layout ~= QUEUE_LAYOUT then
     return string.find(queue.layout, '^in %d+ partitions$') ~= nil
   end

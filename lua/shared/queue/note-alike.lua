@@ -1,6 +1,4 @@
 -- Remembers for the statistics how long jobs waited or ran.
--- @include shared/queue/bucket
--- @include shared/queue/leave-notes
 
 -- Notes `count` jobs of one name: the sum of their spans, the least and the greatest. Answers whether it did: not where they
 -- are in several buckets.

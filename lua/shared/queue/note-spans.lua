@@ -1,5 +1,4 @@
 -- As shared/queue/note-alike, for any jobs.
--- @include shared/queue/note-alike
 
 -- Notes jobs of a flat list, `step` values each: since when it waited or ran, and, `name_at` behind that, its name. There are
 -- `per_ms` units of that time to a millisecond.

@@ -1,5 +1,4 @@
 -- What a call has noted for the statistics and counted.
--- @include shared/queue/leave-notes
 local function packed_notes(queue)
   local packed = { queue.noted }
   local counted = queue.counted or {}

@@ -1,5 +1,4 @@
 -- Plain jobs that are claimed for the first time, and acked by those who hold them: the quick way.
--- @include shared/queue/plain-head
 
 -- Whether nothing but plain jobs can be met, and the call is not a repeated one. Of the marks only those of priorities
 -- and groups count.
@@ -8,7 +7,6 @@ local function is_quiet(queue, call, now_ms)
     return false
   end
   if queue.marks > 1 and queue.due_ms > now_ms + 1000 then
-    -- @include shared/queue/is-behind
     if is_behind(queue, now_ms) then
       return false
     end
@@ -76,7 +74,6 @@ local function note_ran(queue, now_ms, name, since_sum, soonest, latest, stored)
   local count = #stored
   local sum = now_ms * count - since_sum
   if not name or not note_alike(queue, 'a', name, count, sum, now_ms - latest, now_ms - soonest) then
-    -- @include shared/queue/note-spans
     local list = {}
     for _, packed in ipairs(stored) do
       local _, _, _, at_ms, _, _, name_at = struct.unpack('>c1dHdI4B', packed)
@@ -104,7 +101,6 @@ local function note_waited(queue, numbers, names, are_alike, sum_us, now_us)
   local least, greatest = (now_us - numbers[count]) / 1000, (now_us - numbers[1]) / 1000
   local sum = (now_us * count - sum_us) / 1000
   if not are_alike or not note_alike(queue, 'w', names[1], count, sum, least, greatest) then
-    -- @include shared/queue/note-spans
     local list = {}
     for at, seq in ipairs(numbers) do
       list[at * 2 - 1], list[at * 2] = seq, names[at]
@@ -164,7 +160,6 @@ local function lease_plain(jobs, ready, leases, queue, acked, numbers, stored, n
   widen(queue, WIDE_LEASES, scores, '+inf')
   local is_refused = #acked > 0 and type(redis.pcall('ZREM', leases, unpack(acked))) == 'table'
   if is_refused or type(redis.pcall('ZADD', leases, unpack(scores))) == 'table' then
-    -- @include shared/queue/take-back-runs
     take_back_runs(jobs, runs)
     queue.marks = marks
     if is_refused then

@@ -1,7 +1,5 @@
 -- Tells those who listen what happened to plain jobs in a call; see shared/queue/message. A message is put together once, of
 -- pieces: the server's Lua takes longer to throw away a text than to make it. The first piece is left free for the head.
--- @include shared/queue/spelled
--- @include shared/queue/send
 
 -- Adds a line, which begins '\n*<what>\t'. Numbers and tokens are texts with spaces between; one name, or one for each job.
 local function plain_line(pieces, beginning, numbers, tokens, names)

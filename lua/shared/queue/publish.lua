@@ -1,5 +1,4 @@
 -- Tells those who listen what happened in a call; see shared/queue/message.
--- @include shared/queue/message
 local function publish(listeners, events, now_ms)
   local stored = #events > 0 and redis.pcall('HGET', listeners, 'channel')
   local number = type(stored) == 'string' and redis.pcall('HINCRBY', listeners, 'number', '1')

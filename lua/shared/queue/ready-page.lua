@@ -1,5 +1,4 @@
 -- Pages of ready jobs without group.
--- @include shared/queue/in-front
 
 -- Their numbers from a place on: those that came back and stand before all priorities, then the list. Answers how many are of
 -- the former, too, of which some have a priority.

@@ -5,8 +5,6 @@
 -- which is passed over when it comes to the front. Should the job have come back to the list meanwhile, it is taken
 -- where it stands first, and the other number is the ghost. Whoever leaves some sweeps the list; see shared/queue/sweep.
 -- `queue.left`: how many there were before.
--- @include shared/queue/in-front
--- @include shared/queue/note-due
 
 -- Marks; see shared/queue/marks. Of RETURNED also jobs that are gone again.
 local PRIORITIES, RETURNED = 1, 64

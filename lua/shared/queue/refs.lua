@@ -1,9 +1,5 @@
 -- What is told of parents; see shared/queue/parents.
 
-local function each_ref(stored)
-  return string.gmatch(string.match(stored, '%z(.*)$') or '', '[^%z]+')
-end
-
 -- Queue (empty: this one) and id of a parent.
 local function split_ref(jobs, ref)
   local name, id = string.match(ref, '^q(.*)\1(.*)$')

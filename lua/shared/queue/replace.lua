@@ -59,7 +59,6 @@ local function replace_job(keys, queue, seq, new, payload, due_ms, now_us)
     flags = with_flag(flags, APART)
   end
   if old.tags ~= new.tags then
-    -- @include shared/queue/leave-tags
     leave_tags(keys.tagged, seq, old.tags, false)
     enter_tags(keys.tagged, seq, new.tags)
   end

@@ -54,7 +54,6 @@ local function write_state(meta, queue, packed, caller, record)
     redis.call('HSET', meta, 'layout', APART_LAYOUT)
   end
   if queue.began_us == 0 then
-    -- @include shared/queue/save-awaited
     save_awaited(meta, queue, packed, caller, record)
     return 0
   elseif caller then

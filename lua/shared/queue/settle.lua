@@ -1,21 +1,4 @@
 -- Telling children that their parents have ended; see shared/queue/parents.
--- @include shared/bytes
--- @include shared/queue/note-due
--- @include shared/queue/rate
--- @include shared/queue/groups
--- @include shared/queue/ready
--- @include shared/queue/failure
--- @include shared/queue/names
--- @include shared/queue/dead
--- @include shared/queue/end
--- @include shared/queue/backoff
--- @include shared/queue/unblock
--- @include shared/queue/outbox
--- @include shared/queue/entries
--- @include shared/queue/history
--- @include shared/queue/happened
--- @include shared/queue/note-end
--- @include shared/queue/cancel
 
 local PARENT_FAILED = 'parent-failed'
 
@@ -77,7 +60,6 @@ local function settle_children(keys, queue, now_us, most)
       redis.call('ZREM', keys.children, member)
       told = told + 1
       if string.sub(child, 1, 1) == 'q' then
-        -- @include shared/queue/put-out-end
         put_out_end(keys, queue, child, ref, letter, string.sub(ended, rest), now_us)
         if queue.moved >= CALL_BYTES then
           break

@@ -3,22 +3,14 @@
 -- Of several that are due, missed or not, as many of the latest are spawned as the recurrence makes up for; where it makes up
 -- for none, only one that was not missed.
 
--- @include shared/exact
--- @include shared/queue/body
--- @include shared/queue/number
--- @include shared/queue/enter-tags
--- @include shared/queue/leave-short
--- @include shared/queue/read-recurrence
--- @include shared/queue/recurrence
-
-local LATE_MS = 60000
+local MISFIRE_MS = 60000
 
 -- How many of the runs that are due are spawned, of which this is the latest.
 local function count_runs(recurrence, latest_ms, now_ms)
   if recurrence.missed > 0 then
     return recurrence.missed
   end
-  return now_ms - latest_ms <= LATE_MS and 1 or 0
+  return now_ms - latest_ms <= MISFIRE_MS and 1 or 0
 end
 
 -- The next runs of an interval that are due, at most so many; moves it on.

@@ -59,7 +59,7 @@ end
 
 -- What comes of several: jobs that are ready, when the first of the others is due, keys that are held for a time, places and
 -- numbers of duplicates.
-local function new_tally()
+local function new_spec_tally()
   return { ready = 0, soonest_ms = math.huge, windows = 0, duplicates = {} }
 end
 
@@ -111,7 +111,7 @@ local function enqueue_spec(keys, queue, tally, specs, at, place, seq, now_us)
     or job.id ~= '' and holder_of_id(keys, queue, job.id, now_ms)
     or job.unique ~= '' and holder_of_unique(keys.ids, specs[at + 12], now_ms)
   if key ~= '' and not repeated then
-    remember_key(keys.ids, key, other or seq, now_ms)
+    remember_job_key(keys.ids, key, other or seq, now_ms)
     tally.windows = tally.windows + 1
   end
   if other then
@@ -143,7 +143,6 @@ end
 -- What is to be done once all are in.
 local function see_to_new(keys, queue, tally, now_ms, how)
   if queue.left then
-    -- @include shared/queue/sweep
     sweep_ready(keys, queue, queue.left)
   end
   if tally.windows > 0 then

@@ -1,7 +1,7 @@
 -- Taking what comes from the outbox of another queue.
 
 -- As far as one call goes, in about as many commands; see src/queue/work-of.ts for what one that enqueues may have.
-local MOST_WORK = 2000
+local MOST_TAKEN_WORK = 2000
 
 -- What a job takes with its tags and its parents.
 local function work_of(specs)
@@ -25,7 +25,7 @@ end
 local function take_entries(keys, meta, queue, tally, from, entries, entries_at, now_us)
   local work, taken = 0, 0
   for at = entries_at, #entries, 2 do
-    if work >= MOST_WORK then
+    if work >= MOST_TAKEN_WORK then
       break
     end
     taken = taken + 1

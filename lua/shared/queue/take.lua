@@ -145,7 +145,6 @@ end
 
 -- One after the other, as far as one call does. Answers also whether there may be more.
 local function take_large(keys, queue, count, now_us, taken)
-  -- @include shared/budget
   local budget = budget_of(count)
   while is_left(budget) do
     local before = #taken
@@ -162,7 +161,6 @@ end
 -- At most so many. Answers also whether there may be more that did not fit into one answer.
 local function take_ready(keys, queue, count, now_us)
   if is_marked(queue, RETURNED) and (is_marked(queue, PRIORITIES) or is_marked(queue, GROUPS)) then
-    -- @include shared/queue/bring-returned
     bring_returned(keys, queue, count)
   end
   local taken = {

@@ -1,7 +1,4 @@
 -- Telling a page of jobs.
--- @include shared/budget
--- @include shared/queue/fields
--- @include shared/queue/tell-job
 local READ_AT_ONCE = 100
 
 -- Tells of the jobs with these numbers those that are wanted, as far as one call does. Answers how many it looked at.

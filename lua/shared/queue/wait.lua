@@ -1,6 +1,3 @@
--- @include shared/queue/note-time
--- @include shared/queue/look-again
-
 -- A worker that found less than it wanted waits until it is woken. Answers in how many milliseconds it has to come back
 -- by itself; 0: it need not.
 local function wait_for_work(keys, queue, settings, worker, score, has_room, now_us, how)

@@ -1,6 +1,5 @@
 -- Those who wait for the end of a job; see shared/queue/note-end.
 local MOST_WAITERS = 100
-local ENDS = { f = 'done', d = 'dead', x = 'cancelled' }
 
 local function waiters_of(jobs, seq)
   local names = {}

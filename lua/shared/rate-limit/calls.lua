@@ -14,7 +14,6 @@ local function recall_token(record, call)
 end
 
 local function forget_old_fields(state, now_us)
-  -- @include shared/drop-over
   -- Two records, and some other fields.
   drop_over(state, 5, function(record, field)
     if string.find(field, '^refunded:') then

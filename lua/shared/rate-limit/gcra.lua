@@ -3,7 +3,6 @@
 -- paid off, and may lie at most `burst` units ahead of now. Spans are whole microseconds and a rest in
 -- `1 / limit` of one, so that nothing is ever rounded and the bound is exact.
 -- Stored: the theoretical arrival time and its rest.
--- @include shared/rate-limit/arrival
 
 -- What `units` cost.
 local function gcra_cost(meter, units)

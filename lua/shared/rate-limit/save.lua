@@ -1,5 +1,4 @@
 -- Writes what the limits of a subject have counted.
--- @include shared/rate-limit/keep-for
 
 local function pack_counts(meter)
   local head = pack_pair(meter.kept_until_ms, meter.token)

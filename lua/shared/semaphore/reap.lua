@@ -4,7 +4,6 @@ local function reap(semaphore, permits, ids, now_ms)
   if semaphore.used == 0 or semaphore.soonest_end_ms > now_ms then
     return false
   end
-  -- @include shared/note-late
   local ended = redis.call('ZRANGEBYSCORE', permits, '-inf', now_ms, 'WITHSCORES', 'LIMIT', '0', MOST_REAPED)
   local tokens = {}
   for at = 1, #ended, 2 do

@@ -1,5 +1,4 @@
 -- Writes the main key of a semaphore; see shared/semaphore/state.
--- @include shared/behind
 
 -- How long a semaphore that nobody uses is remembered. Longer than its permits, which go a minute to eleven after the last of
 -- them has ended: permits that nobody had counted would be taken from the count of others once they are removed.

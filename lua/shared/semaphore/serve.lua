@@ -54,7 +54,6 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
   local asleep
   local ticket, behind
   if semaphore.late then
-    -- @include shared/send-back
     send_back(queue, semaphore.late, own, how)
   end
   for _ = 1, MOST_SKIPPED do
@@ -79,13 +78,11 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       else
         local passed = false
         if looks then
-          -- @include shared/silent
           passed = pass_silent(queue, ticket, own, now_ms, how)
           behind = nil
         end
         if not passed then
           if process_of(ticket) == asleep then
-            -- @include shared/call-other
             call_other(queue, asleep, recheck_ms, how)
           end
           return 'served'
@@ -103,7 +100,6 @@ local function serve(semaphore, queue, permits, ids, own, claim_ms, now_us, how)
       if came == 'called' then
         return 'served'
       elseif came == 'untold' then
-        -- @include shared/silent
         if not pass_silent(queue, ticket, own, now_ms, how) then
           return 'served'
         end

@@ -9,8 +9,6 @@ ever tried again.
 local members = KEYS[1] -- sorted set: the members, all with the score 0, so in the order of their bytes
 local prefix = ARGV[1] -- text: what they begin with
 
--- @include shared/names
-
 if not is_name(prefix) then
   return redis.error_reply('INVALID prefix: only small letters')
 end

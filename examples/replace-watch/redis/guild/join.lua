@@ -7,8 +7,6 @@ Adds members; those that the guild has already stay as they are.
 local members = KEYS[1] -- sorted set: the members, all with the score 0, so in the order of their bytes
 local names, names_at = ARGV, 1 -- repeated (name:text): who joins
 
--- @include shared/names
-
 for at = names_at, #names do
   if not is_name(names[at]) then
     return redis.error_reply('INVALID names: only small letters')

@@ -1,0 +1,130 @@
+// Modules: the files below `shared`, each of functions and constants that belong together. Which file a name stands in is found here,
+// so that nobody has to say it.
+
+import type { Chunk, Statement } from 'luaparse'
+import { OFFERED } from './offered.ts'
+import type { Problem } from './problem.ts'
+import { refuseOldGrammar } from './old-grammar.ts'
+import { parseLua } from './parse-lua.ts'
+import { lineOf, resolve, spanOf } from './scope.ts'
+import { linesOf } from './lines.ts'
+
+/** A function or a constant of a module, with the comments right above it. */
+export interface Definition {
+  readonly names: readonly string[]
+  readonly file: string
+  /** Of its first comment. */
+  readonly line: number
+  readonly text: readonly string[]
+  /** What it uses of this module and of others, in the order of its text. */
+  readonly needs: readonly string[]
+}
+
+export interface ModuleFile {
+  /** As people are told of it. */
+  readonly file: string
+  readonly text: string
+}
+
+/** What the operations of one structure may use, by name. */
+export type Modules = ReadonlyMap<string, Definition>
+
+/** The definitions of these modules; what is defined twice is refused. Those of the first list hide those of the second. */
+export function modulesOf(
+  own: readonly ModuleFile[],
+  library: readonly ModuleFile[],
+  problems: Problem[],
+): Modules {
+  const known = new Map<string, Definition>()
+  for (const each of library.flatMap((file) => definitionsOf(file, problems))) {
+    for (const name of each.names) known.set(name, each)
+  }
+  const found = new Map<string, Definition>()
+  for (const each of own.flatMap((file) => definitionsOf(file, problems))) {
+    for (const name of each.names) {
+      const other = found.get(name)
+      if (other !== undefined) problems.push(definedTwice(name, each, other))
+      found.set(name, each)
+    }
+  }
+  return new Map([...known, ...found])
+}
+
+function definedTwice(name: string, { file, line, text }: Definition, other: Definition): Problem {
+  const at = text.findIndex((each) => new RegExp(`\\b${name}\\b`).test(each) && !/^\s*--/.test(each))
+  return {
+    file,
+    line: line + Math.max(at, 0),
+    message: `${name} is defined in ${other.file}, too: rename one`,
+  }
+}
+
+const read = new WeakMap<ModuleFile, { readonly definitions: Definition[]; readonly problems: Problem[] }>()
+
+/** Of a module that is read for each structure; its problems are told each time, and sorted out where they are shown. */
+function definitionsOf(module: ModuleFile, problems: Problem[]): Definition[] {
+  const known = read.get(module) ?? readModule(module)
+  read.set(module, known)
+  problems.push(...known.problems)
+  return known.definitions
+}
+
+function readModule({ file, text }: ModuleFile): { definitions: Definition[]; problems: Problem[] } {
+  const problems: Problem[] = []
+  const refuse = (line: number, message: string): void => void problems.push({ file, line, message })
+  const chunk = parseLua(text, refuse)
+  if (chunk === null) return { definitions: [], problems }
+  refuseOldGrammar(chunk, refuse)
+  for (const statement of chunk.body) {
+    if (namesOf(statement) === null) refuse(lineOf(statement), ONLY_DEFINITIONS)
+  }
+  const lines = linesOf(text)
+  const definitions = sections(chunk).map(({ first, last, statements }) => {
+    const own = lines.slice(first - 1, last)
+    const names = statements.flatMap((statement) => namesOf(statement) ?? [])
+    return { names, file, line: first, text: own, needs: needsOf(own.join('\n')) }
+  })
+  return { definitions, problems }
+}
+
+/** Lines that belong together. */
+interface Section {
+  readonly first: number
+  last: number
+  readonly statements: Statement[]
+}
+
+/** Statements that share lines, and comments that stand beside them or right above, are one. */
+function sections({ body, comments = [] }: Chunk): Section[] {
+  const parts = [...body, ...comments].toSorted((one, next) => spanOf(one).from - spanOf(next).from)
+  const found: Section[] = []
+  for (const part of parts) {
+    const [first, last] = [part.loc?.start.line ?? 1, part.loc?.end.line ?? 1]
+    const before = found.at(-1)
+    const isComment = part.type === 'Comment'
+    const isAbove = before?.statements.length === 0 && before.last === first - 1
+    if (before !== undefined && (before.last >= first || isAbove)) {
+      before.last = Math.max(before.last, last)
+      if (!isComment) before.statements.push(part)
+    } else found.push({ first, last, statements: isComment ? [] : [part] })
+  }
+  return found.filter(({ statements }) => statements.length > 0)
+}
+
+const ONLY_DEFINITIONS = 'a module holds local functions and constants, and nothing else'
+
+function namesOf(statement: Statement): string[] | null {
+  if (statement.type === 'LocalStatement') return statement.variables.map(({ name }) => name)
+  const { type } = statement
+  const isLocal = type === 'FunctionDeclaration' && statement.isLocal
+  return isLocal && statement.identifier?.type === 'Identifier' ? [statement.identifier.name] : null
+}
+
+/** The names that a piece of Lua uses and does not define, in the order of its text, each once. */
+export function needsOf(source: string): string[] {
+  const chunk = parseLua(source, () => {})
+  if (chunk === null) return []
+  const { globalReads, globalWrites } = resolve(chunk)
+  const used = [...globalReads, ...globalWrites].toSorted((one, next) => spanOf(one).from - spanOf(next).from)
+  return [...new Set(used.map(({ name }) => name))].filter((name) => !OFFERED.has(name))
+}

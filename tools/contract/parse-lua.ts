@@ -1,0 +1,19 @@
+import { type Chunk, parse } from 'luaparse'
+import type { Refuse } from './head.ts'
+
+/** The syntax tree, with places; null where the text is no Lua, which is refused. */
+export function parseLua(source: string, refuse: Refuse): Chunk | null {
+  try {
+    return parse(source, { luaVersion: '5.1', locations: true, ranges: true })
+  } catch (error) {
+    if (error instanceof RangeError) {
+      refuse(1, 'is nested too deeply')
+      return null
+    }
+    const [, line, message] =
+      (error instanceof SyntaxError && /^\[(\d+):\d+\] (.*)$/s.exec(error.message)) || []
+    if (line === undefined || message === undefined) throw error
+    refuse(Number(line), `syntax error: ${message}`)
+    return null
+  }
+}
